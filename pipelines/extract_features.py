@@ -1,0 +1,55 @@
+"""extract_features: the subsets' sentences -> every layer's mean vector, layer-major and memory-mapped."""
+
+import hashlib
+
+from cxprobe.errors import ModelError
+from cxprobe.features import Tokens, extract, mean_cosines, tokenise
+from cxprobe.models import Encoder, load_encoder
+from cxprobe.stage import Outcome, Stage, run_stage
+from cxprobe.storage import DATA, SCRATCH, read_table
+
+COMPARED = 32  # sentences on which bfloat16 is compared with float32 before the work begins
+
+
+def extract_features(stage: Stage) -> Outcome | None:
+    name, slug = stage.item["construction"], stage.item["model"]
+    settings = stage.params.extract_features
+    rows = read_table(stage.use(DATA / "build_splits" / f"{name}.parquet"))
+    sentences = read_table(stage.use(DATA / "generate_sentences" / f"{name}.parquet"))
+    wanted = sentences[sentences["id"].isin(rows["id"])]
+    encoder = load_encoder(slug, stage.params.models[slug])
+    tokens = tokenise(encoder, wanted["id"].tolist(), wanted["text"].tolist(), special_tokens=settings.special_tokens)
+    agreement = _agreement(stage, encoder, tokens)
+    done = extract(encoder, tokens, settings, scratch=SCRATCH / _key(stage, encoder, tokens), output=stage.data)
+    if done is None:
+        return None
+    print(f"{done.batches} batches, {done.resumed} of them left by an earlier run")
+    return Outcome(metrics={"sentences": done.sentences, "tokens": done.tokens, **agreement})
+
+
+def _agreement(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> dict[str, float]:
+    """Return how well a precision other than float32 agrees with it, and refuse it if that is not enough."""
+    slug = stage.item["model"]
+    spec = stage.params.models[slug]
+    if spec.dtype == "float32":
+        return {}
+    reference = load_encoder(slug, spec.model_copy(update={"dtype": "float32"}))
+    cosine = float(mean_cosines(encoder, reference, tokens[:: max(1, len(tokens) // COMPARED)]).min())
+    least = stage.params.extract_features.bfloat16_min_cosine
+    if cosine < least:
+        raise ModelError(
+            f"models.{slug}: in {spec.dtype} the mean cosine with float32 is {cosine:.5f} in the worst layer, less "
+            f"than extract_features.bfloat16_min_cosine ({least}); use dtype: float32"
+        )
+    return {"least_cosine_with_float32": cosine}
+
+
+def _key(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> str:
+    """Name the scratch folder by all that its batches follow from."""
+    spec, settings = stage.params.models[stage.item["model"]], stage.params.extract_features
+    parts = (spec, encoder.revision, settings.token_budget, settings.special_tokens, tokens)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    run_stage(extract_features, "model", "construction")

@@ -1,0 +1,25 @@
+"""The faults a user can mend. Each message names the place, the value, what is allowed and what to do."""
+
+
+class CxprobeError(Exception):
+    """A fault that the user can mend; printed without a traceback, the exit code is 2."""
+
+
+class ParamsError(CxprobeError):
+    """params.yaml is not what the pipeline needs; the message lists all its faults."""
+
+
+class ConstructionError(CxprobeError):
+    """A file in constructions/<name>/ is wrong."""
+
+
+class ModelError(CxprobeError):
+    """A model cannot be loaded, or must not be trusted."""
+
+
+class DataError(CxprobeError):
+    """Data is absent, misaligned or not finite."""
+
+
+class ProbeError(CxprobeError):
+    """A probe could not be trained as asked."""

@@ -1,0 +1,91 @@
+"""The records that cross rooms. They only hold values; they import nothing of ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Label = Literal["positive", "negative"]
+Split = Literal["train", "test"]
+
+LABELS: tuple[Label, ...] = ("positive", "negative")
+SPLITS: tuple[Split, ...] = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One labelled sentence.
+
+    Attributes:
+        id: Names the sentence by its split and text, so the same sentence keeps its id in every run.
+        text: The sentence as it is read, detokenised.
+        label: Whether it is an instance of the construction.
+        split: The lexical half (generated) or the part (mined) that it belongs to.
+        template: The sentence with its content words replaced by their categories; the cluster for intervals.
+        drawn_for: The feature whose values this sentence was sampled to fill.
+        features: Feature name -> value, in words; positions count from 0.
+    """
+
+    id: str
+    text: str
+    label: Label
+    split: Split
+    template: str
+    drawn_for: str
+    features: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A value of a feature that cannot give as many sentences of a label as were asked for."""
+
+    split: Split
+    feature: str
+    value: int
+    label: Label
+    wanted: int
+    found: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rate in [0, 1] with its interval and the number of items that it is the mean of."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What a finished stage leaves in run.json: enough to write its run into any MLflow server again.
+
+    Attributes:
+        stage: The stage, and the MLflow experiment.
+        item: What of the stage's grid ran: "model" and "construction" -> slug.
+        dvc_stage: The name under which DVC ran it, or "" if it was run by hand.
+        started: Milliseconds since the epoch; ``finished`` likewise.
+        commit: The git commit of the code, or "unknown" outside a repository.
+        dirty: Whether tracked files, results aside, differed from that commit.
+        inputs: Path of each file or folder that was read -> MD5, as DVC computes it.
+        params: The parameters that applied, dotted key -> value.
+        environment: The versions of Python and of the packages that make the numbers, and the platform.
+        metrics: Name -> finished number.
+        series: Name -> (step, number) pairs; the step is the layer.
+        artifacts: Paths of the stage's tables, figures and metrics, relative to the project.
+    """
+
+    stage: str
+    item: Mapping[str, str]
+    dvc_stage: str
+    started: int
+    finished: int
+    commit: str
+    dirty: bool
+    inputs: Mapping[str, str]
+    params: Mapping[str, str]
+    environment: Mapping[str, str]
+    metrics: Mapping[str, float]
+    series: Mapping[str, list[tuple[int, float]]]
+    artifacts: list[Path]

@@ -1,0 +1,16 @@
+"""Random generators whose seeds follow from *what* is drawn, so that the order of calls changes nothing."""
+
+import hashlib
+
+import numpy as np
+
+
+def seed_for(seed: int, *ids: object) -> int:
+    """Return the seed, in [0, 2**32), of the thing that ``ids`` name under the project's ``seed``."""
+    key = "\x1f".join([str(seed), *map(str, ids)])
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
+
+
+def generator_for(seed: int, *ids: object) -> np.random.Generator:
+    """Return a generator of its own for the thing that ``ids`` name under the project's ``seed``."""
+    return np.random.default_rng(seed_for(seed, *ids))

@@ -1,0 +1,102 @@
+"""Balanced subsets D_f: for each value of a feature the same number of sentences of both labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.records import LABELS, SPLITS, Shortfall, Split
+from cxprobe.seeding import generator_for
+
+
+@dataclass(frozen=True)
+class BalancedSubset:
+    """The training and the test part of one feature's subset.
+
+    Attributes:
+        rows: One row a drawn sentence: feature, split, value, label, id.
+        dropped: The values that could not be filled for both labels, and for which label.
+    """
+
+    rows: pd.DataFrame
+    dropped: list[Shortfall]
+
+
+class _Filled(NamedTuple):
+    """The sentences of the values that both labels can fill, and what was dropped."""
+
+    sentences: pd.DataFrame
+    dropped: list[Shortfall]
+
+
+def balance(
+    sentences: pd.DataFrame, feature: str, *, train_per_label: int, test_per_label: int, seed: int
+) -> BalancedSubset:
+    """Draw the balanced subset of one feature.
+
+    D_f is the union over the values v of f and over both labels of S(D, v, label, n*), where S draws n* of D's
+    sentences that have value v and that label. Testing uses the whole range [v_min, v_max]; training only its
+    lowest quarter, [v_min, v_min + (v_max - v_min) / 4], so that a probe must generalise from small values to
+    great ones. A value that cannot give n* sentences of both labels is dropped for both; v_min and v_max are the
+    least and the greatest value that the test part keeps, so that both parts speak of one range.
+
+    Args:
+        sentences: Columns id, label, split, drawn_for, and one with the feature's name. Only sentences that were
+            drawn for the feature count: those drawn for another over-represent that other's rare values.
+        feature: Name of the feature.
+        train_per_label: n* of the training part, per value and label.
+        test_per_label: n* of the test part, per value and label.
+        seed: The project's seed.
+
+    Raises:
+        DataError: No value can be filled, in the test part or in the lowest quarter of the training part.
+
+    Source:
+        Weissweiler et al. 2022, §3 (sampling).
+    """
+    wanted: dict[Split, int] = {"train": train_per_label, "test": test_per_label}
+    own = sentences[sentences["drawn_for"] == feature].rename(columns={feature: "value"})
+    halves = {split: own[own["split"] == split] for split in SPLITS}
+    test = _keep_filled(halves["test"], feature, "test", test_per_label)
+    if test.sentences.empty:
+        raise DataError(_nothing_left(feature, "test", test_per_label))
+    v_min, v_max = test.sentences["value"].min(), test.sentences["value"].max()
+    quarter = halves["train"][halves["train"]["value"].between(v_min, v_min + (v_max - v_min) / 4)]
+    train = _keep_filled(quarter, feature, "train", train_per_label)
+    if train.sentences.empty:
+        raise DataError(_nothing_left(feature, "train", train_per_label))
+    kept: dict[Split, pd.DataFrame] = {"train": train.sentences, "test": test.sentences}
+    drawn = [
+        group.sample(wanted[split], random_state=generator_for(seed, "balance", feature, split, value, label))
+        for split, filled in kept.items()
+        for (value, label), group in filled.sort_values("id").groupby(["value", "label"])
+    ]
+    rows = pd.concat(drawn).assign(feature=feature)[["feature", "split", "value", "label", "id"]]
+    return BalancedSubset(rows.reset_index(drop=True), [*train.dropped, *test.dropped])
+
+
+def _keep_filled(sentences: pd.DataFrame, feature: str, split: Split, wanted: int) -> _Filled:
+    """Keep the sentences of the values that have at least ``wanted`` of both labels."""
+    counts = pd.crosstab(sentences["value"], sentences["label"]).reindex(columns=list(LABELS), fill_value=0)
+    short = counts[(counts < wanted).any(axis=1)]
+    dropped = [
+        Shortfall(split, feature, int(value), label, wanted, int(short.loc[value, label]))
+        for value in short.index
+        for label in LABELS
+        if short.loc[value, label] < wanted
+    ]
+    return _Filled(sentences[~sentences["value"].isin(short.index)], dropped)
+
+
+def _nothing_left(feature: str, split: Split, wanted: int) -> str:
+    return (
+        f"feature {feature}, {split} part: no value has {wanted} sentences of both labels; lower "
+        f"build_splits.{split}_per_label, or bring more sentences"
+    )
+
+
+def shortfall_table(shortfalls: Sequence[Shortfall]) -> pd.DataFrame:
+    """Return the cells that could not be filled as a table; it has its columns even when it has no row."""
+    return pd.DataFrame(shortfalls, columns=list(Shortfall.__dataclass_fields__))

@@ -1,0 +1,183 @@
+"""What many tests need: a toy construction, tiny models made here, and a whole project to run. Nothing is fetched."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from ruamel.yaml import YAML
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import Lowercase
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+ROOT = Path(__file__).parent.parent
+
+TRAIN_CFG = """\
+# A positive half is "the ADJ NOUN VERB", a negative one has the same words in another order.
+POS -> PRE '0' 'the' ADJ NOUN VERB PUNCT '0' 'the' ADJ NOUN VERB TAIL '.'
+NEG -> PRE '0' ADJ 'the' VERB NOUN PUNCT '0' ADJ 'the' VERB NOUN TAIL '.'
+PRE -> | 'now' | 'we say that'
+PUNCT -> ',' | | 'so'
+TAIL -> | 'today' | 'in the garden' | 'in the garden today , too'
+ADJ -> 'red' | 'blue' | 'green' | 'old' | 'young'
+NOUN -> 'cat' | 'dog' | 'horse' | 'bird' | 'fox'
+VERB -> 'runs' | 'sings' | 'sleeps' | 'eats'
+"""
+TEST_CFG = (
+    TRAIN_CFG.replace("'red' | 'blue' | 'green' | 'old' | 'young'", "'big' | 'small' | 'fast' | 'slow' | 'calm'")
+    .replace("'cat' | 'dog' | 'horse' | 'bird' | 'fox'", "'man' | 'girl' | 'king' | 'queen' | 'boy'")
+    .replace("'runs' | 'sings' | 'sleeps' | 'eats'", "'walks' | 'reads' | 'waits' | 'laughs'")
+)
+CONSTRUCTION = """\
+name: Toy order
+gloss: the words of a clause in their order
+slots: {half-1: a clause, half-2: a clause}
+positive: each half is a clause
+sources: [made for the tests]
+grammar:
+  start: {positive: POS, negative: NEG}
+  content: [ADJ, NOUN, VERB]
+  marker: "0"
+  marks: 2
+  no_space_before: [",", "."]
+features:
+  length: {measure: length}
+  second_start: {measure: start, mark: 1}
+"""
+WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
+
+
+@pytest.fixture(scope="session")
+def toy_constructions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of constructions with one in it, "toy"."""
+    folder = tmp_path_factory.mktemp("constructions")
+    write_toy_construction(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a BERT of two layers with random weights and a word-piece tokenizer."""
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    save_tiny_bert(folder, seed=0)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which `dvc repro` has run once. Never change it: take `project`, a copy."""
+    folder = tmp_path_factory.mktemp("finished") / "project"
+    make_project(folder)
+    run(folder, "dvc", "repro")
+    return folder
+
+
+@pytest.fixture
+def project(finished_project: Path, tmp_path: Path) -> Path:
+    """A copy of a finished project, to be changed at will; the diary stays behind, since it knows its place."""
+    folder = tmp_path / "project"
+    shutil.copytree(finished_project, folder, ignore=shutil.ignore_patterns("mlruns"), symlinks=True)
+    return folder
+
+
+def make_project(folder: Path) -> None:
+    """Make a small project of the pipeline's own files, the toy construction and two tiny models, under git and DVC."""
+    for name in ("src", "pipelines"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("dvc.yaml", ".dvcignore", ".gitignore", "data/.gitignore", "results/.gitignore"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    write_toy_construction(folder / "constructions")
+    for seed, name in enumerate(("one", "two")):
+        save_tiny_bert(folder / "models" / name, seed=seed)
+    change_params(folder, ROOT / "presets" / "embedded.yaml", _shrink)
+    for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
+        run(folder, *command)
+    run(folder, "dvc", "config", "core.analytics", "false")
+    commit(folder)
+
+
+def _shrink(params: dict) -> None:
+    params["grid"] = {
+        "sentences": {"constructions": ["toy"]},
+        "probes": {"models": ["one"], "constructions": ["toy"]},
+    }
+    params["models"] = {
+        name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
+        for name in ("one", "two")
+    }
+    params["generate_sentences"]["per_label"] = 6
+    params["build_splits"] = {"train_per_label": 6, "test_per_label": 6}
+    params["extract_features"]["token_budget"] = 256
+    params["tune_probes"] |= {"jobs": 1}
+    params["fit_probes"] |= {"jobs": 1}
+
+
+def change_params(folder: Path, source: Path, change) -> None:
+    """Write params.yaml as ``change`` leaves the content of ``source``."""
+    yaml = YAML(typ="safe")
+    content = yaml.load(source)
+    change(content)
+    with (folder / "params.yaml").open("w") as file:
+        yaml.dump(content, file)
+
+
+def commit(folder: Path) -> None:
+    """Commit all that git does not ignore."""
+    run(folder, "git", "add", "--all")
+    run(folder, "git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "a state")
+
+
+def run(folder: Path, *command: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a project, with this environment's programs and the project's own copy of the package."""
+    done = subprocess.run(
+        command, cwd=folder, env=project_environment(folder) | environment, capture_output=True, text=True, check=False
+    )
+    if check and done.returncode:
+        pytest.fail(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def project_environment(folder: Path) -> dict[str, str]:
+    """Return the environment in which a project's commands run."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW", "DVC", "GIT"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return kept | {"PATH": path, "PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+
+
+def write_toy_construction(folder: Path) -> None:
+    """Write the toy construction into a folder of constructions."""
+    (folder / "toy").mkdir(parents=True)
+    (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
+    (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
+    (folder / "toy" / "test.cfg").write_text(TEST_CFG)
+
+
+def save_tiny_bert(folder: Path, seed: int, **config: int) -> None:
+    """Save a BERT with random weights, in the shape that from_pretrained reads."""
+    torch.manual_seed(seed)
+    tokenizer = tiny_tokenizer()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    model = BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes | config))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    """Return a word-piece tokenizer that knows the toy construction's words; all others fall into letters."""
+    letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz" for prefix in ("", "##")]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *letters]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *WORDS]))}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = Lowercase()
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, mask_token="[MASK]", model_max_length=64, **special)

@@ -1,0 +1,105 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.records import Shortfall
+from cxprobe.sentences import balance, shortfall_table
+
+
+def sentences(counts: dict[tuple[str, int, str], int], drawn_for: str = "length") -> pd.DataFrame:
+    """Make so many sentences for each split, value and label."""
+    rows = [
+        {
+            "id": f"{split}-{value}-{label}-{number}",
+            "split": split,
+            "length": value,
+            "label": label,
+            "drawn_for": drawn_for,
+        }
+        for (split, value, label), count in counts.items()
+        for number in range(count)
+    ]
+    return pd.DataFrame(rows)
+
+
+def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
+    return {
+        (split, value, label): count
+        for split in ("train", "test")
+        for value in values
+        for label in ("positive", "negative")
+    }
+
+
+def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
+    rows = balance(sentences(full(range(10, 31))), "length", train_per_label=2, test_per_label=3, seed=1).rows
+    values = rows.groupby("split")["value"].agg(["min", "max"])
+    assert values.loc["train"].tolist() == [10, 15]  # 10 + 20 / 4
+    assert values.loc["test"].tolist() == [10, 30]
+
+
+@settings(max_examples=40)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["train", "test"]), st.integers(0, 8), st.sampled_from(["positive", "negative"])),
+        st.integers(0, 5),
+    ),
+    st.integers(1, 3),
+)
+def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):
+    counts = full(range(0, 2), 5) | counts
+    table = sentences(counts)
+    try:
+        subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, seed=1)
+    except DataError:
+        return
+    assert subset.rows["id"].is_unique
+    sizes = subset.rows.groupby(["split", "value", "label"]).size()
+    assert set(sizes) == {wanted}
+    kept = {(split, value) for split, value, _ in sizes.index}
+    assert all(sizes[split, value].index.tolist() == ["negative", "positive"] for split, value in kept)
+    reported = {(shortfall.split, shortfall.value) for shortfall in subset.dropped}
+    assert not kept & reported
+    for split, value, label in counts:
+        in_range = split == "test" or value <= subset.rows.query("split == 'test'")["value"].agg(
+            lambda v: v.min() + (v.max() - v.min()) / 4
+        )
+        present = any(counts.get((split, value, each), 0) for each in ("positive", "negative"))
+        least = subset.rows.query("split == 'test'")["value"].min()
+        if present and in_range and (split == "test" or value >= least):
+            assert (split, value) in kept | reported, (split, value, label)
+
+
+def test_a_value_short_of_one_label_is_dropped_for_both():
+    counts = full(range(4)) | {("test", 3, "negative"): 1}
+    subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, seed=1)
+    assert subset.rows.query("split == 'test'")["value"].max() == 2
+    assert subset.dropped == [Shortfall("test", "length", 3, "negative", 2, 1)]
+
+
+def test_sentences_drawn_for_another_feature_stay_out():
+    table = pd.concat([sentences(full(range(4))), sentences(full(range(4, 9)), drawn_for="distance")])
+    rows = balance(table, "length", train_per_label=2, test_per_label=2, seed=1).rows
+    assert rows["value"].max() == 3
+
+
+def test_the_order_of_the_sentences_changes_nothing():
+    table = sentences(full(range(6), 5))
+    shuffled = table.iloc[np.random.default_rng(0).permutation(len(table))]
+    first, second = (
+        balance(one, "length", train_per_label=2, test_per_label=2, seed=1).rows for one in (table, shuffled)
+    )
+    pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize(("part", "sizes"), [("test", (1, 4)), ("train", (4, 1))])
+def test_nothing_to_draw_is_an_error(part, sizes):
+    with pytest.raises(DataError, match=f"feature length, {part} part: no value has 4 sentences of both labels"):
+        balance(sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], seed=1)
+
+
+def test_no_shortfalls_are_a_table_with_columns_and_no_rows():
+    assert shortfall_table([]).columns.tolist() == ["split", "feature", "value", "label", "wanted", "found"]

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, change_params
+from cxprobe.errors import ParamsError
+from cxprobe.params import load_params
+
+
+def load_changed(folder: Path, change) -> None:
+    change_params(folder, ROOT / "presets" / "embedded.yaml", change)
+    load_params(folder / "params.yaml", ROOT / "constructions")
+
+
+@pytest.mark.parametrize("preset", ["embedded", "paper"])
+def test_every_preset_is_complete(preset):
+    load_params(ROOT / "presets" / f"{preset}.yaml", ROOT / "constructions")
+
+
+def test_the_committed_params_are_the_embedded_preset():
+    assert (ROOT / "params.yaml").read_text() == (ROOT / "presets" / "embedded.yaml").read_text()
+
+
+def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
+    def spoil(params):
+        params["grid"]["probes"]["models"] = ["minilm", "minilmm"]
+        params["grid"]["sentences"]["constructions"].append("let-alnoe")
+        params["fit_probes"]["c"] = params["fit_probes"].pop("C")
+        params["tune_probes"]["folds"] = 1
+
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, spoil)
+    message = str(raised.value)
+    assert "grid.probes.models[1]: 'minilmm' is not in models; did you mean 'minilm'?" in message
+    assert "grid.sentences.constructions[1]: 'let-alnoe' is not in constructions/" in message
+    assert "fit_probes.C: missing" in message
+    assert "fit_probes.c: unknown key" in message
+    assert "tune_probes.folds: 1 is not allowed: input should be greater than or equal to 2" in message
+    assert len(message.splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["build_splits"].update(test_per_label=999), "build_splits draws 999 sentences"),
+        (lambda p: p["grid"]["probes"].update(models=["minilm", "minilm"]), "'minilm' stands here more than once"),
+        (lambda p: p["tune_probes"]["C"].update(low=1000.0), "low (1000.0) must be below high (100.0)"),
+        (lambda p: p["grid"]["probes"].update(models=[]), "at least 1 item"),
+        (lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}), "bad.slug"),
+        (lambda p: p.update(models=None), "input should be a valid dictionary"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(tmp_path, change, message):
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, change)
+    assert message in str(raised.value)
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    (tmp_path / "params.yaml").write_text("seed: 1\nseed: 2\n")
+    with pytest.raises(ParamsError, match='found duplicate key "seed"'):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_a_probe_without_sentences_is_refused(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / "constructions" / name).mkdir(parents=True)
+        (tmp_path / "constructions" / name / "construction.yaml").touch()
+
+    def change(params):
+        params["grid"]["sentences"]["constructions"] = ["one"]
+        params["grid"]["probes"]["constructions"] = ["other"]
+
+    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)
+    with pytest.raises(ParamsError, match=r"probes.constructions has \['other'\]"):
+        load_params(tmp_path / "params.yaml", tmp_path / "constructions")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ParamsError, match=r"nowhere\.yaml: there is no such file"):
+        load_params(tmp_path / "nowhere.yaml")
