@@ -84,6 +84,6 @@ def test_a_wrong_number_of_markers_is_refused(toy):
     construction, grammars = toy
     one_marker = CFG.fromstring(TRAIN_CFG.replace("'0' ADJ 'the' VERB NOUN TAIL", "ADJ 'the' VERB NOUN TAIL"))
     with pytest.raises(
-        ConstructionError, match="NEG has sentences with 1 markers '0', but construction.yaml says that each has 2"
+        ConstructionError, match=r"NEG has sentences with 1 markers '0', but construction\.yaml says that each has 2"
     ):
         generate_sentences(construction, grammars | {"train": one_marker}, per_label=1, seed=1)

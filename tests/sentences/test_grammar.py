@@ -41,7 +41,7 @@ def test_a_symbol_without_a_rule_is_named_with_its_line(tmp_path):
 
 
 def test_a_symbol_that_the_construction_names_must_be_there(tmp_path):
-    with pytest.raises(ConstructionError, match="construction.yaml names SPOS, which has no rule here"):
+    with pytest.raises(ConstructionError, match=r"construction\.yaml names SPOS, which has no rule here"):
         read_grammar(write(tmp_path / "g.cfg", "S -> 'a'"), ["S", "SPOS"])
 
 
