@@ -71,6 +71,8 @@ def extract(
     with warnings.catch_warnings():
         # Lightning looks for the positions of a batch's rows; here each batch carries its own number.
         warnings.filterwarnings("ignore", message="Couldn't infer the batch indices")
+        # All batches may be there already, if an earlier run was killed after the last.
+        warnings.filterwarnings("ignore", message="Total length of `DataLoader` across ranks is zero")
         warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\)")
         warnings.filterwarnings("ignore", message=".*does not have many workers")
         trainer.predict(MeanPooledLayers(encoder.model), datamodule=batches, return_predictions=False)
