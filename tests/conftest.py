@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from mlflow import MlflowClient
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -67,6 +68,14 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-bert")
     save_tiny_bert(folder, seed=0)
     return folder
+
+
+@pytest.fixture(scope="session")
+def empty_diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An MLflow database without runs: making one takes seconds, copying it none."""
+    path = tmp_path_factory.mktemp("diary") / "mlflow.db"
+    MlflowClient(tracking_uri=f"sqlite:///{path}").search_experiments()
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,9 @@ import hashlib
 import json
 import logging
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -164,5 +165,7 @@ def _experiment(client: MlflowClient, stage: str) -> str:
 def _has_moved() -> bool:
     if not _is_local() or not _database().exists():
         return False
-    experiments = [one for one in _client().search_experiments() if one.name != "Default"]
-    return any(one.artifact_location != _artifacts(one.name) for one in experiments)
+    # Read without MLflow, which would keep a connection to the file that is about to be put aside.
+    with closing(sqlite3.connect(f"{_database().as_uri()}?mode=ro", uri=True)) as database:
+        places = database.execute("SELECT name, artifact_location FROM experiments WHERE name != 'Default'").fetchall()
+    return any(place != _artifacts(name) for name, place in places)
