@@ -61,7 +61,11 @@ def test_a_finished_run_has_metrics_by_layer_tags_params_and_artifacts(workspace
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (1, 0.9)]
     assert found.data.params == {"seed": "1", "fit_probes.C": "1.0"}
     tags = found.data.tags
-    assert (tags["git.commit"], tags["git.dirty"], tags["dvc.stage"]) == ("c0ffee", "false", "fit_probes@tiny-toy")
+    assert (tags["mlflow.source.git.commit"], tags["git.dirty"], tags["dvc.stage"]) == (
+        "c0ffee",
+        "false",
+        "fit_probes@tiny-toy",
+    )
     assert tags["input.data/build_splits/toy.parquet"] == "d41d8c"
     downloaded = client.download_artifacts(found.info.run_id, "table.csv")
     assert Path(downloaded).read_text() == "a,b\n"

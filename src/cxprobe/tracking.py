@@ -103,7 +103,9 @@ def _write(run: OpenRun, record: RunRecord) -> None:
     tags = {
         RECORD_TAG: _digest(record),
         "dvc.stage": record.dvc_stage,
-        "git.commit": record.commit,
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": f"pipelines/{record.stage}.py",
+        "mlflow.source.git.commit": record.commit,
         "git.dirty": str(record.dirty).lower(),
         **{f"item.{key}": value for key, value in record.item.items()},
         **{f"input.{path}": digest for path, digest in record.inputs.items()},
@@ -153,7 +155,14 @@ def _artifacts(stage: str) -> str:
 def _experiment(client: MlflowClient, stage: str) -> str:
     found = client.get_experiment_by_name(stage)
     if found is None:
-        return str(client.create_experiment(stage, artifact_location=_artifacts(stage) if _is_local() else None))
+        # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
+        return str(
+            client.create_experiment(
+                stage,
+                artifact_location=_artifacts(stage) if _is_local() else None,
+                tags={"mlflow.experimentKind": "custom_model_development"},
+            )
+        )
     if _is_local() and found.artifact_location != _artifacts(stage):
         raise TrackingError(
             f"the diary's artifacts lie in {found.artifact_location}, but the project is in {Path.cwd()}: it has "

@@ -38,7 +38,7 @@ def test_one_run_for_every_stage_and_item(finished_project):
         (found,) = runs(finished_project, stage)
         assert found.info.status == "FINISHED"
         assert found.data.tags["dvc.stage"].startswith(stage)
-        assert len(found.data.tags["git.commit"]) == 40
+        assert len(found.data.tags["mlflow.source.git.commit"]) == 40
         assert found.data.tags["git.dirty"] == "false"
 
 

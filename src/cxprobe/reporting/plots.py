@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import BoundaryNorm
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -56,8 +56,9 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
     """
     figure, panels = _panels(by_value, title)
     layers = sorted(by_value["layer"].unique().tolist())
-    norm = BoundaryNorm([layer - 0.5 for layer in [*layers, layers[-1] + 1]], ncolors=256)
-    colours = mpl.colormaps["viridis"]
+    # The last tenth of viridis is too pale a yellow for a line on white.
+    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(layers))))
+    norm = BoundaryNorm([layer - 0.5 for layer in [*layers, layers[-1] + 1]], ncolors=len(layers))
     for feature, axes in panels.items():
         bounds = _of(trained, feature).iloc[0]
         axes.axvspan(bounds["least"] - 0.5, bounds["greatest"] + 0.5, color="0.88", zorder=0, label="trained on")
