@@ -7,6 +7,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .PHONY: repro test benchmark ui preset clean
 
 repro: $(VENV)/installed
+	cxprobe check
 	dvc repro
 	cxprobe sync
 	@echo

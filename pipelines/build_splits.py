@@ -12,11 +12,12 @@ from cxprobe.storage import DATA, read_table, write_table
 def build_splits(stage: Stage) -> Outcome:
     name = stage.item["construction"]
     stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
-    sentences = read_table(stage.use(DATA / "generate_sentences" / f"{name}.parquet"))
+    source = stage.use(DATA / "generate_sentences" / name)
+    sentences, draws = read_table(source / "sentences.parquet"), read_table(source / "draws.parquet")
     sizes = stage.params.build_splits
     subsets = [
         balance(
-            sentences,
+            sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])],
             feature,
             train_per_label=sizes.train_per_label,
             test_per_label=sizes.test_per_label,

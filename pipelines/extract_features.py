@@ -15,7 +15,7 @@ def extract_features(stage: Stage) -> Outcome | None:
     name, slug = stage.item["construction"], stage.item["model"]
     settings = stage.params.extract_features
     rows = read_table(stage.use(DATA / "build_splits" / f"{name}.parquet"))
-    sentences = read_table(stage.use(DATA / "generate_sentences" / f"{name}.parquet"))
+    sentences = read_table(stage.use(DATA / "generate_sentences" / name) / "sentences.parquet")
     wanted = sentences[sentences["id"].isin(rows["id"])]
     encoder = load_encoder(slug, stage.params.models[slug])
     tokens = tokenise(encoder, wanted["id"].tolist(), wanted["text"].tolist(), special_tokens=settings.special_tokens)
@@ -24,7 +24,8 @@ def extract_features(stage: Stage) -> Outcome | None:
     if done is None:
         return None
     print(f"{done.batches} batches, {done.resumed} of them left by an earlier run")
-    return Outcome(metrics={"sentences": done.sentences, "tokens": done.tokens, **agreement})
+    metrics = {"sentences": done.sentences, "tokens": done.tokens, **agreement}
+    return Outcome(metrics, facts={"weights": encoder.fingerprint})
 
 
 def _agreement(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> dict[str, float]:
@@ -47,7 +48,7 @@ def _agreement(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> dict[str
 def _key(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> str:
     """Name the scratch folder by all that its batches follow from."""
     spec, settings = stage.params.models[stage.item["model"]], stage.params.extract_features
-    parts = (spec, encoder.revision, settings.token_budget, settings.special_tokens, tokens)
+    parts = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens, tokens)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

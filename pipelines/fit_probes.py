@@ -4,7 +4,8 @@ import pandas as pd
 
 from cxprobe.params import FitProbes
 from cxprobe.probing import Regularisation, recognise
-from cxprobe.reporting import accuracy_by, accuracy_per_layer, accuracy_per_value, curves, highlights
+from cxprobe.records import CLUSTER
+from cxprobe.reporting import accuracy_by, accuracy_per_layer, accuracy_per_value, highlights, layer_series
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, RESULTS, read_features, read_table, write_table
 
@@ -12,10 +13,11 @@ from cxprobe.storage import DATA, RESULTS, read_features, read_table, write_tabl
 def fit_probes(stage: Stage) -> Outcome:
     name, slug = stage.item["construction"], stage.item["model"]
     splits = read_table(stage.use(DATA / "build_splits" / f"{name}.parquet"))
-    sentences = read_table(stage.use(DATA / "generate_sentences" / f"{name}.parquet"))
+    sentences = read_table(stage.use(DATA / "generate_sentences" / name) / "sentences.parquet")
     features = read_features(stage.use(DATA / "extract_features" / slug / name))
     tuned = read_table(stage.use(RESULTS / "tune_probes" / slug / name / "settings.csv"))
-    subsets = splits.merge(sentences[["id", "text", "template"]], on="id", validate="many_to_one")
+    known = sentences.filter(regex=f"^(id|text|{CLUSTER}.*)$")
+    subsets = splits.merge(known, on="id", validate="many_to_one")
     predictions = [
         recognise(
             subset,
@@ -51,15 +53,11 @@ def _outcome(title: str, model: str, splits: pd.DataFrame, probes: pd.DataFrame,
     trained = train.groupby("feature", as_index=False).agg(least=("value", "min"), greatest=("value", "max"))
     return Outcome(
         metrics=highlights(by_layer, by_control),
-        series={
-            f"{feature}/accuracy": list(zip(line["layer"].tolist(), line["accuracy"].tolist(), strict=True))
-            for feature, line in by_layer.groupby("feature", sort=False)
-        },
+        series=layer_series(by_layer),
         tables={
             "accuracy_by_layer": by_layer,
             "accuracy_by_value": by_value,
             "controls": by_control,
-            "curves": curves(by_layer),
         },
         figures={
             "accuracy_per_layer": accuracy_per_layer(by_layer.assign(model=model), by_control, title),

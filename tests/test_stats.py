@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
 from cxprobe.errors import DataError
-from cxprobe.stats import credit, design_effect, estimate_rate
+from cxprobe.stats import credit, effective_items, estimate_rate
 
 
 def names(n: int) -> np.ndarray:
-    return np.array([f"cluster {i}" for i in range(n)], dtype=object)
+    return np.array([[f"cluster {i}"] for i in range(n)], dtype=object)
 
 
 @given(st.integers(2, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))))
@@ -26,9 +26,10 @@ def test_unclustered_interval_is_wilsons(n_and_right):
 def test_items_that_repeat_their_cluster_count_once():
     credits = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0])
     alone = estimate_rate(credits, names(8))
-    repeated = estimate_rate(np.repeat(credits, 25), np.repeat(names(8), 25))
+    repeated = estimate_rate(np.repeat(credits, 25), np.repeat(names(8), 25, axis=0))
     assert repeated.n == 200
-    assert repeated.high - repeated.low == pytest.approx(alone.high - alone.low, rel=0.01)
+    # Wider, if anything: eight clusters leave seven degrees of freedom, however many items they hold.
+    assert 1.0 <= (repeated.high - repeated.low) / (alone.high - alone.low) < 1.15
 
 
 def test_clustered_interval_is_as_wide_as_the_cluster_bootstraps():
@@ -37,7 +38,7 @@ def test_clustered_interval_is_as_wide_as_the_cluster_bootstraps():
     sizes = rng.integers(5, 15, size=60)
     right = rng.binomial(sizes, rates)
     credits = np.concatenate([np.repeat([1.0, 0.0], [r, n - r]) for r, n in zip(right, sizes, strict=True)])
-    estimate = estimate_rate(credits, np.repeat(names(60), sizes))
+    estimate = estimate_rate(credits, np.repeat(names(60), sizes, axis=0))
     oracle = bootstrap(
         (right, sizes), lambda r, n, axis: r.sum(axis) / n.sum(axis), paired=True, vectorized=True, rng=1
     ).confidence_interval
@@ -51,7 +52,7 @@ def test_interval_covers_the_true_rate_as_often_as_it_says():
     for _ in range(400):
         rates = rng.beta(6, 2, size=40)
         credits = rng.binomial(1, np.repeat(rates, 8)).astype(float)
-        estimate = estimate_rate(credits, np.repeat(names(40), 8))
+        estimate = estimate_rate(credits, np.repeat(names(40), 8, axis=0))
         covered += estimate.low <= 0.75 <= estimate.high
     assert 0.92 <= covered / 400 <= 0.99
 
@@ -64,19 +65,40 @@ def test_interval_is_not_empty_at_the_ends(value):
 
 
 def test_one_cluster_counts_as_one_item():
-    assert design_effect(np.array([1.0, 0.0, 1.0]), np.array(["a", "a", "a"], dtype=object)) == 3
+    assert effective_items(np.array([1.0, 0.0, 1.0]), np.array(["a", "a", "a"], dtype=object)) == 1
+
+
+def test_few_clusters_widen_the_interval_even_where_all_is_right():
+    credits = np.ones(80)
+    lows = [
+        estimate_rate(credits, np.array([[i % groups] for i in range(80)], dtype=object)).low for groups in (2, 10, 80)
+    ]
+    assert lows == sorted(lows)
+    assert lows[0] < 0.6 < 0.9 < lows[1]
+
+
+def test_of_several_ways_of_clustering_the_widest_interval_counts():
+    rng = np.random.default_rng(0)
+    verbs = rng.integers(0, 10, size=400)
+    credits = (rng.random(400) < np.linspace(0.3, 0.95, 10)[verbs]).astype(float)
+    alone, by_verb = names(400), verbs.astype(str).astype(object)[:, None]
+    widths = [
+        one.high - one.low
+        for one in (estimate_rate(credits, ways) for ways in (alone, by_verb, np.hstack([alone, by_verb])))
+    ]
+    assert widths[0] < widths[1] == widths[2]
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from("abc")), min_size=1))
 def test_interval_holds_the_rate_and_stays_in_the_unit_range(items):
     credits, clusters = zip(*items, strict=True)
-    estimate = estimate_rate(np.array(credits), np.array(clusters, dtype=object))
+    estimate = estimate_rate(np.array(credits), np.array(clusters, dtype=object)[:, None])
     assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
 
 
 def test_no_items_are_no_rate():
     with pytest.raises(DataError, match="got 0 items"):
-        estimate_rate(np.array([]), np.array([], dtype=object))
+        estimate_rate(np.array([]), np.empty((0, 1), dtype=object))
 
 
 def test_a_tie_is_half():

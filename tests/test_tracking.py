@@ -1,16 +1,18 @@
 import os
 import shutil
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
 
 from conftest import run
 from cxprobe import tracking
 from cxprobe.records import RunRecord
 from cxprobe.storage import write_json
-from cxprobe.tracking import TrackingError, finish, running, sync
+from cxprobe.tracking import OpenRun, TrackingError, finish, running, sync
 
 ITEM = {"model": "tiny", "construction": "toy"}
 
@@ -36,6 +38,7 @@ def record(started=1000, artifacts=()) -> RunRecord:
         dirty=False,
         inputs={"data/build_splits/toy.parquet": "d41d8c"},
         params={"seed": "1", "fit_probes.C": "1.0"},
+        facts={"weights": "sha256 abc"},
         environment={"torch": "2.13.0"},
         metrics={"length/highest": 0.9},
         series={"length/accuracy": [(0, 0.5), (1, 0.9)]},
@@ -52,7 +55,7 @@ def runs(stage="fit_probes", uri=None):
 def test_a_finished_run_has_metrics_by_layer_tags_params_and_artifacts(workspace):
     table = workspace / "table.csv"
     table.write_text("a,b\n")
-    with running("fit_probes", ITEM, "fit_probes@tiny-toy") as run_:
+    with running("fit_probes", ITEM, {"dvc.stage": "fit_probes@tiny-toy"}) as run_:
         finish(run_, record(artifacts=[table]))
     client, (found,) = runs()
     assert found.info.status == "FINISHED"
@@ -66,6 +69,7 @@ def test_a_finished_run_has_metrics_by_layer_tags_params_and_artifacts(workspace
         "false",
         "fit_probes@tiny-toy",
     )
+    assert tags["weights"] == "sha256 abc"
     assert tags["input.data/build_splits/toy.parquet"] == "d41d8c"
     downloaded = client.download_artifacts(found.info.run_id, "table.csv")
     assert Path(downloaded).read_text() == "a,b\n"
@@ -75,14 +79,14 @@ def test_a_finished_run_has_metrics_by_layer_tags_params_and_artifacts(workspace
     ("ending", "status"), [(ValueError, "FAILED"), (SystemExit, "KILLED"), (KeyboardInterrupt, "KILLED")]
 )
 def test_a_run_that_dies_says_so(workspace, ending, status):
-    with pytest.raises(ending), running("fit_probes", ITEM, ""):
+    with pytest.raises(ending), running("fit_probes", ITEM, {}):
         raise ending
     _, (found,) = runs()
     assert found.info.status == status
 
 
 def test_syncing_writes_what_the_diary_lacks_and_nothing_twice(workspace):
-    with running("fit_probes", ITEM, "") as run_:
+    with running("fit_probes", ITEM, {}) as run_:
         finish(run_, record())
     assert sync([record(), record(started=9000)]) == 1
     assert sync([record(), record(started=9000)]) == 0
@@ -95,7 +99,7 @@ def keep(folder, kept):
 
 
 def test_a_deleted_diary_is_written_again_as_it_was(workspace):
-    with running("fit_probes", ITEM, "fit_probes@tiny-toy") as run_:
+    with running("fit_probes", ITEM, {"dvc.stage": "fit_probes@tiny-toy"}) as run_:
         finish(run_, record())
     _, (before,) = runs()
     keep(workspace, record())
@@ -105,7 +109,7 @@ def test_a_deleted_diary_is_written_again_as_it_was(workspace):
     _, (after,) = runs(uri=f"sqlite:///{workspace / 'again.db'}")
     assert after.data.metrics == before.data.metrics
     assert after.data.params == before.data.params
-    ours = {name: value for name, value in before.data.tags.items() if not name.startswith("mlflow.")}
+    ours = {name: value for name, value in before.data.tags.items() if not name.startswith(("mlflow.", "cxprobe.process"))}
     assert {name: after.data.tags[name] for name in ours} == ours
     assert (after.info.start_time, after.info.end_time) == (1000, 1500)
 
@@ -114,15 +118,15 @@ def test_a_moved_project_is_told_and_begins_a_new_diary(workspace, monkeypatch):
     (workspace / "old").mkdir()
     (workspace / "mlruns").rename(workspace / "old" / "mlruns")
     monkeypatch.chdir(workspace / "old")
-    with running("fit_probes", ITEM, "") as run_:
+    with running("fit_probes", ITEM, {}) as run_:
         finish(run_, record())
     moved = (workspace / "old").rename(workspace / "new")
     monkeypatch.chdir(moved)
     keep(moved, record())
-    with pytest.raises(TrackingError, match="it has moved; run `cxprobe sync`"), running("fit_probes", ITEM, ""):
+    with pytest.raises(TrackingError, match="it has moved; run `cxprobe sync`"), running("fit_probes", ITEM, {}):
         pass
     assert "1 of them new" in run(moved, "cxprobe", "sync").stdout
-    assert (moved / "mlruns" / "before-move.db").exists()
+    assert list((moved / "mlruns").glob("before-move-*.db"))
     (moved / "mlruns" / "mlflow.db").rename(moved / "begun.db")
     client, (found,) = runs(uri=f"sqlite:///{moved / 'begun.db'}")
     assert str(moved) in client.get_experiment(found.info.experiment_id).artifact_location
@@ -131,7 +135,7 @@ def test_a_moved_project_is_told_and_begins_a_new_diary(workspace, monkeypatch):
 def test_another_server_can_be_named(workspace, monkeypatch):
     shutil.copy("mlruns/mlflow.db", "elsewhere.db")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace / 'elsewhere.db'}")
-    with running("fit_probes", ITEM, "") as run_:
+    with running("fit_probes", ITEM, {}) as run_:
         finish(run_, record())
     assert len(runs()[1]) == 1
     assert runs(uri=f"sqlite:///{workspace / 'mlruns' / 'mlflow.db'}")[1] == []
@@ -142,9 +146,40 @@ def test_a_server_that_does_not_answer_is_an_error_before_any_work(workspace, mo
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with (
         pytest.raises(TrackingError, match=r"no MLflow run could be opened at http://127\.0\.0\.1:9"),
-        running("s", ITEM, ""),
+        running("s", ITEM, {}),
     ):
         pytest.fail("the work must not begin")
+
+
+def test_a_server_that_goes_away_costs_a_warning_and_not_the_work(workspace, monkeypatch, capsys):
+    with running("fit_probes", ITEM, {}) as run_:
+        unreachable = MlflowClient("http://127.0.0.1:9")
+        monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+        finish(OpenRun(unreachable, run_.id), record())
+    assert "run `cxprobe sync` later" in capsys.readouterr().err
+
+
+def test_a_run_whose_process_has_vanished_ends_as_killed_when_the_next_begins(workspace):
+    script = (
+        "import os, signal; from cxprobe.tracking import running\n"
+        f"with running('fit_probes', {ITEM}, {{}}): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run(workspace, sys.executable, "-c", script, check=False)
+    assert [one.info.status for one in runs()[1]] == ["RUNNING"]
+    with running("fit_probes", {"model": "other"}, {}):
+        assert sorted(one.info.status for one in runs()[1]) == ["RUNNING", "RUNNING"]
+    with running("fit_probes", ITEM, {}) as run_:
+        finish(run_, record())
+    assert sorted(one.info.status for one in runs()[1]) == ["FINISHED", "KILLED", "RUNNING"]
+
+
+def test_a_run_that_was_only_half_written_is_written_again(workspace, monkeypatch):
+    with monkeypatch.context() as broken, running("fit_probes", ITEM, {}) as run_:
+        broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
+        table = workspace / "table.csv"
+        table.write_text("a,b\n")
+        finish(run_, record(artifacts=[table]))
+    assert sync([record(artifacts=[table])]) == 1
 
 
 def test_nothing_is_sent_to_anyone(workspace):

@@ -27,7 +27,7 @@ def sync() -> None:
 
 @app.command()
 def check() -> None:
-    """Check params.yaml and the constructions that it names, without running anything."""
+    """Check params.yaml and the constructions that it names, without running anything: seconds, not hours."""
     with _mendable():
         params = load_params()
         for name in params.grid.sentences.constructions:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
@@ -50,6 +50,12 @@ class Distance(Closed):
     marks: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
     """The two marks, the earlier first."""
 
+    @model_validator(mode="after")
+    def _earlier_first(self) -> "Distance":
+        if self.marks[0] >= self.marks[1]:
+            raise ValueError(f"marks must name the earlier mark first; {list(self.marks)} does not")
+        return self
+
     @property
     def uses(self) -> tuple[int, ...]:
         """The marks that are looked at."""
@@ -60,6 +66,17 @@ class Distance(Closed):
         return marks[self.marks[1]] - marks[self.marks[0]]
 
 
+# A feature's name is a column of tables that have columns of their own.
+RESERVED = ("id", "text", "label", "split", "feature", "value", "layer", "control", "probability")
+
+
+def _not_reserved(name: str) -> str:
+    if name in RESERVED:
+        raise ValueError(f"'{name}' is a column of every table; name the feature otherwise")
+    return name
+
+
+FeatureName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_not_reserved)]
 Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
 
 
@@ -99,7 +116,7 @@ class Construction(Closed):
     sources: Annotated[list[str], Field(min_length=1)]
     """Where the grammars and the definitions come from."""
     grammar: Grammars
-    features: Annotated[dict[str, Feature], Field(min_length=1)]
+    features: Annotated[dict[FeatureName, Feature], Field(min_length=1)]
     """Feature -> how it is measured; each gives one balanced subset."""
 
     @model_validator(mode="after")

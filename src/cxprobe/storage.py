@@ -1,6 +1,8 @@
 """The only reader and writer of data/ and results/. Files appear whole or not at all, and hold what they should."""
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +42,8 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
     yield partial
+    with partial.open("rb") as written:
+        os.fsync(written.fileno())  # a name must not outlive a power cut without its content
     partial.replace(path)
 
 
@@ -56,7 +60,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
     with replacing(path) as partial:
         if path.suffix == ".csv":
-            table.to_csv(partial, index=False, float_format="%.6g", lineterminator="\n")
+            table.to_csv(partial, index=False, lineterminator="\n")
         else:
             table.to_parquet(partial, index=False)
 
@@ -103,6 +107,21 @@ def read_array(path: Path) -> NDArray[np.float32]:
     """Map the vectors of a .npy file into memory, read-only; nothing that holds pickled objects is opened."""
     array: NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
     return array
+
+
+def is_array_of(path: Path, ids: Sequence[str]) -> bool:
+    """Return whether a file holds the vectors of these sentences, whole."""
+    try:
+        array = read_array(path)
+    except (OSError, ValueError):  # not there, or cut off
+        return False
+    return array.ndim == 3 and array.shape[1] == len(ids)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def merge_features(parts: Sequence[tuple[Path, Sequence[str]]], folder: Path) -> None:

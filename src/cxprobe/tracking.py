@@ -8,7 +8,10 @@ import hashlib
 import json
 import logging
 import os
+import platform
 import sqlite3
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -17,6 +20,7 @@ from typing import Any
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
+import psutil
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, RunTag
 from mlflow.exceptions import MlflowException
@@ -26,6 +30,7 @@ from cxprobe.records import RunRecord
 
 FOLDER = Path("mlruns")
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record: a record is written into a diary at most once
+PROCESS_TAG = "cxprobe.process"  # machine:process of a run, by which one that has vanished is known
 _BATCH = 500  # MLflow takes at most 1,000 metrics in a call
 
 
@@ -42,31 +47,58 @@ class OpenRun:
 
 
 @contextmanager
-def running(stage: str, item: Mapping[str, str], dvc_stage: str) -> Iterator[OpenRun]:
+def running(stage: str, item: Mapping[str, str], tags: Mapping[str, str]) -> Iterator[OpenRun]:
     """Begin a run; it ends as FAILED or KILLED if the block does, and stays open for `finish` otherwise.
+
+    Runs of the same item that a vanished process of this machine has left open (SIGKILL, no memory) end as KILLED.
+
+    Args:
+        stage: The experiment.
+        item: What of the stage's grid runs.
+        tags: What is known of the run before its work.
 
     Raises:
         TrackingError: The diary cannot be reached, or the project has moved since it was begun.
     """
     try:
         client = _client()
-        run = client.create_run(_experiment(client, stage), run_name=_name(item), tags={"dvc.stage": dvc_stage})
+        experiment = _experiment(client, stage)
+        _end_vanished_runs(client, experiment, item)
+        run = client.create_run(
+            experiment,
+            run_name=_name(item),
+            tags={**tags, **_item_tags(item), PROCESS_TAG: f"{platform.node()}:{os.getpid()}"},
+        )
     except MlflowException as error:
         raise TrackingError(f"no MLflow run could be opened at {_uri()}: {error}") from error
+    open_run = OpenRun(client, run.info.run_id)
     try:
-        yield OpenRun(client, run.info.run_id)
+        yield open_run
     except Exception:
-        client.set_terminated(run.info.run_id, status="FAILED")
+        _end(open_run, "FAILED")
         raise
     except BaseException:
-        client.set_terminated(run.info.run_id, status="KILLED")
+        _end(open_run, "KILLED")
         raise
 
 
 def finish(run: OpenRun, record: RunRecord) -> None:
-    """Write a finished stage's record into its open run and end it as FINISHED."""
-    _write(run, record)
-    run.client.set_terminated(run.id, status="FINISHED", end_time=record.finished)
+    """Write a finished stage's record into its open run and end it as FINISHED.
+
+    The record is already on disk: a server that does not answer now costs a warning, not the work.
+    """
+    try:
+        _write(run, record)
+        run.client.set_terminated(run.id, status="FINISHED", end_time=record.finished)
+    except MlflowException as error:
+        print(
+            f"the results are written, but not the run at {_uri()} ({error}); run `cxprobe sync` later", file=sys.stderr
+        )
+
+
+def commit_tags(commit: str, dirty: bool) -> dict[str, str]:
+    """Return the tags that name the code of a run."""
+    return {"mlflow.source.git.commit": commit, "git.dirty": str(dirty).lower()}
 
 
 def sync(records: list[RunRecord]) -> int:
@@ -79,7 +111,7 @@ def sync(records: list[RunRecord]) -> int:
     """
     try:
         if _has_moved():
-            _database().replace(_database().with_name("before-move.db"))
+            _database().replace(_database().with_name(f"before-move-{time.strftime('%Y%m%d-%H%M%S')}.db"))
         client = _client()
         return sum(_write_again(client, record) for record in records)
     except MlflowException as error:
@@ -90,9 +122,33 @@ def _write_again(client: MlflowClient, record: RunRecord) -> bool:
     experiment = _experiment(client, record.stage)
     if client.search_runs([experiment], f"tags.`{RECORD_TAG}` = '{_digest(record)}'", max_results=1):
         return False
-    run = client.create_run(experiment, start_time=record.started, run_name=_name(record.item))
-    finish(OpenRun(client, run.info.run_id), record)
+    run = client.create_run(
+        experiment, start_time=record.started, run_name=_name(record.item), tags=_item_tags(record.item)
+    )
+    _write(OpenRun(client, run.info.run_id), record)
+    client.set_terminated(run.info.run_id, status="FINISHED", end_time=record.finished)
     return True
+
+
+def _end(run: OpenRun, status: str) -> None:
+    """End a run whose work has failed; a server that does not answer must not hide why."""
+    try:
+        run.client.set_terminated(run.id, status=status)
+    except MlflowException as error:
+        print(f"the run at {_uri()} could not be ended as {status}: {error}", file=sys.stderr)
+
+
+def _end_vanished_runs(client: MlflowClient, experiment: str, item: Mapping[str, str]) -> None:
+    same = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _item_tags(item).items())
+    query = " and ".join(filter(None, ["attributes.status = 'RUNNING'", same]))
+    for run in client.search_runs([experiment], query):
+        node, _, process = run.data.tags.get(PROCESS_TAG, "").rpartition(":")
+        if node == platform.node() and not psutil.pid_exists(int(process)):
+            client.set_terminated(run.info.run_id, status="KILLED")
+
+
+def _item_tags(item: Mapping[str, str]) -> dict[str, str]:
+    return {f"item.{key}": value for key, value in item.items()}
 
 
 def _write(run: OpenRun, record: RunRecord) -> None:
@@ -101,13 +157,11 @@ def _write(run: OpenRun, record: RunRecord) -> None:
     metrics = [Metric(name, value, record.finished, step) for name, value, step in points]
     params = [Param(name, value) for name, value in record.params.items()]
     tags = {
-        RECORD_TAG: _digest(record),
         "dvc.stage": record.dvc_stage,
         "mlflow.source.type": "LOCAL",
         "mlflow.source.name": f"pipelines/{record.stage}.py",
-        "mlflow.source.git.commit": record.commit,
-        "git.dirty": str(record.dirty).lower(),
-        **{f"item.{key}": value for key, value in record.item.items()},
+        **commit_tags(record.commit, record.dirty),
+        **record.facts,
         **{f"input.{path}": digest for path, digest in record.inputs.items()},
         **{f"environment.{key}": value for key, value in record.environment.items()},
     }
@@ -117,6 +171,7 @@ def _write(run: OpenRun, record: RunRecord) -> None:
     for artifact in record.artifacts:
         if artifact.is_file():  # a clone without `dvc pull` has the tables, not the figures
             run.client.log_artifact(run.id, str(artifact))
+    run.client.set_tag(run.id, RECORD_TAG, _digest(record))  # last: it says that all the rest is there
 
 
 def _digest(record: RunRecord) -> str:

@@ -59,11 +59,24 @@ def test_every_script_is_a_stage_in_the_order_of_the_flow():
         made |= {Path(out).parts[1] for out in outputs(stage)}
 
 
+# Where a stage runs is not what it computes.
+WHERE = {"accelerator", "devices", "jobs", "num_nodes", "strategy"}
+
+
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage in Params.model_fields])
+def test_a_stage_tracks_every_parameter_of_its_section_that_decides_on_numbers(stage):
+    leaves = {f"{stage}.{name}" for name in Params.model_fields[stage].annotation.model_fields if name not in WHERE}
+    tracked = set(STAGES[stage]["params"])
+    assert {name for name in tracked if name.startswith(stage)} in ({stage}, leaves)
+
+
 def test_parameters_that_a_stage_tracks_exist():
-    sections = Params.model_fields
     for stage in STAGES.values():
         for name in stage["params"]:
-            assert name.split(".")[0] in sections
+            section, _, leaf = name.partition(".")
+            if section in STAGES and leaf:
+                assert leaf in Params.model_fields[section].annotation.model_fields
+            assert section in Params.model_fields
 
 
 def test_no_uncached_output_switches_the_run_cache_off():

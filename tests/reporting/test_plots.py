@@ -38,7 +38,15 @@ def test_a_line_per_model_and_the_controls_in_every_panel():
 def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
     by_value = pd.DataFrame(
         [
-            {"feature": feature, "value": value, "layer": layer, "accuracy": 0.2 + layer / 5}
+            {
+                "feature": feature,
+                "value": value,
+                "layer": layer,
+                "accuracy": 0.2 + layer / 5,
+                "low": 0.1,
+                "high": 0.9,
+                "n": 80,
+            }
             for feature in FEATURES
             for value in (3, 5, 9)
             for layer in range(4)
@@ -50,11 +58,14 @@ def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
     lines = {tuple(line.get_ydata()) for line in panel.get_lines() if len(line.get_xdata()) == 3}
     assert lines == {(0.2 + layer / 5,) * 3 for layer in range(4)}
     assert panel.get_ylim()[0] <= 0.2
+    assert "80 sentences a point, whose 95 % interval is about ± 40 points" in figure.get_suptitle()
     colours = {line.get_color() for line in panel.get_lines()[2:]}
     assert len(colours) == 4
 
 
 def test_one_layer_alone_can_be_drawn():
-    by_value = pd.DataFrame({"feature": FEATURES, "value": 3, "layer": 0, "accuracy": 0.5})
+    by_value = pd.DataFrame(
+        {"feature": FEATURES, "value": 3, "layer": 0, "accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 8}
+    )
     trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 3})
     accuracy_per_value(by_value, controls(value=3), trained, "toy")

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from cxprobe.reporting import accuracy_by, curves, highlights
+from cxprobe.reporting import accuracy_by, highlights, layer_series
 
 PREDICTIONS = pd.DataFrame(
     {
@@ -10,7 +10,7 @@ PREDICTIONS = pd.DataFrame(
         "layer": [0] * 4 + [1] * 4,
         "label": ["positive", "negative"] * 4,
         "probability": [0.9, 0.8, 0.5, 0.5, 0.9, 0.1, 0.8, 0.3],
-        "template": [f"t{number}" for number in range(8)],
+        "cluster_template": [f"t{number}" for number in range(8)],
     }
 )
 
@@ -29,22 +29,26 @@ def test_intervals_are_those_of_the_estimate():
     assert (perfect["low"], perfect["high"]) == (pytest.approx(wilson.low), 1.0)
 
 
-def test_curves_are_one_row_a_layer_and_one_column_a_feature():
-    by_layer = pd.DataFrame(
-        {
-            "feature": ["length", "length", "distance", "distance"],
-            "layer": [0, 1, 0, 1],
-            "accuracy": [0.5, 0.9, 0.4, 0.8],
-        }
-    )
-    wide = curves(by_layer)
-    assert wide.columns.tolist() == ["layer", "length", "distance"]
-    assert wide.to_numpy().tolist() == [[0, 0.5, 0.4], [1, 0.9, 0.8]]
+def estimates(**columns) -> pd.DataFrame:
+    return pd.DataFrame({"feature": "length", "low": 0.4, "high": 0.95, "n": 20} | columns)
 
 
-def test_highlights_name_the_highest_layer_beside_layer_0_and_the_controls():
-    by_layer = pd.DataFrame({"feature": "length", "layer": [0, 1, 2], "accuracy": [0.5, 0.9, 0.8]})
-    controls = pd.DataFrame({"feature": "length", "control": ["majority", "bag_of_words"], "accuracy": [0.5, 0.52]})
+def test_layer_series_are_the_accuracy_and_both_ends_of_its_interval():
+    series = layer_series(estimates(layer=[0, 1], accuracy=[0.5, 0.9]))
+    assert series["length/accuracy"] == [(0, 0.5), (1, 0.9)]
+    assert series["length/low"] == [(0, 0.4), (1, 0.4)]
+    assert series.keys() == {"length/accuracy", "length/low", "length/high"}
+
+
+def test_highlights_name_the_highest_layer_beside_layer_0_and_the_controls_with_their_intervals():
+    by_layer = estimates(layer=[0, 1, 2], accuracy=[0.5, 0.9, 0.8])
+    controls = estimates(control=["majority", "bag_of_words"], accuracy=[0.5, 0.52])
+    interval = {"low": 0.4, "high": 0.95, "n": 20}
     assert highlights(by_layer, controls) == {
-        "length": {"layer_0": 0.5, "highest": 0.9, "highest_layer": 1, "majority": 0.5, "bag_of_words": 0.52}
+        "length": {
+            "layer_0": {"accuracy": 0.5} | interval,
+            "highest": {"layer": 1, "accuracy": 0.9} | interval,
+            "majority": {"accuracy": 0.5} | interval,
+            "bag_of_words": {"accuracy": 0.52} | interval,
+        }
     }

@@ -9,7 +9,7 @@ from cxprobe.records import Shortfall
 from cxprobe.sentences import balance, shortfall_table
 
 
-def sentences(counts: dict[tuple[str, int, str], int], drawn_for: str = "length") -> pd.DataFrame:
+def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:
     """Make so many sentences for each split, value and label."""
     rows = [
         {
@@ -17,7 +17,6 @@ def sentences(counts: dict[tuple[str, int, str], int], drawn_for: str = "length"
             "split": split,
             "length": value,
             "label": label,
-            "drawn_for": drawn_for,
         }
         for (split, value, label), count in counts.items()
         for number in range(count)
@@ -78,12 +77,6 @@ def test_a_value_short_of_one_label_is_dropped_for_both():
     subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, seed=1)
     assert subset.rows.query("split == 'test'")["value"].max() == 2
     assert subset.dropped == [Shortfall("test", "length", 3, "negative", 2, 1)]
-
-
-def test_sentences_drawn_for_another_feature_stay_out():
-    table = pd.concat([sentences(full(range(4))), sentences(full(range(4, 9)), drawn_for="distance")])
-    rows = balance(table, "length", train_per_label=2, test_per_label=2, seed=1).rows
-    assert rows["value"].max() == 3
 
 
 def test_the_order_of_the_sentences_changes_nothing():

@@ -23,7 +23,7 @@ from cxprobe.features.encoding import Batch, Tokens, collate
 from cxprobe.features.pooling import mean_of_each_layer
 from cxprobe.models import Encoder
 from cxprobe.params import ExtractFeatures
-from cxprobe.storage import merge_features, write_array
+from cxprobe.storage import is_array_of, merge_features, write_array
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def extract(
     plan = [[tokens[position] for position in batch] for batch in positions]
     ids = [[sentence.id for sentence in batch] for batch in plan]
     files = [scratch / f"{number:06d}.npy" for number in range(len(plan))]
-    batches = RemainingBatches(plan, files, encoder.tokenizer.pad_token_id)
+    remaining = [number for number, file in enumerate(files) if not is_array_of(file, ids[number])]
+    batches = RemainingBatches(plan, remaining, encoder.pad_token_id)
     trainer = _trainer(settings, BatchWriter(files, ids))
     with warnings.catch_warnings():
         # Lightning looks for the positions of a batch's rows; here each batch carries its own number.
@@ -82,7 +83,7 @@ def extract(
     merge_features(list(zip(files, ids, strict=True)), output)
     shutil.rmtree(scratch)
     total = sum(len(sentence.ids) for sentence in tokens)
-    return Extraction(len(tokens), total, len(plan), len(plan) - len(batches.remaining))
+    return Extraction(len(tokens), total, len(plan), len(plan) - len(remaining))
 
 
 class MeanPooledLayers(LightningModule):
@@ -98,23 +99,19 @@ class MeanPooledLayers(LightningModule):
 
 
 class RemainingBatches(LightningDataModule):
-    """The batches that no earlier run has left; each process takes every n-th of them.
+    """The batches that no earlier run has left; each of n processes takes every n-th of them."""
 
-    Attributes:
-        remaining: Their numbers in the plan.
-    """
-
-    def __init__(self, plan: Sequence[Sequence[Tokens]], files: Sequence[Path], pad: int) -> None:
+    def __init__(self, plan: Sequence[Sequence[Tokens]], remaining: Sequence[int], pad: int) -> None:
         super().__init__()
         self._plan = plan
+        self._remaining = remaining
         self._pad = pad
-        self.remaining = [number for number, file in enumerate(files) if not file.exists()]
 
     def predict_dataloader(self) -> DataLoader[Batch]:
         """Return the loader of this process's share."""
         if self.trainer is None:
             raise RuntimeError("the share of a process is known only once a trainer has this data module")
-        share = self.remaining[self.trainer.global_rank :: self.trainer.world_size]
+        share = self._remaining[self.trainer.global_rank :: self.trainer.world_size]
         return DataLoader(_Batches(self._plan, share, self._pad), batch_size=None)
 
 

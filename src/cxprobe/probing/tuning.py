@@ -58,8 +58,9 @@ def tune_layers(
         templates: Shape (n_train,); sentences of one template stay in one fold.
         settings: The space, the trials and the folds.
         max_iter: See `fit_and_predict`.
-        seed: The project's seed.
-        storage: Folder for one sqlite database a layer; a search that was killed goes on from it.
+        seed: Of this subset's search.
+        storage: Folder for one sqlite database a layer; a search that was killed goes on from it. What it holds must
+            follow from its name: it belongs to one set of vectors, labels and settings.
         place: What is tuned, for messages.
 
     Raises:
@@ -74,7 +75,7 @@ def tune_layers(
                 templates,
                 settings,
                 max_iter=max_iter,
-                seed=seed,
+                seed=seed_for(seed, layer),
                 database=storage / f"layer-{layer:02d}.db",
                 place=f"{place}, layer {layer}",
             )
@@ -94,8 +95,8 @@ def _tune(
     database: Path,
     place: str,
 ) -> Tuned:
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=seed_for(seed, place))
+    optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not told
+    folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=seed)
     cuts = list(folds.split(vectors, labels, templates))
 
     def objective(trial: optuna.Trial) -> float:
@@ -114,7 +115,7 @@ def _tune(
         storage=f"sqlite:///{database}", study_name="tune_probes", direction="maximize", load_if_exists=True
     )
     while len(ended := _ended(study)) < settings.trials:
-        study.sampler = optuna.samplers.TPESampler(seed=seed_for(seed, place, len(ended)))
+        study.sampler = optuna.samplers.TPESampler(seed=seed_for(seed, len(ended)))
         study.optimize(objective, n_trials=1, n_jobs=1, catch=(ProbeError,))
     complete = [trial for trial in ended if trial.state == TrialState.COMPLETE]
     if not complete:

@@ -1,6 +1,6 @@
 """Reporting: finished predictions become tidy tables, and tidy tables become figures."""
 
 from cxprobe.reporting.plots import accuracy_per_layer, accuracy_per_value
-from cxprobe.reporting.tables import accuracy_by, curves, highlights
+from cxprobe.reporting.tables import accuracy_by, highlights, layer_series
 
-__all__ = ["accuracy_by", "accuracy_per_layer", "accuracy_per_value", "curves", "highlights"]
+__all__ = ["accuracy_by", "accuracy_per_layer", "accuracy_per_value", "highlights", "layer_series"]

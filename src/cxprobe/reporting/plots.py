@@ -46,7 +46,7 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
     """Draw accuracy by the value of each feature, a line per layer, with the values that were trained on in grey.
 
     Args:
-        by_value: Columns feature, value, layer, accuracy.
+        by_value: Columns feature, value, layer, accuracy, low, high, n.
         controls: Columns feature, value, control, accuracy.
         trained: Columns feature, least, greatest: the values in the training part.
         title: Of the figure.
@@ -54,7 +54,10 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
     Source:
         Weissweiler et al. 2022, Figures 2 to 7.
     """
-    figure, panels = _panels(by_value, title)
+    sizes = " to ".join(map(str, sorted({int(by_value["n"].min()), int(by_value["n"].max())})))
+    half_width = 50 * float((by_value["high"] - by_value["low"]).median())
+    note = f"{sizes} sentences a point, whose 95 % interval is about ± {half_width:.0f} points"
+    figure, panels = _panels(by_value, f"{title}\n{note}")
     layers = sorted(by_value["layer"].unique().tolist())
     # The last tenth of viridis is too pale a yellow for a line on white.
     colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(layers))))
@@ -86,7 +89,7 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
     grid = np.atleast_1d(figure.subplots(lines, columns, sharey=True)).ravel()
     for spare in grid[len(features) :]:
         spare.remove()
-    figure.suptitle(title)
+    figure.suptitle(title, fontsize=11)
     return figure, dict(zip(features, grid, strict=False))
 
 

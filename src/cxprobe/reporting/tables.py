@@ -6,7 +6,7 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 
-from cxprobe.records import Estimate
+from cxprobe.records import CLUSTER, Estimate
 from cxprobe.stats import credit, estimate_rate
 
 _ESTIMATE = ["accuracy", "low", "high", "n"]
@@ -16,7 +16,8 @@ def accuracy_by(predictions: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return the accuracy, with its 95 % interval, of each group of predictions.
 
     Args:
-        predictions: Columns probability, label, template (the clusters of the interval), and the keys.
+        predictions: Columns probability, label, cluster_<...> (the ways in which the interval's items are
+            clustered, at least one), and the keys.
         keys: Columns that define the groups, in the order of the result's.
 
     Returns:
@@ -24,37 +25,41 @@ def accuracy_by(predictions: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """
     credits = credit(predictions["probability"].to_numpy(), (predictions["label"] == "positive").to_numpy())
     scored = predictions.assign(credit=credits)
-    rows = [
-        (*group, *astuple(_estimate(members)))
-        for group, members in scored.groupby(list(keys), sort=False)[["credit", "template"]]
-    ]
+    rows = [(*group, *astuple(_estimate(members))) for group, members in scored.groupby(list(keys), sort=False)]
     return pd.DataFrame(rows, columns=[*keys, *_ESTIMATE])
 
 
-def curves(by_layer: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a layer and one column a feature: the form that `dvc plots` draws."""
-    wide = by_layer.pivot(index="layer", columns="feature", values="accuracy")
-    return wide[list(dict.fromkeys(by_layer["feature"]))].reset_index().rename_axis(columns=None)
-
-
-def highlights(by_layer: pd.DataFrame, controls: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Return, for each feature, layer 0, the layer with the highest accuracy, and the controls.
+def highlights(by_layer: pd.DataFrame, controls: pd.DataFrame) -> dict[str, dict[str, object]]:
+    """Return, for each feature, layer 0, the layer with the highest accuracy, and the controls, with intervals.
 
     The highest of several accuracies on the same test sentences is an optimistic number: compare curves, not peaks.
+
+    Args:
+        by_layer: Columns feature, layer, accuracy, low, high, n.
+        controls: Columns feature, control, accuracy, low, high, n.
     """
-    summary = {}
+    summary: dict[str, dict[str, object]] = {}
     for feature, layers in by_layer.groupby("feature", sort=False):
-        accuracy = dict(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
-        own = controls[controls["feature"] == feature]
-        top = max(accuracy, key=lambda layer: accuracy[layer])
+        by_number = layers.set_index("layer")[_ESTIMATE].to_dict("index")
+        top = max(by_number, key=lambda layer: by_number[layer]["accuracy"])
+        own = controls[controls["feature"] == feature].set_index("control")[_ESTIMATE].to_dict("index")
         summary[str(feature)] = {
-            "layer_0": accuracy[0],
-            "highest": accuracy[top],
-            "highest_layer": top,
-            **dict(zip(own["control"].tolist(), own["accuracy"].tolist(), strict=True)),
+            "layer_0": by_number[0],
+            "highest": {"layer": top, **by_number[top]},
+            **{str(control): estimate for control, estimate in own.items()},
         }
     return summary
 
 
+def layer_series(by_layer: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
+    """Return accuracy and both ends of its interval by layer, for each feature: what MLflow draws."""
+    return {
+        f"{feature}/{name}": list(zip(rows["layer"].tolist(), rows[name].tolist(), strict=True))
+        for feature, rows in by_layer.groupby("feature", sort=False)
+        for name in ("accuracy", "low", "high")
+    }
+
+
 def _estimate(members: pd.DataFrame) -> Estimate:
-    return estimate_rate(members["credit"].to_numpy(dtype=np.float64), members["template"].to_numpy(dtype=object))
+    clusters = members.filter(regex=f"^{CLUSTER}")
+    return estimate_rate(members["credit"].to_numpy(dtype=np.float64), clusters.to_numpy(dtype=object))

@@ -1,21 +1,22 @@
-"""Sentences from a construction's grammars: enough for every value of every feature, and none twice."""
+"""Sentences from a construction's grammars: enough for every value of every feature."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from nltk import CFG
 
 from cxprobe.constructions import Construction
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.records import LABELS, SPLITS, Label, Sentence, Shortfall, Split
+from cxprobe.records import CLUSTER, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.seeding import generator_for
 from cxprobe.sentences.grammar import check_lexical_halves, read_grammar
-from cxprobe.sentences.shapes import Shape, ShapeSampler
+from cxprobe.sentences.shapes import Leaf, Shape, ShapeSampler
 from cxprobe.sentences.spelling import Spelling
 
 # A cell of few distinct sentences is drawn from in vain in the end; after this many draws a sentence it is given up.
@@ -32,46 +33,83 @@ class Cell:
     label: Label
 
 
+@dataclass(frozen=True)
+class Generated:
+    """What was drawn from a construction's grammars.
+
+    Attributes:
+        sentences: Every sentence once.
+        draws: Feature -> ids of the sentences that were drawn to fill its values; a sentence may serve several.
+        shortfalls: The cells that the grammar could not fill.
+    """
+
+    sentences: list[Sentence]
+    draws: dict[str, list[str]]
+    shortfalls: list[Shortfall]
+
+
 def load_grammars(name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER) -> Mapping[Split, CFG]:
-    """Read a construction's two grammars and check that they share no content word.
+    """Read a construction's two grammars and check that they can be drawn from.
 
     Raises:
-        ConstructionError: See `read_grammar` and `check_lexical_halves`.
+        ConstructionError: See `read_grammar` and `check_lexical_halves`; or a grammar is recursive, or has sentences
+            with a wrong number of markers.
     """
     paths: dict[Split, Path] = {split: folder / name / f"{split}.cfg" for split in SPLITS}
     content = construction.grammar.content
     required = [*construction.grammar.start.values(), *content]
     grammars = {split: read_grammar(path, required) for split, path in paths.items()}
     check_lexical_halves(paths["train"], paths["test"], content)
+    for split in SPLITS:
+        for label in LABELS:
+            _shapes(construction, _sampler(construction, grammars[split]), split, label)
     return grammars
 
 
 def generate_sentences(
-    construction: Construction, grammars: Mapping[Split, CFG], per_label: int, seed: int
-) -> tuple[list[Sentence], list[Shortfall]]:
+    name: str, construction: Construction, grammars: Mapping[Split, CFG], per_label: int, seed: int
+) -> Generated:
     """Draw ``per_label`` distinct sentences for every value of every feature, per label and lexical half.
 
-    Within a cell the sentences follow the grammar's own distribution, given the value; over all cells of a half
-    no sentence occurs twice. A value is one that the strings of at least one label can have.
+    Within a cell, one value of one feature for one label, sentences follow the grammar's own distribution, given the
+    value. What was drawn for one feature is never used for another's values unless it was drawn for that one too:
+    where rare values are filled by force, the sentences of all cells together follow no distribution at all.
 
-    Returns:
-        The sentences, and every cell that the grammar could not fill.
+    Args:
+        name: The construction's folder; seeds hang on it and not on what people call it.
+        construction: What is measured, and the symbols to start from.
+        grammars: One for each lexical half.
+        per_label: Sentences per cell.
+        seed: The project's seed.
+
+    Raises:
+        ConstructionError: A text can be derived with both labels.
 
     Source:
         Weissweiler et al. 2022, §3 (synthetic data). The paper does not say how it filled the rare values.
     """
-    sentences: dict[str, Sentence] = {}
+    pool: dict[str, Sentence] = {}
+    draws: dict[str, list[str]] = {feature: [] for feature in construction.features}
     shortfalls: list[Shortfall] = []
     for split in SPLITS:
         sampler = _sampler(construction, grammars[split])
         for cell, weights in _cells(construction, sampler, split):
-            rng = generator_for(seed, construction.name, cell.split, cell.feature, cell.value, cell.label)
-            draws = (_draw(construction, sampler, cell, weights, rng) for _ in range(per_label * DRAWS_PER_SENTENCE))
-            fresh = islice(_unseen(draws, sentences), per_label)
-            found = sum(1 for _ in fresh)
-            if found < per_label:
-                shortfalls.append(Shortfall(split, cell.feature, cell.value, cell.label, per_label, found))
-    return list(sentences.values()), shortfalls
+            rng = generator_for(seed, name, cell.split, cell.feature, cell.value, cell.label)
+            drawn = _fill(construction, sampler, cell, weights, per_label, rng)
+            for sentence in drawn:
+                _check_label(pool.setdefault(sentence.id, sentence), sentence)
+            draws[cell.feature] += [sentence.id for sentence in drawn]
+            if len(drawn) < per_label:
+                shortfalls.append(Shortfall(split, cell.feature, cell.value, cell.label, per_label, len(drawn)))
+    return Generated(list(pool.values()), draws, shortfalls)
+
+
+def _check_label(known: Sentence, drawn: Sentence) -> None:
+    if known.label != drawn.label:
+        raise ConstructionError(
+            f"the {drawn.split} grammar derives '{drawn.text}' both as {known.label} and as {drawn.label}; a sentence "
+            "has one label, so change the rules of one"
+        )
 
 
 def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
@@ -106,40 +144,60 @@ def _shapes(construction: Construction, sampler: ShapeSampler, split: Split, lab
     return shapes
 
 
-def _draw(
+def _fill(
     construction: Construction,
     sampler: ShapeSampler,
     cell: Cell,
     weights: Mapping[Shape, float],
+    per_label: int,
     rng: np.random.Generator,
-) -> Sentence | None:
-    """Draw one sentence of a cell, or None if no shape falls into it."""
-    if not weights:
-        return None
+) -> list[Sentence]:
+    """Draw up to ``per_label`` distinct sentences of a cell; fewer if the grammar seems to have no more."""
+    found: dict[str, Sentence] = {}
+    attempts = per_label * DRAWS_PER_SENTENCE if weights else 0
     shapes, p = list(weights), np.array(list(weights.values()))
-    shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
-    leaves = sampler.draw(construction.grammar.start[cell.label], shape, rng)
+    for _ in range(attempts):
+        shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
+        sentence = _sentence(construction, cell, sampler.draw(construction.grammar.start[cell.label], shape, rng))
+        found.setdefault(sentence.id, sentence)
+        if len(found) == per_label:
+            break
+    return list(found.values())
+
+
+def _sentence(construction: Construction, cell: Cell, leaves: Sequence[Leaf]) -> Sentence:
     spelling = _spelling(construction)
     text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
+    template = spelling.spell(leaf.category or leaf.terminal for leaf in leaves).text
+    # Reversed, so that of several words of a category the first is kept.
+    first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
     return Sentence(
         id=sentence_id(cell.split, text),
         text=text,
         label=cell.label,
         split=cell.split,
-        template=spelling.spell(leaf.category or leaf.terminal for leaf in leaves).text,
-        drawn_for=cell.feature,
         features={name: feature.of(words, marks) for name, feature in construction.features.items()},
+        clusters={"template": template}
+        | {category: first_words.get(category, "") for category in construction.grammar.content},
     )
-
-
-def _unseen(draws: Iterator[Sentence | None], seen: dict[str, Sentence]) -> Iterator[Sentence]:
-    """Pass on the sentences whose ids are new, and note them in ``seen``."""
-    for sentence in draws:
-        if sentence is not None and sentence.id not in seen:
-            seen[sentence.id] = sentence
-            yield sentence
 
 
 def sentence_id(split: Split, text: str) -> str:
     """Return an id that follows from the sentence itself: the split and 64 bits of the text's BLAKE2 hash."""
     return f"{split}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+def sentence_table(sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return sentences as a table: id, text, label, split, each feature, and each cluster as cluster_<name>."""
+    rows = [
+        {"id": one.id, "text": one.text, "label": one.label, "split": one.split}
+        | dict(one.features)
+        | {f"{CLUSTER}{name}": cluster for name, cluster in one.clusters.items()}
+        for one in sentences
+    ]
+    return pd.DataFrame(rows)
+
+
+def draw_table(draws: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return which sentences were drawn for which feature as a table: feature, id."""
+    return pd.DataFrame([(name, id_) for name, ids in draws.items() for id_ in ids], columns=["feature", "id"])

@@ -43,8 +43,8 @@ def balance(
     least and the greatest value that the test part keeps, so that both parts speak of one range.
 
     Args:
-        sentences: Columns id, label, split, drawn_for, and one with the feature's name. Only sentences that were
-            drawn for the feature count: those drawn for another over-represent that other's rare values.
+        sentences: The pool D: columns id, label, split, and one with the feature's name. Of generated sentences
+            these are the ones that were drawn for this feature (see `generate_sentences`).
         feature: Name of the feature.
         train_per_label: n* of the training part, per value and label.
         test_per_label: n* of the test part, per value and label.
@@ -57,7 +57,7 @@ def balance(
         Weissweiler et al. 2022, §3 (sampling).
     """
     wanted: dict[Split, int] = {"train": train_per_label, "test": test_per_label}
-    own = sentences[sentences["drawn_for"] == feature].rename(columns={feature: "value"})
+    own = sentences.rename(columns={feature: "value"})
     halves = {split: own[own["split"] == split] for split in SPLITS}
     test = _keep_filled(halves["test"], feature, "test", test_per_label)
     if test.sentences.empty:
