@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -87,8 +88,29 @@ def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that the model allows at a place in the file."""
     current: Any = model
     for part in location:
+        if tagged := [one for one in _alternatives(current) if _is_tagged(one, part)]:
+            current = tagged[0]
+            continue
+        current = _alternatives(current)[0]
         if isinstance(current, type) and issubclass(current, BaseModel):
             current = current.model_fields[str(part)].annotation
         else:  # a mapping or a list: its values are of the last argument's type
             current = current.__args__[-1]
-    return list(current.model_fields)
+    return list(_alternatives(current)[0].model_fields)
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Return the types that a union allows, or the one that is no union."""
+    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return get_args(bare) if isinstance(bare, UnionType) else (bare,)
+
+
+def _is_tagged(model: Any, tag: int | str) -> bool:
+    """Return whether a model is the one that a union tells by this tag, as pydantic names it in a fault's place."""
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return False
+    return any(tag in get_args(one.annotation) for one in model.model_fields.values() if _is_literal(one.annotation))
+
+
+def _is_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal

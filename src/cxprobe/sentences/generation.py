@@ -39,8 +39,8 @@ def load_grammars(name: str, construction: Construction, folder: Path = CONSTRUC
         ConstructionError: See `read_grammar` and `check_lexical_halves`.
     """
     paths: dict[Split, Path] = {split: folder / name / f"{split}.cfg" for split in SPLITS}
-    content = construction.grammar.content
-    required = [*construction.grammar.start.values(), *content]
+    content = construction.rules().content
+    required = [*construction.rules().start.values(), *content]
     grammars = {split: read_grammar(path, required) for split, path in paths.items()}
     check_lexical_halves(paths["train"], paths["test"], content)
     return grammars
@@ -75,11 +75,11 @@ def generate_sentences(
 
 
 def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
-    return ShapeSampler(grammar, construction.grammar.content, _spelling(construction))
+    return ShapeSampler(grammar, construction.rules().content, _spelling(construction))
 
 
 def _spelling(construction: Construction) -> Spelling:
-    return Spelling(construction.grammar.marker, frozenset(construction.grammar.no_space_before))
+    return Spelling(construction.rules().marker, frozenset(construction.rules().no_space_before))
 
 
 def _cells(
@@ -95,13 +95,13 @@ def _cells(
 
 
 def _shapes(construction: Construction, sampler: ShapeSampler, split: Split, label: Label) -> dict[Shape, float]:
-    symbol, marks = construction.grammar.start[label], construction.grammar.marks
+    symbol, marks = construction.rules().start[label], construction.rules().marks
     shapes = sampler.shapes(symbol)
     wrong = {len(shape.marks) for shape in shapes} - {marks}
     if wrong:
         raise ConstructionError(
             f"{construction.name}, {split} grammar: {symbol} has sentences with {min(wrong)} markers "
-            f"'{construction.grammar.marker}', but construction.yaml says that each has {marks}"
+            f"'{construction.rules().marker}', but construction.yaml says that each has {marks}"
         )
     return shapes
 
@@ -118,7 +118,7 @@ def _draw(
         return None
     shapes, p = list(weights), np.array(list(weights.values()))
     shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
-    leaves = sampler.draw(construction.grammar.start[cell.label], shape, rng)
+    leaves = sampler.draw(construction.rules().start[cell.label], shape, rng)
     spelling = _spelling(construction)
     text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
     return Sentence(
