@@ -21,7 +21,9 @@ DOCSTRING = """
     ----------
     alpha : float, default=1.0
         The higher the value, the smoother the curve.
-    beta (int): The beta of a line that is an item.
+    gamma : float, int or None, optional, default is the value 3
+    beta (int, optional): The beta is kept without its name.
+    :param delta: the steeper the slope, the faster it is.
 
     - Bullets are allowed if they hold sentences.
       They may go on in a second line.
@@ -48,6 +50,8 @@ def test_only_running_english_is_kept():
         "The larger the matrix, the longer the decomposition takes; see numpy.ndarray and the guide for more.",
         "A note is prose as well, even here.",
         "The higher the value, the smoother the curve.",
+        "The beta is kept without its name.",
+        "the steeper the slope, the faster it is.",
         "Bullets are allowed if they hold sentences. They may go on in a second line.",
     ]
 

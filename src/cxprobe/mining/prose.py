@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from inspect import cleandoc
 
 FEWEST_WORDS = 5
-# Of the characters of running text, so many are letters, blanks or the commonest punctuation.
-LEAST_PLAIN = 0.94
+FEWEST_WORDS_OPEN = 10  # of a sentence whose writer has left out the full stop, so that headings stay out
+# Of the characters of running text, so many are letters, digits, blanks or the commonest punctuation.
+LEAST_PLAIN = 0.9
 
 _KEPT = "note|warning|tip|important|caution|attention|hint|seealso"
 _FENCE = re.compile(r"^([ \t]*)(```|~~~).*?(?:^[ \t]*\2[^\n]*$|\Z)", re.M | re.S)
@@ -19,9 +20,11 @@ _LITERAL = re.compile(r"::[ \t]*\n[ \t]*\n((?:[ \t]+[^\n]*\n?|[ \t]*\n)+)")
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|In \[\d*\]:|\$ )[^\n]*(?:\n[ \t]*\S[^\n]*)*", re.M)
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 _BULLET = re.compile(r"^(?:[-*+•]|\(?\d{1,2}[.)])\s+")
-_PARAMETER = re.compile(r"^[*`]{0,3}[A-Za-z_][\w.\[\], *`]{0,60}(?:\([^)]*\))?[*`]{0,3}\s*(?::\s|--\s|–\s|=)")
-_NOT_PROSE = re.compile(r"[{}|\\]|==|->|=>|\w\(\)|[=+_~^-]{3}|</|https?://\S+\s*$")
-_PLAIN = re.compile(r"[A-Za-z ,.;:'’“”\"()!?-]")
+_PARAMETER = re.compile(r"^(?::[a-z]+ )?[*`]{0,3}\w[\w.*`]{0,40}\s*(?:\([^)]*\))?[*`]{0,3}\s*(?::|--|–)\s+")
+_PARAMETER_LINE = re.compile(r"^(?::[a-z]+ \w|[*`]{0,3}\w[\w.*`]*\s*(?:\([^)]*\)[*`]{0,3}\s*:|\s:\s))")
+_TYPE = re.compile(r"^(?:[\w.]+(?:\[[^\]]*\])?(?:, | or | \| )?){1,4}(?:, (?:optional|default\S*).*)?$")
+_NOT_PROSE = re.compile(r"[{}|\\]|==|->|=>|[=+_~^-]{3}|</|^\W|^https?:")
+_PLAIN = re.compile(r"[A-Za-z0-9 ,.;:'’“”\"()!?-]")
 _MARKUP = (
     (re.compile(r":[a-zA-Z:+-]+:`~?([^`<]*?)(?:\s*<[^>`]*>)?`"), r"\1"),  # :class:`~package.Name`
     (re.compile(r"`([^`<]*?)\s*<[^>`]*>`_{0,2}"), r"\1"),  # `text <url>`_
@@ -35,9 +38,9 @@ _MARKUP = (
 def prose(text: str) -> Iterator[str]:
     """Yield the paragraphs of running English in a docstring or a document in Markdown or reStructuredText.
 
-    A paragraph is a run of lines of one indentation. It is running English if it has `FEWEST_WORDS` words or more,
-    starts with a capital letter, ends with a full stop, question mark, exclamation mark or colon, is no item of a
-    parameter list, and has few signs that only code, tables and formulas have.
+    A paragraph is a run of lines of one indentation, without the name and the type that begin an item of a list of
+    parameters. It is running English if it has `FEWEST_WORDS` words or more, ends as a sentence does (or is long), and
+    has few signs that only code, tables and formulas have.
     """
     bare = cleandoc(text)
     for expression in (_FENCE, _DIRECTIVE, _DOCTEST):
@@ -45,7 +48,7 @@ def prose(text: str) -> Iterator[str]:
     bare = _LITERAL.sub(":\n\n", _ADMONITION.sub("", bare))
     for paragraph in _PARAGRAPHS.split(bare):
         for lines in _items(paragraph.splitlines()):
-            sentence = _plain(" ".join(lines))
+            sentence = _PARAMETER.sub("", _plain(" ".join(lines)))
             if _is_prose(sentence):
                 yield sentence
 
@@ -59,7 +62,7 @@ def _items(lines: list[str]) -> Iterator[list[str]]:
         bullet = _BULLET.match(stripped)
         text = stripped[bullet.end() :] if bullet else stripped
         margin = len(line) - len(line.lstrip()) + (bullet.end() if bullet else 0)
-        if item and (bullet or margin != indentation):
+        if item and (bullet or margin != indentation or _PARAMETER_LINE.match(text)):
             yield item
             item = []
         indentation = margin
@@ -75,11 +78,10 @@ def _plain(text: str) -> str:
 
 
 def _is_prose(text: str) -> bool:
+    words = text.count(" ") + 1
     return (
-        text[:1].isupper()
-        and text[-1:] in ".!?:)"
-        and text.count(" ") >= FEWEST_WORDS - 1
-        and not _PARAMETER.match(text)
+        words >= (FEWEST_WORDS if text[-1:] in ".!?:)" else FEWEST_WORDS_OPEN)
+        and not _TYPE.match(text)
         and not _NOT_PROSE.search(text)
         and len(_PLAIN.findall(text)) >= LEAST_PLAIN * len(text)
     )
