@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
-SCORES = {"UPOS": "pos_acc", "UPOS and features": "morph_acc", "XPOS": "tag_acc", "sentence F": "sents_f"}
+SCORES = {"UPOS": "pos_acc", "features": "morph_acc", "XPOS": "tag_acc", "sentence F": "sents_f"}
 COMPARATIVES = frozenset({"JJR", "RBR"})
 REPEATS = 5
 

@@ -1,6 +1,6 @@
 """Write the trained pipeline as the project carries it: with a model card, and without the treebank's words.
 
-The tagger works on hashes of words, so the strings of the training text are of no use; they would be a third of a
+The tagger works on hashes of words, so the strings of the training text are of no use; they would be nearly half a
 megabyte, and the treebank's vocabulary. Run it as ``python pack.py training/model-best en_ewt_cxprobe``.
 """
 
