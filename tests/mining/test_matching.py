@@ -1,4 +1,5 @@
 import pytest
+import spacy
 
 from conftest import PATTERN, ROOT
 from cxprobe.constructions import load_construction
@@ -90,3 +91,18 @@ def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, 
 def test_a_tagger_that_is_not_there_is_named(correlative):
     with pytest.raises(ModelError, match=r"mine_sentences\.tagger: 'no_such_pipeline' is no folder"):
         load_tagger("no_such_pipeline", correlative)
+
+
+@pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
+def test_every_pattern_holds_its_examples_with_the_tagger_of_the_project(name):
+    construction = load_construction(name, ROOT / "constructions")
+    pattern = load_pattern(name, construction, ROOT / "constructions")
+    nlp = load_tagger(str(ROOT / "models" / "tagger" / "en_ewt_cxprobe"), pattern)
+    check_examples(pattern, nlp, ROOT / "constructions" / name / "pattern.yaml")
+
+
+def test_a_faster_multiplication_leaves_the_tags_as_they_are(correlative):
+    name = str(ROOT / "models" / "tagger" / "en_ewt_cxprobe")
+    texts = [*correlative.must_match, *correlative.must_not_match, (ROOT / "LICENSE").read_text()]
+    ours, plain = (list(nlp.pipe(texts)) for nlp in (load_tagger(name, correlative), spacy.load(name)))
+    assert [[token.tag_ for token in doc] for doc in ours] == [[token.tag_ for token in doc] for doc in plain]

@@ -5,13 +5,14 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from cxprobe.mining.prose import prose
-from cxprobe.storage import replacing
+from cxprobe.storage import read_json, replacing, write_json
 
 # The project itself, whose own sentences are not to be mined, and what makes an environment rather than fills it.
 LEFT_OUT = frozenset({"cxprobe", "pip", "setuptools", "wheel", "distribute"})
@@ -42,20 +43,28 @@ def environment_digest() -> str:
 def write_installed_corpus(folder: Path, shards: int) -> Written:
     """Write the corpus as ``<folder>/<number>.jsonl``, unless an earlier run has done so.
 
-    A record is one paragraph (text, url). Paragraphs that several packages share stand there once. The records are
-    sorted by url, and dealt out to the shards by turns.
+    A record is one paragraph (text, url). Paragraphs that several packages share stand there once. The records come in
+    the order of packages and files, and are dealt out to the shards by turns.
     """
     done = folder / "corpus.json"
     if not done.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps({"text": text, "url": url}, ensure_ascii=False) for url, text in installed_prose()]
-        for number in range(shards):
-            with replacing(folder / f"{number:03d}.jsonl") as partial:
-                partial.write_text("".join(f"{line}\n" for line in lines[number::shards]), encoding="utf-8")
-        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-        with replacing(done) as partial:
-            partial.write_text(json.dumps({"records": len(lines), "digest": digest}), encoding="utf-8")
-    return Written(**json.loads(done.read_text(encoding="utf-8")))
+        with ExitStack() as stack:
+            partials = [stack.enter_context(replacing(folder / f"{shard:03d}.jsonl")) for shard in range(shards)]
+            files = [stack.enter_context(partial.open("w", encoding="utf-8")) for partial in partials]
+            written = _deal_out(installed_prose(), files)
+        write_json(written._asdict(), done)
+    return Written(**read_json(done))
+
+
+def _deal_out(paragraphs: Iterable[tuple[str, str]], files: Sequence[TextIO]) -> Written:
+    digest = hashlib.sha256()
+    records = 0
+    for records, (url, text) in enumerate(paragraphs, start=1):
+        line = json.dumps({"text": text, "url": url}, ensure_ascii=False) + "\n"
+        files[(records - 1) % len(files)].write(line)
+        digest.update(line.encode())
+    return Written(records, digest.hexdigest())
 
 
 def installed_prose() -> Iterator[tuple[str, str]]:

@@ -17,6 +17,9 @@ from cxprobe.mining.pattern import Pattern, TokenPattern, lexical_only
 BATCH = 64  # sentences that the tagger takes at once; their vectors then stay in the processor's cache
 
 
+Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
+
+
 class Found(NamedTuple):
     """A sentence that has the pattern; ``marks`` are the words, from 0, that each part starts at."""
 
@@ -29,6 +32,13 @@ class Rejected(NamedTuple):
     """Why a sentence is no candidate."""
 
     reason: str
+
+
+class Tokenised(NamedTuple):
+    """A sentence whose words allow the pattern; ``matches`` are the places where they do."""
+
+    doc: Doc
+    matches: list[Match]
 
 
 class Matchers:
@@ -53,32 +63,43 @@ class Matchers:
         alone = [re.escape(word) for word in pattern.dropped if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.dropped = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
-    def tokenise(self, sentence: str) -> Doc | Rejected:
+    def tokenise(self, sentence: str) -> Tokenised | Rejected:
         """Return a sentence's tokens if its words allow the pattern, or why they do not."""
         doc = self._nlp.make_doc(sentence)
         matches = self._lexical(doc, as_spans=False)
         kept = [match for match in matches if not self._dropped_in(doc, match)]
         if self._chain(kept) is not None:
-            return doc
+            return Tokenised(doc, kept)
         if self._chain(matches) is None:
             return Rejected("other words")
         return Rejected(f"dropped word: {min(filter(None, (self._dropped_in(doc, match) for match in matches)))}")
 
+    def confirm(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
+        """Return what `match` does, for a sentence whose words match: tags only take matches away."""
+        return self._found(doc, [match for match in matches if self._is_whole(doc, match)])
+
     def match(self, doc: Doc) -> Found | Rejected:
         """Return the places of the parts in a tagged sentence, or that its tags are others."""
-        kept = [match for match in self._whole(doc, as_spans=False) if not self._dropped_in(doc, match)]
-        starts = self._chain(kept)
+        matches = self._whole(doc, as_spans=False)
+        return self._found(doc, [match for match in matches if not self._dropped_in(doc, match)])
+
+    def _is_whole(self, doc: Doc, match: Match) -> bool:
+        key, start, end = match
+        return (key, 0, end - start) in self._whole(doc[start:end], as_spans=False)
+
+    def _found(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
+        starts = self._chain(matches)
         if starts is None:
             return Rejected("other tags")
         text = doc.text
         marks = tuple(text.count(" ", 0, doc[start].idx) for start in starts)
         return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks)
 
-    def _dropped_in(self, doc: Doc, match: tuple[int, int, int]) -> str:
+    def _dropped_in(self, doc: Doc, match: Match) -> str:
         """Return a dropped word that a match contains, or ""."""
         return next((token.lower_ for token in doc[match[1] : match[2]] if token.lower_ in self._dropped), "")
 
-    def _chain(self, matches: list[tuple[int, int, int]]) -> list[int] | None:
+    def _chain(self, matches: list[Match]) -> list[int] | None:
         """Return the earliest starts of all parts, each behind the end of the one before, or None."""
         starts: list[int] = []
         free = 0
@@ -106,9 +127,9 @@ def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
 
 def find(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
     """Return, for each sentence, the places of the pattern or the reason of its absence; tag only where it can be."""
-    looked: list[Doc | Rejected] = [matchers.tokenise(sentence) for sentence in sentences]
-    tagged = nlp.pipe((doc for doc in looked if isinstance(doc, Doc)), batch_size=BATCH)
-    return [one if isinstance(one, Rejected) else matchers.match(next(tagged)) for one in looked]
+    looked = [matchers.tokenise(sentence) for sentence in sentences]
+    tagged = nlp.pipe((one for one in looked if isinstance(one, Tokenised)), as_tuples=True, batch_size=BATCH)
+    return [one if isinstance(one, Rejected) else matchers.confirm(*next(tagged)) for one in looked]
 
 
 def tag_everything(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
