@@ -9,7 +9,8 @@ from cxprobe.mining.prose import prose
 
 DOCSTRING = """
     The larger the matrix, the longer the *decomposition* takes; see :class:`~numpy.ndarray`
-    and `the guide <https://example.org>`_ for ``more`` [1]_.
+    and `the guide <https://example.org>`_ for ``more`` [1]_
+    on :math:`\\alpha`.
 
     .. note:: A note is prose as well, even here.
 
@@ -41,18 +42,21 @@ DOCSTRING = """
     ```
     The fence hides what is in it from us.
     ```
+    > The lower the better.
+
     Too short.
 """
 
 
 def test_only_running_english_is_kept():
     assert list(prose(DOCSTRING)) == [
-        "The larger the matrix, the longer the decomposition takes; see numpy.ndarray and the guide for more.",
+        "The larger the matrix, the longer the decomposition takes; see numpy.ndarray and the guide for more on alpha.",
         "A note is prose as well, even here.",
         "The higher the value, the smoother the curve.",
         "The beta is kept without its name.",
         "the steeper the slope, the faster it is.",
         "Bullets are allowed if they hold sentences. They may go on in a second line.",
+        "The lower the better.",
     ]
 
 

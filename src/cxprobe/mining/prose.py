@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from inspect import cleandoc
 
-FEWEST_WORDS = 5
+FEWEST_WORDS = 4
 FEWEST_WORDS_OPEN = 10  # of a sentence whose writer has left out the full stop, so that headings stay out
 # Of the characters of running text, so many are letters, digits, blanks or the commonest punctuation.
 LEAST_PLAIN = 0.9
@@ -19,13 +19,14 @@ _ADMONITION = re.compile(rf"^[ \t]*\.\. (?:{_KEPT})::[ \t]*", re.M)
 _LITERAL = re.compile(r"::[ \t]*\n[ \t]*\n((?:[ \t]+[^\n]*\n?|[ \t]*\n)+)")
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|In \[\d*\]:|\$ )[^\n]*(?:\n[ \t]*\S[^\n]*)*", re.M)
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
-_BULLET = re.compile(r"^(?:[-*+•]|\(?\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"^(?:[-*+•>]|\(?\d{1,2}[.)])\s+")
 _PARAMETER = re.compile(r"^(?::[a-z]+ )?[*`]{0,3}\w[\w.*`]{0,40}\s*(?:\([^)]*\))?[*`]{0,3}\s*(?::|--|–)\s+")
 _PARAMETER_LINE = re.compile(r"^(?::[a-z]+ \w|[*`]{0,3}\w[\w.*`]*\s*(?:\([^)]*\)[*`]{0,3}\s*:|\s:\s))")
 _TYPE = re.compile(r"^(?:[\w.]+(?:\[[^\]]*\])?(?:, | or | \| )?){1,4}(?:, (?:optional|default\S*).*)?$")
 _NOT_PROSE = re.compile(r"[{}|\\]|==|->|=>|[=+_~^-]{3}|</|^\W|^https?:")
 _PLAIN = re.compile(r"[A-Za-z0-9 ,.;:'’“”\"()!?-]")
 _MARKUP = (
+    (re.compile(r":math:`\s*\\?(\w+)\s*`"), r"\1"),  # a single symbol reads like a word
     (re.compile(r":[a-zA-Z:+-]+:`~?([^`<]*?)(?:\s*<[^>`]*>)?`"), r"\1"),  # :class:`~package.Name`
     (re.compile(r"`([^`<]*?)\s*<[^>`]*>`_{0,2}"), r"\1"),  # `text <url>`_
     (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),  # [text](url)
