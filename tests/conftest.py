@@ -1,5 +1,6 @@
 """What many tests need: a toy construction, tiny models made here, and a whole project to run. Nothing is fetched."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 import torch
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
@@ -52,6 +54,18 @@ features:
   length: {measure: length}
   second_start: {measure: start, mark: 1}
 """
+PATTERN = """\
+include_suppletive: false
+dropped: [big]
+parts:
+  - &half
+    prefilter: '(?i:the[\\s\\p{Z}\\p{Cc}]+\\S)'
+    patterns:
+      - {name: the + adjective, suppletive: false, tokens: [{LOWER: the}, {TAG: JJ}]}
+  - *half
+must_match: ["Now the red cat runs, the old dog sings."]
+must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
+"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -60,6 +74,14 @@ def toy_constructions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of constructions with one in it, "toy"."""
     folder = tmp_path_factory.mktemp("constructions")
     write_toy_construction(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def toy_tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a spaCy pipeline that tags by rules."""
+    folder = tmp_path_factory.mktemp("toy-tagger") / "tagger"
+    save_toy_tagger(folder)
     return folder
 
 
@@ -104,6 +126,9 @@ def make_project(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     write_toy_construction(folder / "constructions")
+    save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
+    write_toy_corpus(folder / "corpus")
+    shutil.copy(ROOT / "constraints.txt", folder / "constraints.txt")
     for seed, name in enumerate(("one", "two")):
         save_tiny_bert(folder / "models" / name, seed=seed)
     change_params(folder, ROOT / "presets" / "embedded.yaml", _shrink)
@@ -116,6 +141,7 @@ def make_project(folder: Path) -> None:
 def _shrink(params: dict) -> None:
     params["grid"] = {
         "sentences": {"constructions": ["toy"]},
+        "mining": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "constructions": ["toy"]},
     }
     params["models"] = {
@@ -123,6 +149,8 @@ def _shrink(params: dict) -> None:
         for name in ("one", "two")
     }
     params["generate_sentences"]["per_label"] = 6
+    corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+    params["mine_sentences"] |= {"corpus": corpus, "engine": {"kind": "local", "workers": 1}}
     params["build_splits"] = {"train_per_label": 6, "test_per_label": 6}
     params["extract_features"]["token_budget"] = 256
     params["tune_probes"] |= {"jobs": 1}
@@ -165,8 +193,44 @@ def write_toy_construction(folder: Path) -> None:
     """Write the toy construction into a folder of constructions."""
     (folder / "toy").mkdir(parents=True)
     (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
+    (folder / "toy" / "pattern.yaml").write_text(PATTERN)
     (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
+
+
+def save_toy_tagger(folder: Path) -> None:
+    """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending."""
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler")
+    adjectives = ["red", "blue", "green", "old", "young", "small", "fast", "slow", "calm", "careful", "tall"]
+    rules = [
+        ([{}], "NN"),
+        ([{"IS_PUNCT": True}], "."),
+        ([{"LOWER": "the"}], "DT"),
+        ([{"LOWER": {"IN": adjectives}}], "JJ"),
+        ([{"LOWER": {"REGEX": "(?<!oth)er$"}}], "JJR"),
+        ([{"LOWER": {"IN": ["more", "less", "worse", "fewer"]}}], "JJR"),
+        ([{"LOWER": {"REGEX": "ly$"}}], "RB"),
+    ]
+    for pattern, tag in rules:
+        ruler.add(patterns=[pattern], attrs={"TAG": tag})
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    nlp.to_disk(folder)
+
+
+def write_toy_corpus(folder: Path) -> None:
+    """Write two shards of JSON lines: sentences with the toy construction, others, and a broken line."""
+    folder.mkdir(parents=True)
+    adjectives, nouns = ("red", "old", "green", "young"), ("cat", "dog", "horse", "bird", "fox")
+    texts = [
+        f"Nothing was said. Now the {first} {noun} runs, the {second} {noun} sings. The big man reads."
+        for first in adjectives
+        for second in adjectives
+        for noun in nouns
+    ]
+    for shard in range(2):
+        lines = [json.dumps({"text": text, "url": f"toy/{shard}/{n}"}) for n, text in enumerate(texts[shard::2])]
+        (folder / f"{shard}.jsonl").write_text("\n".join([*lines, "{broken"]) + "\n")
 
 
 def save_tiny_bert(folder: Path, seed: int, **config: int) -> None:

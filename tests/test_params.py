@@ -12,6 +12,11 @@ def load_changed(folder: Path, change) -> None:
     load_params(folder / "params.yaml", ROOT / "constructions")
 
 
+def unpinned() -> dict:
+    place = {"folder": "hf://datasets/allenai/c4", "glob": "en/*.json.gz"}
+    return {"kind": "files", "format": "jsonl", "text": "text", "url": "url"} | place
+
+
 @pytest.mark.parametrize("preset", ["embedded", "paper"])
 def test_every_preset_is_complete(preset):
     load_params(ROOT / "presets" / f"{preset}.yaml", ROOT / "constructions")
@@ -42,6 +47,12 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["grid"]["probes"].update(models=["minilm", "minilm"]), "'minilm' stands here more than once"),
         (lambda p: p["tune_probes"]["C"].update(low=1000.0), "low (1000.0) must be below high (100.0)"),
         (lambda p: p["grid"]["probes"].update(models=[]), "at least 1 item"),
+        (
+            lambda p: p["mine_sentences"]["corpus"].update(glob=None),
+            "mine_sentences.corpus.installed.glob: unknown key",
+        ),
+        (lambda p: p["mine_sentences"]["engine"].update(kind="grid"), "mine_sentences.engine"),
+        (lambda p: p["mine_sentences"].update(corpus=unpinned()), "names no revision"),
         (lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}), "bad.slug"),
         (lambda p: p.update(models=None), "input should be a valid dictionary"),
     ],
@@ -65,6 +76,7 @@ def test_a_probe_without_sentences_is_refused(tmp_path):
 
     def change(params):
         params["grid"]["sentences"]["constructions"] = ["one"]
+        params["grid"]["mining"]["constructions"] = ["one"]
         params["grid"]["probes"]["constructions"] = ["other"]
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)

@@ -109,7 +109,9 @@ def test_a_deleted_diary_is_written_again_as_it_was(workspace):
     _, (after,) = runs(uri=f"sqlite:///{workspace / 'again.db'}")
     assert after.data.metrics == before.data.metrics
     assert after.data.params == before.data.params
-    ours = {name: value for name, value in before.data.tags.items() if not name.startswith(("mlflow.", "cxprobe.process"))}
+    ours = {
+        name: value for name, value in before.data.tags.items() if not name.startswith(("mlflow.", "cxprobe.process"))
+    }
     assert {name: after.data.tags[name] for name in ours} == ours
     assert (after.info.start_time, after.info.end_time) == (1000, 1500)
 

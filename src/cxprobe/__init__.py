@@ -4,6 +4,7 @@ Data flows one way: a construction (a folder of data) becomes sentences, balance
 per sentence and layer, probes, and finally numbers with their intervals. Each package below is one room:
 
     sentences/   grammars, sampling, balanced subsets
+    mining/      patterns as data, corpora of any size, candidates, labels
     features/    batches by token budget, pooling, extraction with Lightning
     probing/     logistic regression per layer, its controls, the search over regularisation
     reporting/   tidy tables, and the figures drawn from them

@@ -115,12 +115,15 @@ class Construction(Closed):
     """What counts as an instance, and what the matched negatives are."""
     sources: Annotated[list[str], Field(min_length=1)]
     """Where the grammars and the definitions come from."""
-    grammar: Grammars
+    grammar: Grammars | None
+    """How its grammars are read, or null for a construction that has none and is only mined."""
     features: Annotated[dict[FeatureName, Feature], Field(min_length=1)]
     """Feature -> how it is measured; each gives one balanced subset."""
 
     @model_validator(mode="after")
     def _only_marks_that_exist(self) -> "Construction":
+        if self.grammar is None:  # the marks are then those of pattern.yaml, which is held against the features
+            return self
         for name, feature in self.features.items():
             beyond = [mark for mark in feature.uses if mark >= self.grammar.marks]
             if beyond:
@@ -128,6 +131,19 @@ class Construction(Closed):
                     f"features.{name} asks for mark {beyond[0]}, but a sentence has {self.grammar.marks}, from 0"
                 )
         return self
+
+    def rules(self) -> Grammars:
+        """Return how the construction's grammars are read.
+
+        Raises:
+            ConstructionError: It has none.
+        """
+        if self.grammar is None:
+            raise ConstructionError(
+                f"{self.name}: construction.yaml says grammar: null, so no sentences can be generated; write its "
+                "grammars, or take it out of grid.sentences in params.yaml"
+            )
+        return self.grammar
 
 
 def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, model_validator
 
 from cxprobe.errors import ParamsError
+from cxprobe.mining_params import MineSentences
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("params.yaml")
@@ -46,6 +47,13 @@ class SentencesGrid(Closed):
     """Folders of constructions/ to make sentences for."""
 
 
+class MiningGrid(Closed):
+    """What mine_sentences runs over."""
+
+    constructions: Names[ConstructionName]
+    """Folders of constructions/ that have a pattern.yaml to mine with."""
+
+
 class ProbesGrid(Closed):
     """What the recognition probes run over."""
 
@@ -59,6 +67,7 @@ class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
     sentences: SentencesGrid
+    mining: MiningGrid
     probes: ProbesGrid
 
     @model_validator(mode="after")
@@ -172,6 +181,7 @@ class Params(Closed):
     grid: Grid
     models: dict[Slug, ModelSpec]
     generate_sentences: GenerateSentences
+    mine_sentences: MineSentences
     build_splits: BuildSplits
     extract_features: ExtractFeatures
     tune_probes: TuneProbes

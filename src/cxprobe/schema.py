@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -84,18 +85,32 @@ def _dotted(location: tuple[int | str, ...]) -> str:
 
 
 def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model allows at a place in the file; for a union, those of all its members."""
+    """Return the keys that the model allows at a place in the file; for a union, those of its tagged member."""
     current: Any = model
     for part in location:
+        if tagged := [one for one in _alternatives(current) if _is_tagged(one, part)]:
+            current = tagged[0]
+            continue
+        current = _alternatives(current)[0]
         if isinstance(current, type) and issubclass(current, BaseModel):
-            current = _plain(current.model_fields[str(part)].annotation)
-        elif get_origin(current) in (list, dict):
-            current = _plain(get_args(current)[-1])
-        # Otherwise this part is the tag of a union's member, which is no key of the file.
-    members: tuple[Any, ...] = (current,) if isinstance(current, type) else get_args(current)
-    return sorted({key for member in members for key in member.model_fields})
+            current = current.model_fields[str(part)].annotation
+        else:  # a mapping or a list: its values are of the last argument's type
+            current = current.__args__[-1]
+    return sorted(_alternatives(current)[0].model_fields)
 
 
-def _plain(annotation: Any) -> Any:
-    """Return a type without what Annotated says of it."""
-    return _plain(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Return the types that a union allows, or the one that is no union."""
+    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return get_args(bare) if isinstance(bare, UnionType) else (bare,)
+
+
+def _is_tagged(model: Any, tag: int | str) -> bool:
+    """Return whether a model is the one that a union tells by this tag, as pydantic names it in a fault's place."""
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return False
+    return any(tag in get_args(one.annotation) for one in model.model_fields.values() if _is_literal(one.annotation))
+
+
+def _is_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal

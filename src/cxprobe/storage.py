@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
@@ -68,6 +70,25 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table that `write_table` wrote."""
     return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+
+@contextmanager
+def growing_table(path: Path, schema: pa.Schema) -> Iterator[pa.parquet.ParquetWriter]:
+    """Give a writer of a .parquet file that takes its rows bit by bit, for tables that memory cannot hold."""
+    with replacing(path) as partial, pa.parquet.ParquetWriter(partial, schema) as writer:
+        yield writer
+
+
+def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
+    """Write the rows of .parquet files, one after the other, as one file, and return how many they are."""
+    rows = 0
+    with growing_table(path, schema) as writer:
+        for part in parts:
+            with pa.parquet.ParquetFile(part) as file:
+                for batch in file.iter_batches():
+                    writer.write_batch(batch)
+                    rows += len(batch)
+    return rows
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:

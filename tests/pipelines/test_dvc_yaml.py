@@ -11,7 +11,7 @@ from test_house import PACKAGE, ROOMS, imports
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 # What passes values through and makes no numbers: mending it must not re-run hours of extraction.
-PLUMBING = {"errors", "params", "schema", "stage", "tracking"}
+PLUMBING = {"errors", "mining_params", "params", "schema", "stage", "tracking"}
 
 
 def outputs(stage: dict) -> list[str]:
@@ -60,7 +60,7 @@ def test_every_script_is_a_stage_in_the_order_of_the_flow():
 
 
 # Where a stage runs is not what it computes.
-WHERE = {"accelerator", "devices", "jobs", "num_nodes", "strategy"}
+WHERE = {"accelerator", "devices", "engine", "jobs", "num_nodes", "strategy"}
 
 
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage in Params.model_fields])

@@ -56,8 +56,8 @@ def load_grammars(name: str, construction: Construction, folder: Path = CONSTRUC
             with a wrong number of markers.
     """
     paths: dict[Split, Path] = {split: folder / name / f"{split}.cfg" for split in SPLITS}
-    content = construction.grammar.content
-    required = [*construction.grammar.start.values(), *content]
+    content = construction.rules().content
+    required = [*construction.rules().start.values(), *content]
     grammars = {split: read_grammar(path, required) for split, path in paths.items()}
     check_lexical_halves(paths["train"], paths["test"], content)
     for split in SPLITS:
@@ -113,11 +113,11 @@ def _check_label(known: Sentence, drawn: Sentence) -> None:
 
 
 def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
-    return ShapeSampler(grammar, construction.grammar.content, _spelling(construction))
+    return ShapeSampler(grammar, construction.rules().content, _spelling(construction))
 
 
 def _spelling(construction: Construction) -> Spelling:
-    return Spelling(construction.grammar.marker, frozenset(construction.grammar.no_space_before))
+    return Spelling(construction.rules().marker, frozenset(construction.rules().no_space_before))
 
 
 def _cells(
@@ -133,13 +133,13 @@ def _cells(
 
 
 def _shapes(construction: Construction, sampler: ShapeSampler, split: Split, label: Label) -> dict[Shape, float]:
-    symbol, marks = construction.grammar.start[label], construction.grammar.marks
+    symbol, marks = construction.rules().start[label], construction.rules().marks
     shapes = sampler.shapes(symbol)
     wrong = {len(shape.marks) for shape in shapes} - {marks}
     if wrong:
         raise ConstructionError(
             f"{construction.name}, {split} grammar: {symbol} has sentences with {min(wrong)} markers "
-            f"'{construction.grammar.marker}', but construction.yaml says that each has {marks}"
+            f"'{construction.rules().marker}', but construction.yaml says that each has {marks}"
         )
     return shapes
 
@@ -158,7 +158,7 @@ def _fill(
     shapes, p = list(weights), np.array(list(weights.values()))
     for _ in range(attempts):
         shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
-        sentence = _sentence(construction, cell, sampler.draw(construction.grammar.start[cell.label], shape, rng))
+        sentence = _sentence(construction, cell, sampler.draw(construction.rules().start[cell.label], shape, rng))
         found.setdefault(sentence.id, sentence)
         if len(found) == per_label:
             break
@@ -178,7 +178,7 @@ def _sentence(construction: Construction, cell: Cell, leaves: Sequence[Leaf]) ->
         split=cell.split,
         features={name: feature.of(words, marks) for name, feature in construction.features.items()},
         clusters={"template": template}
-        | {category: first_words.get(category, "") for category in construction.grammar.content},
+        | {category: first_words.get(category, "") for category in construction.rules().content},
     )
 
 

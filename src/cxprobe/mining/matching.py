@@ -1,0 +1,166 @@
+"""From a sentence to a candidate or the reason why it is none: first by its words alone, then by its tags."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from spacy.language import Language
+from spacy.matcher import Matcher
+from spacy.tokens import Doc
+
+from cxprobe.errors import ConstructionError
+from cxprobe.mining.pattern import Pattern, TokenPattern, lexical_only
+
+BATCH = 64  # sentences that the tagger takes at once; their vectors then stay in the processor's cache
+
+
+Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
+
+
+class Found(NamedTuple):
+    """A sentence that has the pattern; ``marks`` are the words, from 0, that each part starts at."""
+
+    tags: str
+    words: int
+    marks: tuple[int, ...]
+
+
+class Rejected(NamedTuple):
+    """Why a sentence is no candidate."""
+
+    reason: str
+
+
+class Tokenised(NamedTuple):
+    """A sentence whose words allow the pattern; ``matches`` are the places where they do."""
+
+    doc: Doc
+    matches: list[Match]
+
+
+class Matchers:
+    """A pattern's parts as spaCy's matchers, with tags and without.
+
+    Args:
+        pattern: What to look for.
+        nlp: The pipeline whose vocabulary and tokeniser are used.
+
+    Attributes:
+        dropped: RE2 expression of a dropped word that stands alone, with what is before and behind it as groups 1 and
+            2, or None. It holds only words that the tokeniser keeps whole, and where it is sure to see them as such.
+    """
+
+    def __init__(self, pattern: Pattern, nlp: Language) -> None:
+        whole = [pattern.alternatives(part) for part in range(len(pattern.parts))]
+        self._nlp = nlp
+        self._dropped = frozenset(pattern.dropped)
+        self._whole = _matcher(nlp, whole)
+        self._lexical = _matcher(nlp, [[lexical_only(tokens) for tokens in part] for part in whole])
+        self._parts = len(whole)
+        alone = [re.escape(word) for word in pattern.dropped if word.isalpha() and len(nlp.make_doc(word)) == 1]
+        self.dropped = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
+
+    def tokenise(self, sentence: str) -> Tokenised | Rejected:
+        """Return a sentence's tokens if its words allow the pattern, or why they do not."""
+        doc = self._nlp.make_doc(sentence)
+        matches = self._lexical(doc, as_spans=False)
+        kept = [match for match in matches if not self._dropped_in(doc, match)]
+        if self._chain(kept) is not None:
+            return Tokenised(doc, kept)
+        if self._chain(matches) is None:
+            return Rejected("other words")
+        return Rejected(f"dropped word: {min(filter(None, (self._dropped_in(doc, match) for match in matches)))}")
+
+    def confirm(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
+        """Return what `match` does, for a sentence whose words match: tags only take matches away."""
+        return self._found(doc, [match for match in matches if self._is_whole(doc, match)])
+
+    def match(self, doc: Doc) -> Found | Rejected:
+        """Return the places of the parts in a tagged sentence, or that its tags are others."""
+        matches = self._whole(doc, as_spans=False)
+        return self._found(doc, [match for match in matches if not self._dropped_in(doc, match)])
+
+    def _is_whole(self, doc: Doc, match: Match) -> bool:
+        key, start, end = match
+        return (key, 0, end - start) in self._whole(doc[start:end], as_spans=False)
+
+    def _found(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
+        starts = self._chain(matches)
+        if starts is None:
+            return Rejected("other tags")
+        text = doc.text
+        marks = tuple(text.count(" ", 0, doc[start].idx) for start in starts)
+        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks)
+
+    def _dropped_in(self, doc: Doc, match: Match) -> str:
+        """Return a dropped word that a match contains, or ""."""
+        return next((token.lower_ for token in doc[match[1] : match[2]] if token.lower_ in self._dropped), "")
+
+    def _chain(self, matches: list[Match]) -> list[int] | None:
+        """Return the earliest starts of all parts, each behind the end of the one before, or None."""
+        starts: list[int] = []
+        free = 0
+        for part in range(self._parts):
+            own = [(end, start) for key, start, end in matches if key == self._key(part) and start >= free]
+            if not own:
+                return None
+            free, start = min(own)
+            starts.append(start)
+        return starts
+
+    def _key(self, part: int) -> int:
+        return int(self._nlp.vocab.strings[str(part)])
+
+
+def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
+    matcher = Matcher(nlp.vocab, validate=True)
+    for number, alternatives in enumerate(parts):
+        try:
+            matcher.add(str(number), alternatives)
+        except ValueError as fault:
+            raise ConstructionError(f"pattern.yaml, parts[{number}].patterns: {' '.join(str(fault).split())}") from None
+    return matcher
+
+
+def find(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
+    """Return, for each sentence, the places of the pattern or the reason of its absence; tag only where it can be."""
+    looked = [matchers.tokenise(sentence) for sentence in sentences]
+    tagged = nlp.pipe((one for one in looked if isinstance(one, Tokenised)), as_tuples=True, batch_size=BATCH)
+    return [one if isinstance(one, Rejected) else matchers.confirm(*next(tagged)) for one in looked]
+
+
+def tag_everything(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
+    """Return what `find` does by the long way: every sentence is tagged. It is what `find` is held against."""
+    return [matchers.match(doc) for doc in nlp.pipe(sentences, batch_size=BATCH)]
+
+
+def check_examples(pattern: Pattern, nlp: Language, path: Path) -> None:
+    """Hold a pattern against its own examples.
+
+    Raises:
+        ConstructionError: One line for every example that is found, or not found, against what the file says.
+    """
+    matchers = Matchers(pattern, nlp)
+    faults = []
+    for sentence, found in zip(pattern.must_match, tag_everything(matchers, nlp, pattern.must_match), strict=True):
+        if not passes(pattern, sentence):
+            faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
+        if isinstance(found, Rejected):
+            tags = " ".join(f"{token.text}/{token.tag_}" for token in nlp(sentence))
+            faults.append(f"{path}: must_match: {sentence!r} is not found ({found.reason}); its tags are {tags}")
+    others = tag_everything(matchers, nlp, pattern.must_not_match)
+    for sentence, found in zip(pattern.must_not_match, others, strict=True):
+        if isinstance(found, Found):
+            faults.append(f"{path}: must_not_match: {sentence!r} is found, from the words {found.marks}; {found.tags}")
+    if faults:
+        raise ConstructionError("\n".join(faults))
+
+
+def passes(pattern: Pattern, sentence: str) -> bool:
+    """Return whether the pre-filter lets a sentence through, both in a document and alone."""
+    text = pa.array([sentence])
+    filters = (pattern.document_filter, pattern.sentence_filter)
+    return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)

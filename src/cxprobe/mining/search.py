@@ -1,0 +1,137 @@
+"""A block of records -> its candidates, in two steps: what the words allow, then what the tags say of it.
+
+RE2 over whole columns finds the documents and then the sentences that can match; only those are tokenised, and only
+those whose tokens can match are tagged.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from spacy.language import Language
+
+from cxprobe.mining.blocks import Block
+from cxprobe.mining.matching import Found, Matchers, Rejected, find, tag_everything
+from cxprobe.mining.pattern import Pattern
+from cxprobe.mining.segmentation import joined, sentences
+
+Finder = Callable[[Matchers, Language, Sequence[str]], list[Found | Rejected]]
+
+
+class Searcher(NamedTuple):
+    """All that a search needs.
+
+    Attributes:
+        pattern: What is looked for.
+        matchers: The same, compiled.
+        nlp: The tagger.
+        most_words: A longer sentence is no candidate.
+    """
+
+    pattern: Pattern
+    matchers: Matchers
+    nlp: Language
+    most_words: int
+
+
+class Sentence(NamedTuple):
+    """A sentence of a block: which record, where in it, and its text with single blanks."""
+
+    record: int
+    start: int
+    end: int
+    text: str
+
+
+class Candidate(NamedTuple):
+    """A sentence that has the pattern; ``start`` and ``end`` are characters of what ``url`` names."""
+
+    text: str
+    url: str
+    start: int
+    end: int
+    tags: str
+    words: int
+    marks: list[int]
+
+
+class Reject(NamedTuple):
+    """A sentence that passed the pre-filter and is no candidate."""
+
+    url: str
+    start: int
+    end: int
+    reason: str
+
+
+class Findings(NamedTuple):
+    """What a block holds; ``counts`` has the numbers of documents and sentences at each step."""
+
+    candidates: list[Candidate]
+    rejects: list[Reject]
+    counts: Counter[str]
+
+
+def search(block: Block, searcher: Searcher) -> Findings:
+    """Find the candidates of a block."""
+    passing = pc.indices_nonzero(pc.match_substring_regex(block.texts, searcher.pattern.document_filter))
+    documents = _without_dropped_words(block.texts, passing, searcher)
+    cut = _sentences(block, documents.to_pylist())
+    passed = pc.match_substring_regex(
+        pa.array([one.text for one in cut], pa.string()), searcher.pattern.sentence_filter
+    )
+    kept = [cut[row] for row in pc.indices_nonzero(passed).to_pylist()]
+    findings = _judge(block, kept, searcher, find)
+    findings.counts.update(
+        {
+            "documents": len(block.texts),
+            "documents_that_pass": len(documents),
+            "documents_with_dropped_words_only": len(passing) - len(documents),
+            "sentences_of_those": len(cut),
+            "sentences_that_pass": len(kept),
+            "sentences_tagged": len(kept) - sum(one.reason != "other tags" for one in findings.rejects),
+            "bytes_of_text": pc.sum(pc.binary_length(block.texts)).as_py() or 0,
+        }
+    )
+    return findings
+
+
+def _without_dropped_words(texts: pa.Array, documents: pa.Array, searcher: Searcher) -> pa.Array:
+    """Return those of the documents that would pass even if the dropped words were struck out."""
+    if searcher.matchers.dropped is None:
+        return documents
+    struck = pc.replace_substring_regex(texts.take(documents), searcher.matchers.dropped, r"\1#\2")
+    return documents.filter(pc.match_substring_regex(struck, searcher.pattern.document_filter))
+
+
+def search_by_tagging_everything(block: Block, searcher: Searcher) -> Findings:
+    """Find the candidates of a block by the long way: every sentence of every record is tagged."""
+    return _judge(block, _sentences(block, range(len(block.texts))), searcher, tag_everything)
+
+
+def _sentences(block: Block, records: Sequence[int]) -> list[Sentence]:
+    return [
+        Sentence(record, span.start, span.end, joined(text[span.start : span.end]))
+        for record in records
+        for text in [block.texts[record].as_py()]
+        for span in sentences(text)
+    ]
+
+
+def _judge(block: Block, kept: Sequence[Sentence], searcher: Searcher, finder: Finder) -> Findings:
+    fitting = [one for one in kept if one.text.count(" ") < searcher.most_words]
+    judged = iter(finder(searcher.matchers, searcher.nlp, [one.text for one in fitting]))
+    candidates: list[Candidate] = []
+    rejects: list[Reject] = []
+    for one in kept:
+        too_long = one.text.count(" ") >= searcher.most_words
+        verdict = Rejected("too long") if too_long else next(judged)
+        url, base = block.urls[one.record], block.bases[one.record]
+        start, end = base + one.start, base + one.end
+        if isinstance(verdict, Rejected):
+            rejects.append(Reject(url, start, end, verdict.reason))
+        else:
+            candidates.append(Candidate(one.text, url, start, end, verdict.tags, verdict.words, list(verdict.marks)))
+    return Findings(candidates, rejects, Counter())
