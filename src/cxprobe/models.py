@@ -97,6 +97,16 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
     )
 
 
+def load_language_model(slug: str, spec: ModelSpec, device: str = "cpu") -> "MaskedLM | CausalLM":
+    """Load a model as what it is: one that fills masks, or one that reads from left to right.
+
+    Its configuration tells which, so that no parameter can say otherwise. Arguments and errors are those of
+    `load_masked_lm` and `load_causal_lm`.
+    """
+    load = load_masked_lm if _is_masked(_open(slug, spec).config) else load_causal_lm
+    return load(slug, spec, device)
+
+
 def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     """Load a model that fills masks, with its own head; code of a checkpoint is never run.
 

@@ -108,6 +108,30 @@ class BuildSplits(Closed):
     """Sentences per value and label in the test part (the whole range)."""
 
 
+class ScorePairs(Closed):
+    """Scores of minimal pairs; every score of every scheme is kept."""
+
+    schemes: Names[Literal["pll", "pll_word_l2r"]]
+    """How masked models are asked: each token masked alone, or with what follows in its own word."""
+    scores: Names[Literal["per_token", "sum", "per_character", "given_context", "pmi"]]
+    """The scores by name: of the whole text (the papers' is per_token), or of the continuation after the context."""
+    bos: Literal["as_tokenizer", "add", "none"]
+    """What causal models read before a text: what their tokenizer puts there, the beginning-of-sequence token, nothing."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    device: str
+    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+
+
+class SummarisePairs(Closed):
+    """Which score the tables and figures are drawn from."""
+
+    scheme: Literal["pll", "pll_word_l2r"]
+    """For masked models; one of score_pairs.schemes."""
+    score: Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+    """One of score_pairs.scores."""
+
+
 class ExtractFeatures(Closed):
     """One vector per sentence and layer."""
 

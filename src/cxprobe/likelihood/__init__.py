@@ -11,6 +11,7 @@ half; a text scores the same alone and in any company; nothing is truncated.
 
 from cxprobe.likelihood.causal import causal_token_scores
 from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_scores, single_token_words
+from cxprobe.likelihood.pairs import score_pairs
 from cxprobe.likelihood.precision import agreement
 from cxprobe.likelihood.scores import (
     SCORES,
@@ -35,6 +36,7 @@ __all__ = [
     "pll_token_scores",
     "pmi",
     "refuse_unscored_differences",
+    "score_pairs",
     "single_token_words",
     "total",
 ]
