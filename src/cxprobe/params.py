@@ -63,12 +63,20 @@ class ProbesGrid(Closed):
     """Constructions, each of which grid.sentences must have too."""
 
 
+class PairsGrid(Closed):
+    """What the stages of minimal pairs run over."""
+
+    constructions: Names[ConstructionName]
+    """Folders of constructions/ that have a pairs.yaml."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
     sentences: SentencesGrid
     mining: MiningGrid
     probes: ProbesGrid
+    pairs: PairsGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -106,6 +114,24 @@ class BuildSplits(Closed):
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
     test_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the test part (the whole range)."""
+
+
+class PerCell(Closed):
+    """Pairs of a cell: one variant, of one noun type, in one order."""
+
+    meaning: Annotated[int, Field(ge=1)]
+    """For pairs that test what a construction means."""
+    form: Annotated[int, Field(ge=1)]
+    """For pairs that test how something is formed."""
+
+
+class BuildPairs(Closed):
+    """Minimal pairs from a construction's pairs.yaml."""
+
+    per_cell: PerCell
+    pseudowords: Literal["wuggy", "random"] | None
+    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
+    it has no answer; random strings alone; or null for no pairs with pseudowords."""
 
 
 class ExtractFeatures(Closed):
@@ -183,6 +209,7 @@ class Params(Closed):
     generate_sentences: GenerateSentences
     mine_sentences: MineSentences
     build_splits: BuildSplits
+    build_pairs: BuildPairs
     extract_features: ExtractFeatures
     tune_probes: TuneProbes
     fit_probes: FitProbes
