@@ -5,6 +5,7 @@ import pandas as pd
 
 from cxprobe.likelihood import score_pairs as score
 from cxprobe.models import load_language_model
+from cxprobe.pairs import pairs_of
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_table
 
@@ -15,18 +16,20 @@ def score_pairs(stage: Stage) -> Outcome:
     slug, settings = stage.item["model"], stage.params.score_pairs
     spec = stage.params.models[slug]
     folder = stage.use(DATA / "build_pairs")
-    pairs = {name: read_table(folder / f"{name}.parquet") for name in stage.params.grid.pairs.constructions}
+    pairs = {name: pairs_of(read_table(folder / f"{name}.parquet")) for name in stage.params.grid.pairs.constructions}
     model = load_language_model(slug, spec, settings.device)
-    scored = {name: score(model, table, settings) for name, table in pairs.items()}
+    scored = {name: score(model, own, settings) for name, own in pairs.items()}
     for name, table in scored.items():
         write_table(table, stage.data / f"{name}.parquet")
     metrics: dict[str, float] = {"pairs": sum(map(len, pairs.values())), "scores": sum(map(len, scored.values()))}
     if spec.dtype != "float32":
         reference = load_language_model(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
-        sample = pd.concat([table.iloc[:: max(1, len(table) // COMPARED)] for table in pairs.values()])
+        sample = [pair for own in pairs.values() for pair in own[:: max(1, len(own) // COMPARED)]]
         expected = score(reference, sample, settings)
         found = pd.concat(scored.values()).merge(expected, on=["id", "scheme", "score"], suffixes=("", "_expected"))
-        metrics["decisions_as_in_float32"] = float((np.sign(found["margin"]) == np.sign(found["margin_expected"])).mean())
+        metrics["decisions_as_in_float32"] = float(
+            (np.sign(found["margin"]) == np.sign(found["margin_expected"])).mean()
+        )
     return Outcome(metrics, facts={"weights": model.fingerprint, "kind": type(model).__name__})
 
 

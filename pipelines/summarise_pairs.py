@@ -1,7 +1,6 @@
 """summarise_pairs: every model's scores -> accuracies, biases, series of checkpoints or sizes, figures."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,6 +10,7 @@ from cxprobe.reporting import curves, dots
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
+ESTIMATE = ["accuracy", "low", "high", "n", "tie_rate"]
 CELL = ["model", "construction", "tests", "words", "variant", "noun_type", "order"]
 
 
@@ -29,7 +29,7 @@ def summarise_pairs(stage: Stage) -> Outcome:
         "series": _series(stage, headline),
     }
     metrics = {
-        model: {f"{row.construction}_{row.words}": _estimate(row) for row in rows.itertuples()}
+        str(model): {f"{row['construction']}_{row['words']}": row[ESTIMATE].to_dict() for _, row in rows.iterrows()}
         for model, rows in tables["constructions"].groupby("model", sort=False)
     }
     return Outcome(metrics=metrics, tables=tables, figures=_figures(stage, tables))
@@ -73,7 +73,19 @@ def _series(stage: Stage, headline: pd.DataFrame) -> pd.DataFrame:
             own = accuracy_by(pairs[pairs["model"].isin(series.models)], ["model", "construction"])
             quantity = own["model"].map(series.models).astype(float)
             tables.append(own.assign(series=name, axis=series.axis, quantity=quantity))
-    columns = ["series", "axis", "model", "quantity", "construction", "accuracy", "low", "high", "n", "ties", "tie_rate"]
+    columns = [
+        "series",
+        "axis",
+        "model",
+        "quantity",
+        "construction",
+        "accuracy",
+        "low",
+        "high",
+        "n",
+        "ties",
+        "tie_rate",
+    ]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 
@@ -91,8 +103,6 @@ def _figures(stage: Stage, tables: Mapping[str, pd.DataFrame]) -> dict[str, Figu
     meaning = {name: table[table["tests"] == "meaning"] for name, table in real.items() if "tests" in table}
     form = real["constructions"][real["constructions"]["tests"] == "form"]
     replaced = kept["constructions"].groupby("construction")["words"].transform("nunique") == 2
-    biases = {way: rows for way, rows in kept["biases"].groupby("compares", sort=False)}
-    rows = {"rows": "construction", "colours": "model"}
     wanted = {
         "meaning_by_variant": (meaning["variants"], f"Pairs of meaning, {score}", "variant"),
         "meaning_by_noun_type": (meaning["noun_types"], f"Pairs of meaning by noun type, {score}", "noun_type"),
@@ -100,25 +110,26 @@ def _figures(stage: Stage, tables: Mapping[str, pd.DataFrame]) -> dict[str, Figu
         "pseudowords": (kept["constructions"][replaced], f"Real words and pseudowords, {score}", "words"),
     }
     figures = {
-        f"figures/{name}": dots(table, title, panels=panels, **rows)
+        f"figures/{name}": dots(table, title, rows="construction", colours="model", panels=panels)
         for name, (table, title, panels) in wanted.items()
         if not table.empty
     }
-    for way, title in (("order", "original and switched"), ("variant", "variants A and B")):
-        if way in biases:
-            figures[f"figures/bias_{way}"] = dots(
-                biases[way], f"Bias between {title}, {score}", panels="noun_type", value="bias", chance=None, **rows
-            )
+    for way, own in kept["biases"].groupby("compares", sort=False):
+        figures[f"figures/bias_{way}"] = dots(
+            own,
+            f"Bias: accuracy's distance between the two values of {way}, {score}",
+            rows="construction",
+            colours="model",
+            panels="noun_type",
+            value="bias",
+            chance=None,
+        )
     for name, own in tables["series"].groupby("series", sort=False):
         axis = str(own["axis"].iloc[0])
         figures[f"figures/series_{name}"] = curves(
             own.rename(columns={"quantity": axis}), f"{name}, {score}", x=axis, panels="construction"
         )
     return figures
-
-
-def _estimate(row: Any) -> dict[str, float]:
-    return {"accuracy": row.accuracy, "low": row.low, "high": row.high, "n": row.n, "tie_rate": row.tie_rate}
 
 
 if __name__ == "__main__":

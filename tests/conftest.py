@@ -66,6 +66,39 @@ parts:
 must_match: ["Now the red cat runs, the old dog sings."]
 must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
 """
+PAIRS = """\
+tests: meaning
+people: [N1, N2]
+switched: true
+slots:
+  verb: {gloss: what one does to the other, content: true}
+  gift: {gloss: what the other gets, content: false}
+variants:
+  A:
+    context: "{N1} {verb} {N2} {gift}."
+    continuation: "The one who gave {them} something is {who}."
+    contrast:
+      who: {good: "{N1}", bad: "{N2}"}
+  B:
+    context: "{N1} {verb} {N2} {gift}."
+    continuation: "{they} got {gift} because {giver} gave it to {receiver}."
+    contrast:
+      giver: {good: "{N1}", bad: "{N2}"}
+      receiver: {good: "{N2}", bad: "{N1}"}
+frames:
+  - {verb: baked, gift: a cake}
+  - {verb: poured, gift: an orange juice}
+  - {verb: sang, gift: a song}
+fillers: {}
+"""
+PEOPLE = """\
+pronouns:
+  feminine: {they: she, them: her}
+  masculine: {they: he, them: him}
+types:
+  name: {pronouns: [feminine], nouns: [Ann, Eve, Ida, Mia]}
+  job: {pronouns: [feminine, masculine], nouns: [the cook, the actor, the king]}
+"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -126,6 +159,8 @@ def make_project(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     write_toy_construction(folder / "constructions")
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
     shutil.copy(ROOT / "constraints.txt", folder / "constraints.txt")
@@ -143,6 +178,7 @@ def _shrink(params: dict) -> None:
         "sentences": {"constructions": ["toy"]},
         "mining": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "constructions": ["toy"]},
+        "pairs": {"constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -152,6 +188,7 @@ def _shrink(params: dict) -> None:
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["mine_sentences"] |= {"corpus": corpus, "engine": {"kind": "local", "workers": 1}}
     params["build_splits"] = {"train_per_label": 6, "test_per_label": 6}
+    params["build_pairs"]["per_cell"] = {"meaning": 4, "form": 4}
     params["extract_features"]["token_budget"] = 256
     params["tune_probes"] |= {"jobs": 1}
     params["fit_probes"] |= {"jobs": 1}
@@ -194,6 +231,7 @@ def write_toy_construction(folder: Path) -> None:
     (folder / "toy").mkdir(parents=True)
     (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
     (folder / "toy" / "pattern.yaml").write_text(PATTERN)
+    (folder / "toy" / "pairs.yaml").write_text(PAIRS)
     (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
 

@@ -7,6 +7,7 @@ per sentence and layer, probes, and finally numbers with their intervals. Each p
     mining/      patterns as data, corpora of any size, candidates, labels
     features/    batches by token budget, pooling, extraction with Lightning
     probing/     logistic regression per layer, its controls, the search over regularisation
+    pairs/       minimal pairs as data, readers of others' pairs, accuracies and biases
     reporting/   tidy tables, and the figures drawn from them
 
 The single modules are the hallway. Rooms import the hallway, and never each other; the scripts in

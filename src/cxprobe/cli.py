@@ -25,6 +25,7 @@ from cxprobe.mining import (
     read_labels,
     write_labels,
 )
+from cxprobe.pairs import load_pairs, load_people
 from cxprobe.params import CONSTRUCTIONS_FOLDER, load_params
 from cxprobe.sentences import load_grammars
 from cxprobe.stage import read_records
@@ -51,6 +52,9 @@ def check() -> None:
             load_grammars(name, load_construction(name))
         for name in params.grid.mining.constructions:
             load_pattern(name, load_construction(name))
+        people = load_people()
+        for name in params.grid.pairs.constructions:
+            load_pairs(name, people)
         print("params.yaml and its constructions are as they should be")
 
 

@@ -63,12 +63,22 @@ class ProbesGrid(Closed):
     """Constructions, each of which grid.sentences must have too."""
 
 
+class PairsGrid(Closed):
+    """What the stages of minimal pairs run over."""
+
+    models: Names[ModelSlug]
+    """Slugs of the section models: masked or causal language models."""
+    constructions: Names[ConstructionName]
+    """Folders of constructions/ that have a pairs.yaml."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
     sentences: SentencesGrid
     mining: MiningGrid
     probes: ProbesGrid
+    pairs: PairsGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -92,6 +102,15 @@ class ModelSpec(Closed):
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
 
 
+class Series(Closed):
+    """Models that differ in one quantity: the checkpoints of a training, or the sizes of a family."""
+
+    axis: Literal["training_tokens", "parameters"]
+    """What the quantity is; figures have it on a logarithmic axis."""
+    models: Annotated[dict[ModelSlug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
+    """Models of grid.pairs, each with its quantity."""
+
+
 class GenerateSentences(Closed):
     """Sampling sentences from a construction's grammars."""
 
@@ -108,15 +127,37 @@ class BuildSplits(Closed):
     """Sentences per value and label in the test part (the whole range)."""
 
 
+class PerCell(Closed):
+    """Pairs of a cell: one variant, of one noun type, in one order."""
+
+    meaning: Annotated[int, Field(ge=1)]
+    """For pairs that test what a construction means."""
+    form: Annotated[int, Field(ge=1)]
+    """For pairs that test how something is formed."""
+
+
+class BuildPairs(Closed):
+    """Minimal pairs from a construction's pairs.yaml."""
+
+    per_cell: PerCell
+    pseudowords: Literal["wuggy", "random"] | None
+    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
+    it has no answer; random strings alone; or null for no pairs with pseudowords."""
+
+
+SchemeName = Literal["pll", "pll_word_l2r"]
+ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+
+
 class ScorePairs(Closed):
     """Scores of minimal pairs; every score of every scheme is kept."""
 
-    schemes: Names[Literal["pll", "pll_word_l2r"]]
+    schemes: Annotated[list[SchemeName], AfterValidator(_distinct), Field(min_length=1)]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
-    scores: Names[Literal["per_token", "sum", "per_character", "given_context", "pmi"]]
+    scores: Annotated[list[ScoreName], AfterValidator(_distinct), Field(min_length=1)]
     """The scores by name: of the whole text (the papers' is per_token), or of the continuation after the context."""
     bos: Literal["as_tokenizer", "add", "none"]
-    """What causal models read before a text: what their tokenizer puts there, the beginning-of-sequence token, nothing."""
+    """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
     device: str
@@ -126,9 +167,9 @@ class ScorePairs(Closed):
 class SummarisePairs(Closed):
     """Which score the tables and figures are drawn from."""
 
-    scheme: Literal["pll", "pll_word_l2r"]
+    scheme: SchemeName
     """For masked models; one of score_pairs.schemes."""
-    score: Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+    score: ScoreName
     """One of score_pairs.scores."""
 
 
@@ -204,12 +245,30 @@ class Params(Closed):
     seed: Annotated[int, Field(ge=0)]
     grid: Grid
     models: dict[Slug, ModelSpec]
+    series: dict[Slug, Series]
     generate_sentences: GenerateSentences
     mine_sentences: MineSentences
     build_splits: BuildSplits
+    build_pairs: BuildPairs
+    score_pairs: ScorePairs
+    summarise_pairs: SummarisePairs
     extract_features: ExtractFeatures
     tune_probes: TuneProbes
     fit_probes: FitProbes
+
+    @model_validator(mode="after")
+    def _score_what_is_summarised(self) -> "Params":
+        for name, series in self.series.items():
+            lacking = sorted(set(series.models) - set(self.grid.pairs.models))
+            if lacking:
+                raise ValueError(f"series.{name}.models has {lacking}, grid.pairs.models has not; add them there")
+        asked, kept = self.summarise_pairs, self.score_pairs
+        if asked.scheme not in kept.schemes or asked.score not in kept.scores:
+            raise ValueError(
+                f"summarise_pairs asks for {asked.scheme} and {asked.score}, but score_pairs has the schemes "
+                f"{kept.schemes} and the scores {kept.scores}; add them there"
+            )
+        return self
 
     @model_validator(mode="after")
     def _generate_what_the_splits_need(self) -> "Params":

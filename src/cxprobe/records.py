@@ -90,8 +90,44 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two texts that differ minimally, the right one and the wrong one, with what they share in front.
+
+    A text is the context directly followed by the continuation, which therefore begins with its own blank where there
+    is a context. Pairs with one context can share its computation.
+
+    Attributes:
+        id: Names the pair by its groups and texts, so the same pair keeps its id in every run.
+        item: Names what the pair is made of; the members of an item ask about the same thing in several ways.
+        context: What comes first; "" for nothing.
+        good: How the right text goes on.
+        bad: How the wrong text goes on.
+        groups: What the pair is reported under: "variant" -> "A".
+        clusters: What it shares with other pairs, for intervals: "frame" -> which.
+    """
+
+    id: str
+    item: str
+    context: str
+    good: str
+    bad: str
+    groups: Mapping[str, str]
+    clusters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A rate in [0, 1] with its interval and the number of items that it is the mean of."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of two rates, in [-1, 1], with its interval and the number of items that have both."""
 
     value: float
     low: float

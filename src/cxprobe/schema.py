@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
 
@@ -52,6 +53,30 @@ def validate(
     except ValidationError as faults:
         lines = [f"{place}: {_explain(fault, model)}" for fault in faults.errors()]
         raise error("\n".join(lines)) from None
+
+
+def line_of(path: Path, *keys: str | int) -> int:
+    """Return the line, from 1, at which a key or a list's element stands in a YAML file.
+
+    Args:
+        path: A file that can be read as YAML.
+        keys: The way to it from the top; where it breaks off, the line of the last step that is there.
+    """
+    node = YAML(pure=True).compose(path)
+    line: int = node.start_mark.line
+    for key in keys:
+        match node:
+            case MappingNode():
+                found = [(name, value) for name, value in node.value if name.value == str(key)]
+            case SequenceNode() if isinstance(key, int) and key < len(node.value):
+                found = [(node.value[key], node.value[key])]
+            case _:
+                found = []
+        if not found:
+            break
+        named, node = found[0]
+        line = named.start_mark.line
+    return line + 1
 
 
 def suggest(value: str, allowed: list[str]) -> str:

@@ -9,22 +9,23 @@ from cxprobe.likelihood.masked import pll_token_scores
 from cxprobe.likelihood.scores import SCORES, decide, given_context, pmi, refuse_unscored_differences
 from cxprobe.models import CausalLM, MaskedLM
 from cxprobe.params import ScorePairs
-from cxprobe.records import TokenScores
+from cxprobe.records import Pair, TokenScores
 
 Found = Mapping[str, TokenScores]  # text -> its tokens' scores
+COLUMNS = ["id", "scheme", "score", "good", "bad", "margin"]
 
 
-def score_pairs(model: MaskedLM | CausalLM, pairs: pd.DataFrame, settings: ScorePairs) -> pd.DataFrame:
+def score_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], settings: ScorePairs) -> pd.DataFrame:
     """Score both members of each pair.
 
     Args:
         model: A masked model is asked under each of ``settings.schemes``, a causal one under "causal".
-        pairs: Columns id, context, good, bad: a member is the context directly followed by its continuation.
+        pairs: A member is the context directly followed by its continuation.
         settings: The schemes, the scores by name, and what stands before a text.
 
     Returns:
-        One row a pair, scheme and score: id, scheme, score, good, bad (nats, over tokens or characters where the score
-        says so) and margin, good less bad. "pmi" has no row for a pair without a context.
+        One row a pair, scheme and score: id, scheme, score, good, bad (nats; a mean of nats where the score says so)
+        and margin, good less bad. "pmi" has no row for a pair without a context.
 
     Raises:
         DataError: A text cannot be scored (see `pll_token_scores` and `causal_token_scores`), or the members of a pair
@@ -38,11 +39,11 @@ def score_pairs(model: MaskedLM | CausalLM, pairs: pd.DataFrame, settings: Score
     return pd.concat(tables, ignore_index=True)
 
 
-def _texts(pairs: pd.DataFrame, scores: Sequence[str]) -> list[str]:
+def _texts(pairs: Sequence[Pair], scores: Sequence[str]) -> list[str]:
     """Return the distinct texts to score: the members, and their continuations alone if a score asks for these."""
-    texts = [row.context + end for row in pairs.itertuples() for end in (row.good, row.bad)]
+    texts = [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
     if "pmi" in scores:
-        texts += [end.lstrip() for row in pairs.itertuples() if row.context for end in (row.good, row.bad)]
+        texts += [end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)]
     return list(dict.fromkeys(texts))
 
 
@@ -51,35 +52,33 @@ def _token_scores(
 ) -> Iterator[tuple[str, Found]]:
     budget = settings.token_budget
     if isinstance(model, CausalLM):
-        yield "causal", dict(
-            zip(texts, causal_token_scores(model, texts, bos=settings.bos, token_budget=budget), strict=True)
-        )
+        scores = causal_token_scores(model, texts, bos=settings.bos, token_budget=budget)
+        yield "causal", dict(zip(texts, scores, strict=True))
         return
     for scheme in settings.schemes:
-        found = pll_token_scores(model, texts, scheme=scheme, token_budget=budget)
-        yield scheme, dict(zip(texts, found, strict=True))
+        scores = pll_token_scores(model, texts, scheme=scheme, token_budget=budget)
+        yield scheme, dict(zip(texts, scores, strict=True))
 
 
-def _named(pairs: pd.DataFrame, name: str, found: Found, scheme: str) -> pd.DataFrame:
+def _named(pairs: Sequence[Pair], name: str, found: Found, scheme: str) -> pd.DataFrame:
     """Return the rows of one score under one scheme."""
-    own = pairs[pairs["context"] != ""] if name == "pmi" else pairs
-    scored = {member: [] for member in ("good", "bad")}
-    for row in own.itertuples():
-        members = {"good": row.good, "bad": row.bad}
-        whole = {member: found[row.context + end] for member, end in members.items()}
-        refuse_unscored_differences(row.id, whole["good"], whole["bad"])
-        for member, end in members.items():
-            scored[member].append(_score(name, whole[member], row.context, end, found))
-    ids = own["id"].tolist()
-    table = pd.DataFrame({"id": ids, "scheme": scheme, "score": name, **scored})
-    return table.assign(margin=decide(ids, scored["good"], scored["bad"]).margins if ids else [])
+    own = [pair for pair in pairs if pair.context or name != "pmi"]
+    if not own:
+        return pd.DataFrame(columns=COLUMNS)
+    for pair in own:
+        refuse_unscored_differences(pair.id, found[pair.context + pair.good], found[pair.context + pair.bad])
+    good = [_score(name, pair.context, pair.good, found) for pair in own]
+    bad = [_score(name, pair.context, pair.bad, found) for pair in own]
+    ids = [pair.id for pair in own]
+    columns = {"id": ids, "scheme": scheme, "score": name, "good": good, "bad": bad}
+    return pd.DataFrame(columns | {"margin": decide(ids, good, bad).margins}, columns=COLUMNS)
 
 
-def _score(name: str, whole: TokenScores, context: str, end: str, found: Found) -> float:
-    # The blank between context and continuation belongs to the token after it, or to none.
-    start = len(context) + len(end) - len(end.lstrip())
+def _score(name: str, context: str, end: str, found: Found) -> float:
+    whole, alone = found[context + end], end.lstrip()
+    start = len(whole.text) - len(alone)  # the blank before it belongs to its first token, or to none
     if name == "given_context":
         return given_context(whole, start)
     if name == "pmi":
-        return pmi(whole, start, found[end.lstrip()])
+        return pmi(whole, start, found[alone])
     return SCORES[name](whole)
