@@ -55,6 +55,8 @@ def check() -> None:
         people = load_people()
         for name in params.grid.pairs.constructions:
             load_pairs(name, people)
+        for name in params.grid.labels.constructions:
+            read_labels(_labels_file(name))
         print("params.yaml and its constructions are as they should be")
 
 
