@@ -1,6 +1,6 @@
 """Items: which words stand together, so that a model that heeds the words alone is right as often as wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
@@ -116,3 +116,22 @@ def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
             clusters[f"{CLUSTER}{words.forms[0]}{number}"] = "/".join(sorted(row))
     id_ = " ".join(slots[cluster.removeprefix(CLUSTER)] for cluster in clusters)
     return {"id": id_, **slots, **clusters}
+
+
+def drop_items(scenarios: Scenarios, items: pd.DataFrame, usable: Collection[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Leave out the items that a model cannot be asked because it does not know a candidate as one token.
+
+    Args:
+        scenarios: Which slots are candidates.
+        items: As `enumerate_items` returns them.
+        usable: The candidate words that are one token of the model's tokenizer.
+
+    Returns:
+        The items that are left; and a row for each word that is not usable: word, reason, and items, the number
+        that it costs (one with two such words counts for both).
+    """
+    asked = items[list(scenarios.candidates)]
+    unknown = sorted(set(asked.to_numpy().ravel()) - set(usable))
+    costs = [(word, "not one token", int((asked == word).any(axis=1).sum())) for word in unknown]
+    kept = items[~asked.isin(unknown).any(axis=1)].reset_index(drop=True)
+    return kept, pd.DataFrame(costs, columns=["word", "reason", "items"])

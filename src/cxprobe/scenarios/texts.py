@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.scenarios.items import draw_rows, fill_slots
@@ -35,7 +36,7 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, seed: int) -> pd.Da
                 kept = _kept(scenarios, calibration, template, words)
                 key = (name, template, *kept.values())
                 if key not in known:
-                    varied = _vary(scenarios, calibration, kept, seed_of=(seed, *key))
+                    varied = _vary(scenarios, calibration, kept, generator_for(seed, *key))
                     known[key] = [spell(template, {**kept, **draw}) for draw in varied]
                 drawn += known[key]
             texts += [(name, draw, text) for draw, text in enumerate(drawn)]
@@ -55,10 +56,9 @@ def _kept(scenarios: Scenarios, calibration: Calibration, template: str, words: 
 
 
 def _vary(
-    scenarios: Scenarios, calibration: Calibration, kept: Mapping[str, str], *, seed_of: tuple[int | str, ...]
+    scenarios: Scenarios, calibration: Calibration, kept: Mapping[str, str], generator: np.random.Generator
 ) -> list[dict[str, str]]:
     """Return each draw's words for the slots that vary; none of them is in the text already."""
-    generator = generator_for(int(seed_of[0]), *seed_of[1:])
     varied = sorted({scenarios.row_of(slot) for slot in calibration.vary})
     draws: list[dict[str, str]] = [{} for _ in range(calibration.draws)]
     for name in sorted({name for name, _ in varied}):
