@@ -28,7 +28,7 @@ def fill_scenarios(stage: Stage) -> Outcome:
     items, dropped = drop_items(scenarios, wanted, single_token_words(model, words, anywhere))
     if items.empty:
         raise DataError(
-            f"models.{slug}: in each of the {len(wanted)} items of '{name}' a candidate is not one token of the model's "
+            f"models.{slug}: in each of the {len(wanted)} items of '{name}' a candidate is not one token of its "
             f"tokenizer ({', '.join(dropped['word'][:5])} ...); take other words in scenarios.yaml, or another model"
         )
     texts = fill_texts(scenarios, items, seed=seed)
