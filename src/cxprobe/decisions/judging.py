@@ -26,8 +26,8 @@ def judge(
         normalised: Calibration -> whether probabilities are first normalised over the candidates.
 
     Returns:
-        One row a calibration ("none" first), test and item: calibration, scenario, item, credit (1, 0, or 0.5 for a
-        tie), and the items' clusters.
+        One row a calibration ("none" first), test and item: calibration, scenario, item, accuracy (1, 0, or 0.5 for
+        a tie), and the items' clusters.
 
     Raises:
         DataError: An item lacks texts that others have, or the tests and calibrations are not those of the scores.
@@ -46,7 +46,7 @@ def judge(
             if calibration != UNCALIBRATED:
                 tested = calibrate(tested, log_p[calibration], normalised=normalised[calibration])
             named = {"calibration": calibration, "scenario": test, "item": items["id"].to_numpy()}
-            parts.append(pd.DataFrame({**named, "credit": decide(tested, answer)}).join(clusters))
+            parts.append(pd.DataFrame({**named, "accuracy": decide(tested, answer)}).join(clusters))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -58,13 +58,13 @@ def flips_from(decisions: pd.DataFrame, base: str) -> pd.DataFrame:
         base: A test.
 
     Returns:
-        The rows of the other tests, with the column flip (1, 0, or 0.5 beside a tie) in the place of credit.
+        The rows of the other tests, with the column flips (1, 0, or 0.5 beside a tie) in the place of accuracy.
     """
     keys = ["calibration", "item"]
-    before = decisions.loc[decisions["scenario"] == base, [*keys, "credit"]].rename(columns={"credit": "before"})
+    before = decisions.loc[decisions["scenario"] == base, [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
     others = decisions[decisions["scenario"] != base].merge(before, on=keys, validate="many_to_one")
-    changed = flip(others["before"].to_numpy(), others["credit"].to_numpy())
-    return others.drop(columns=["before", "credit"]).assign(flip=changed)
+    changed = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
+    return others.drop(columns=["before", "accuracy"]).assign(flips=changed)
 
 
 def _by_item(scenario: str, rows: pd.DataFrame, ids: "pd.Series[str]") -> NDArray[np.float64]:
