@@ -77,6 +77,7 @@ def test_a_probe_without_sentences_is_refused(tmp_path):
     def change(params):
         params["grid"]["sentences"]["constructions"] = ["one"]
         params["grid"]["mining"]["constructions"] = ["one"]
+        params["grid"]["scenarios"]["constructions"] = ["one"]
         params["grid"]["probes"]["constructions"] = ["other"]
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)

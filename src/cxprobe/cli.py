@@ -26,6 +26,7 @@ from cxprobe.mining import (
     write_labels,
 )
 from cxprobe.params import CONSTRUCTIONS_FOLDER, load_params
+from cxprobe.scenarios import load_scenarios
 from cxprobe.sentences import load_grammars
 from cxprobe.stage import read_records
 from cxprobe.storage import DATA, read_table
@@ -51,6 +52,8 @@ def check() -> None:
             load_grammars(name, load_construction(name))
         for name in params.grid.mining.constructions:
             load_pattern(name, load_construction(name))
+        for name in params.grid.scenarios.constructions:
+            load_scenarios(name)
         print("params.yaml and its constructions are as they should be")
 
 
