@@ -12,7 +12,6 @@ from cxprobe.likelihood.causal import causal_token_scores
 from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_scores, single_token_words
 from cxprobe.likelihood.scores import (
     SCORES,
-    Decisions,
     decide,
     given_context,
     per_character,
@@ -24,7 +23,6 @@ from cxprobe.likelihood.scores import (
 
 __all__ = [
     "SCORES",
-    "Decisions",
     "candidate_log_probabilities",
     "causal_token_scores",
     "decide",
