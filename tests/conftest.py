@@ -74,9 +74,18 @@ items: {cross: {adjectives: 2}, draw: {nouns: 1}, draws: 2}
 candidates: [ADJ2, ANT2]
 base: S1
 tests:
-  S1: {bias: none, answer: ADJ2, text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one {ANT2} . a {ADJ1} one is [MASK] ."}
-  S2: {bias: recency, answer: ADJ2, text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one {ADJ2} . a {ADJ1} one is [MASK] ."}
-  S3: {bias: vocabulary, answer: ANT2, text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one {ADJ2} . a {ADJ1} one is [MASK] ."}
+  S1:
+    bias: none
+    answer: ADJ2
+    text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one is {ANT2} . a {ADJ1} one is [MASK] ."
+  S2:
+    bias: recency
+    answer: ADJ2
+    text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
+  S3:
+    bias: vocabulary
+    answer: ANT2
+    text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
 calibrations:
   short: {purpose: short, texts: ["a {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
 published: null

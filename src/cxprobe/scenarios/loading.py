@@ -6,7 +6,7 @@ from pathlib import Path
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.scenarios.schema import Calibration, Scenarios
-from cxprobe.scenarios.spelling import form_and_number, slots_of
+from cxprobe.scenarios.templates import form_and_number, slots_of
 from cxprobe.schema import read_yaml, suggest, validate
 
 
@@ -60,17 +60,19 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
+    own = scenarios.slots_of_items()
     for name in sorted((scenarios.tests.keys() | {"none"}) & scenarios.calibrations.keys()):
         yield f"calibrations.{name}: the name is taken; choose another"
     for name, calibration in scenarios.calibrations.items():
         place = f"calibrations.{name}"
         nowhere = [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]
         if nowhere:
-            yield from _unknown(f"{place}.vary", nowhere, scenarios.slots_of_items())
+            yield from _unknown(f"{place}.vary", nowhere, own)
             continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
-        if asked := [slot for slot in scenarios.candidates if scenarios.row_of(slot) in varied]:
-            yield f"{place}.vary: {', '.join(asked)} is a candidate; the item's own must be asked for"
+        asked = [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]
+        if asked:
+            yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
         for text in calibration.texts:
             yield from _faults_of_calibration_text(scenarios, calibration, place, text)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from cxprobe.scenarios.spelling import BEGINNING, BRACES, MASK, SLOT, form_and_number
+from cxprobe.scenarios.templates import BEGINNING, BRACES, MASK, SLOT, form_and_number
 from cxprobe.schema import Closed
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cxprobe.scenarios.items import draw_rows, fill_slots
 from cxprobe.scenarios.schema import Calibration, Scenarios
-from cxprobe.scenarios.spelling import slots_of, spell
+from cxprobe.scenarios.templates import slots_of, spell
 from cxprobe.seeding import generator_for
 
 
