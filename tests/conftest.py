@@ -18,7 +18,7 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
-from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForMaskedLM, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
 
 from cxprobe.mining import Label, write_labels
 
@@ -103,6 +103,30 @@ types:
 """
 # How the toy corpus's sentences begin, by the label of their sequence of tags.
 BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
+SCENARIOS = """\
+words:
+  adjectives: {forms: [ADJ, ANT], turned: true, rows: [[big, small], [fast, slow], [old, young]]}
+  nouns: {forms: [NOUN], turned: false, rows: [cat, dog, horse, bird, fox]}
+items: {cross: {adjectives: 2}, draw: {nouns: 1}, draws: 2}
+candidates: [ADJ2, ANT2]
+base: S1
+tests:
+  S1:
+    bias: none
+    answer: ADJ2
+    text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one is {ANT2} . a {ADJ1} one is [MASK] ."
+  S2:
+    bias: recency
+    answer: ADJ2
+    text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
+  S3:
+    bias: vocabulary
+    answer: ANT2
+    text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
+calibrations:
+  short: {purpose: short, texts: ["a {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
+published: null
+"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -169,8 +193,10 @@ def make_project(folder: Path) -> None:
     save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
     shutil.copy(ROOT / "constraints.txt", folder / "constraints.txt")
+    shutil.copytree(ROOT / "published", folder / "published")
     for seed, name in enumerate(("one", "two")):
         save_tiny_bert(folder / "models" / name, seed=seed)
+    save_tiny_mlm(folder / "models" / "mlm")
     change_params(folder, ROOT / "presets" / "embedded.yaml", _shrink)
     for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
         run(folder, *command)
@@ -185,10 +211,11 @@ def _shrink(params: dict) -> None:
         "pairs": {"constructions": ["toy"]},
         "labels": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
+        "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
-        for name in ("one", "two")
+        for name in ("one", "two", "mlm")
     }
     params["generate_sentences"]["per_label"] = 6
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
@@ -198,6 +225,7 @@ def _shrink(params: dict) -> None:
     params["extract_features"]["token_budget"] = 256
     params["tune_probes"] |= {"jobs": 1}
     params["fit_probes"] |= {"jobs": 1}
+    params["fill_scenarios"]["share"] = 1.0
 
 
 def change_params(folder: Path, source: Path, change) -> None:
@@ -238,6 +266,7 @@ def write_toy_construction(folder: Path) -> None:
     (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
     (folder / "toy" / "pattern.yaml").write_text(PATTERN)
     (folder / "toy" / "pairs.yaml").write_text(PAIRS)
+    (folder / "toy" / "scenarios.yaml").write_text(SCENARIOS)
     (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
 
@@ -293,6 +322,15 @@ def save_tiny_bert(folder: Path, seed: int, **config: int) -> None:
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
     model = BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes | config))
     model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def save_tiny_mlm(folder: Path) -> None:
+    """Save a masked BERT with random weights, head and all."""
+    torch.manual_seed(0)
+    tokenizer = tiny_tokenizer()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 

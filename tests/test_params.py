@@ -85,6 +85,7 @@ def test_a_probe_without_sentences_is_refused(tmp_path):
         params["grid"]["mining"]["constructions"] = ["one"]
         params["grid"]["pairs"]["constructions"] = ["one"]
         params["grid"]["labels"]["constructions"] = []
+        params["grid"]["scenarios"]["constructions"] = ["one"]
         params["grid"]["probes"]["constructions"] = ["other"]
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)

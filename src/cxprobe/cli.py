@@ -27,6 +27,7 @@ from cxprobe.mining import (
 )
 from cxprobe.pairs import load_pairs, load_people
 from cxprobe.params import CONSTRUCTIONS_FOLDER, load_params
+from cxprobe.scenarios import load_scenarios
 from cxprobe.sentences import load_grammars
 from cxprobe.stage import read_records
 from cxprobe.storage import DATA, read_table
@@ -57,6 +58,8 @@ def check() -> None:
             load_pairs(name, people)
         for name in params.grid.labels.constructions:
             read_labels(_labels_file(name))
+        for name in params.grid.scenarios.constructions:
+            load_scenarios(name)
         print("params.yaml and its constructions are as they should be")
 
 

@@ -85,6 +85,15 @@ class PairsGrid(Closed):
     """Folders of constructions/ that have a pairs.yaml."""
 
 
+class ScenariosGrid(Closed):
+    """What the scenarios run over."""
+
+    models: Names[ModelSlug]
+    """Slugs of the section models: masked language models."""
+    constructions: Names[ConstructionName]
+    """Folders of constructions/ that have a scenarios.yaml."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
@@ -93,6 +102,7 @@ class Grid(Closed):
     labels: LabelsGrid
     probes: ProbesGrid
     pairs: PairsGrid
+    scenarios: ScenariosGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -278,6 +288,17 @@ class FitProbes(Closed):
     """Probes fitted at the same time; the result does not depend on it."""
 
 
+class FillScenarios(Closed):
+    """Candidate words at the mask of every scenario."""
+
+    share: Annotated[float, Field(gt=0, le=1)]
+    """How much of all items is asked; every word stays about as frequent as the others."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    device: str
+    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+
+
 class Params(Closed):
     """All parameters of a run: a whole params.yaml, or a whole preset."""
 
@@ -295,6 +316,7 @@ class Params(Closed):
     extract_features: ExtractFeatures
     tune_probes: TuneProbes
     fit_probes: FitProbes
+    fill_scenarios: FillScenarios
 
     @model_validator(mode="after")
     def _score_what_is_summarised(self) -> "Params":

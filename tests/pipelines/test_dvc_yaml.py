@@ -62,7 +62,7 @@ def test_every_script_is_a_stage_in_the_order_of_the_flow():
 
 
 # Where a stage runs is not what it computes.
-WHERE = {"accelerator", "devices", "engine", "jobs", "num_nodes", "strategy"}
+WHERE = {"accelerator", "device", "devices", "engine", "jobs", "num_nodes", "strategy"}
 
 
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage in Params.model_fields])

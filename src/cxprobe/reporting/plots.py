@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from cxprobe.records import ALL_SENTENCES
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours: the two together repeat late
 CONTROL_STYLES = {"majority": ":", "bag_of_words": "--"}
 SOURCE_NAMES = {"generate_sentences": "generated", "label_sentences": "mined"}
 PANEL = (3.4, 2.9)  # inches

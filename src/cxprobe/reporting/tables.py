@@ -25,9 +25,23 @@ def accuracy_by(predictions: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         The keys, then accuracy, low and high in [0, 1], and n, the number of predictions; a tie is half right.
     """
     credits = credit(predictions["probability"].to_numpy(), (predictions["label"] == "positive").to_numpy())
-    scored = predictions.assign(credit=credits)
-    rows = [(*group, *astuple(_estimate(members))) for group, members in scored.groupby(list(keys), sort=False)]
-    return pd.DataFrame(rows, columns=[*keys, *_ESTIMATE])
+    return rate_by(predictions.assign(accuracy=credits), "accuracy", keys)
+
+
+def rate_by(credited: pd.DataFrame, rate: str, keys: Sequence[str]) -> pd.DataFrame:
+    """Return a rate, with its 95 % interval, of each group of items.
+
+    Args:
+        credited: The column ``rate``, each item's credit in [0, 1]; cluster_<...> (the ways in which the interval's
+            items are clustered, at least one); and the keys.
+        rate: What the credits are the rate of.
+        keys: Columns that define the groups, in the order of the result's.
+
+    Returns:
+        The keys, then the rate, low and high in [0, 1], and n, the number of items.
+    """
+    rows = [(*group, *astuple(_estimate(members, rate))) for group, members in credited.groupby(list(keys), sort=False)]
+    return pd.DataFrame(rows, columns=[*keys, rate, "low", "high", "n"])
 
 
 def highlights(by_layer: pd.DataFrame, controls: pd.DataFrame) -> dict[str, dict[str, object]]:
@@ -61,6 +75,6 @@ def layer_series(by_layer: pd.DataFrame, columns: Sequence[str] = _INTERVAL) -> 
     }
 
 
-def _estimate(members: pd.DataFrame) -> Estimate:
+def _estimate(members: pd.DataFrame, rate: str) -> Estimate:
     clusters = members.filter(regex=f"^{CLUSTER}")
-    return estimate_rate(members["credit"].to_numpy(dtype=np.float64), clusters.to_numpy(dtype=object))
+    return estimate_rate(members[rate].to_numpy(dtype=np.float64), clusters.to_numpy(dtype=object))
