@@ -18,7 +18,15 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
-from transformers import BertConfig, BertForMaskedLM, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertLMHeadModel,
+    BertModel,
+    GPT2Config,
+    GPT2Model,
+    PreTrainedTokenizerFast,
+)
 
 from cxprobe.mining import Label, write_labels
 
@@ -197,6 +205,7 @@ def make_project(folder: Path) -> None:
     for seed, name in enumerate(("one", "two")):
         save_tiny_bert(folder / "models" / name, seed=seed)
     save_tiny_mlm(folder / "models" / "mlm")
+    save_tiny_clm(folder / "models" / "clm")
     change_params(folder, ROOT / "presets" / "embedded.yaml", _shrink)
     for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
         run(folder, *command)
@@ -208,14 +217,14 @@ def _shrink(params: dict) -> None:
     params["grid"] = {
         "sentences": {"constructions": ["toy"]},
         "mining": {"constructions": ["toy"]},
-        "pairs": {"constructions": ["toy"]},
+        "pairs": {"models": ["mlm", "clm"], "constructions": ["toy"]},
         "labels": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
         "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
-        for name in ("one", "two", "mlm")
+        for name in ("one", "two", "mlm", "clm")
     }
     params["generate_sentences"]["per_label"] = 6
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
@@ -331,6 +340,16 @@ def save_tiny_mlm(folder: Path) -> None:
     tokenizer = tiny_tokenizer()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
     BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def save_tiny_clm(folder: Path) -> None:
+    """Save a BERT with random weights that reads from left to right."""
+    torch.manual_seed(0)
+    tokenizer = tiny_tokenizer()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, is_decoder=True, **sizes)
+    BertLMHeadModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 

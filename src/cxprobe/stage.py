@@ -28,7 +28,7 @@ from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.storage import DATA, RESULTS, digest, read_json, replacing, write_json, write_table
 
-DECISIVE = ("src", "pipelines", "constructions", "models", "params.yaml")
+DECISIVE = ("src", "pipelines", "constructions", "lexicon", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 
 

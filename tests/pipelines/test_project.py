@@ -118,6 +118,18 @@ def test_mined_sentences_are_probed_beside_generated_ones(project):
     assert set(summary["source"]) == {"generate_sentences", "label_sentences"}
 
 
+def test_every_model_scores_every_pair_and_the_summary_counts_them(finished_project):
+    pairs = read_table(finished_project / "data/build_pairs/toy.parquet")
+    for model, scheme in (("mlm", "pll"), ("clm", "causal")):
+        scored = read_table(finished_project / f"data/score_pairs/{model}/toy.parquet")
+        assert set(scored["scheme"]) == {scheme}
+        assert sorted(scored.loc[scored["score"] == "per_token", "id"]) == sorted(pairs["id"])
+    cells = read_table(finished_project / "results/summarise_pairs/cells.csv")
+    assert cells["n"].sum() == 2 * len(pairs)
+    biases = read_table(finished_project / "results/summarise_pairs/biases.csv")
+    assert set(biases["compares"]) == {"order", "variant"}
+
+
 def test_tuned_probes_use_what_was_found_for_them(project):
     change(project, lambda params: params["tune_probes"].update(enabled=True, trials=3, folds=2))
     assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-generate_sentences-toy"

@@ -12,6 +12,7 @@ from cxprobe.params import ScorePairs
 from cxprobe.records import Pair, TokenScores
 
 Found = Mapping[str, TokenScores]  # text -> its tokens' scores
+GIVEN = ("given_context", "pmi")  # scores of what follows a context
 COLUMNS = ["id", "scheme", "score", "good", "bad", "margin"]
 
 
@@ -25,7 +26,7 @@ def score_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], settings: Sco
 
     Returns:
         One row a pair, scheme and score: id, scheme, score, good, bad (nats; a mean of nats where the score says so)
-        and margin, good less bad. "pmi" has no row for a pair without a context.
+        and margin, good less bad. "given_context" and "pmi" have no row for a pair without a context.
 
     Raises:
         DataError: A text cannot be scored (see `pll_token_scores` and `causal_token_scores`), or the members of a pair
@@ -62,7 +63,7 @@ def _token_scores(
 
 def _named(pairs: Sequence[Pair], name: str, found: Found, scheme: str) -> pd.DataFrame:
     """Return the rows of one score under one scheme."""
-    own = [pair for pair in pairs if pair.context or name != "pmi"]
+    own = [pair for pair in pairs if pair.context or name not in GIVEN]
     if not own:
         return pd.DataFrame(columns=COLUMNS)
     for pair in own:

@@ -43,7 +43,10 @@ def given_context(scores: TokenScores, start: int) -> float:
     """
     part = scores.spans[:, 1] > start
     if not part.any() or np.isnan(scores.log_probs[part]).any():
-        raise DataError(f"{scores.text!r}: not every token from character {start} on has a score")
+        raise DataError(
+            f"{scores.text!r}: not every token from character {start} on has a score; a causal model "
+            "has none for the first token of a text unless something stands before it: take bos: add"
+        )
     return float(np.sum(scores.log_probs[part]))
 
 
