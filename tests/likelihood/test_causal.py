@@ -88,6 +88,26 @@ def test_a_context_is_computed_once_for_all_that_follow_it(models):
     assert seen.tokens == context - 1 + 4
 
 
+def test_what_many_texts_share_is_computed_in_batches_within_the_budget(models):
+    model, sizes = models["qwen2"], []
+
+    def note(_module, _args, options):
+        sizes.append(options["input_ids"].numel())
+
+    texts = [
+        f"{CONTEXT} the {one} {verb}" for one in ("cat", "dog", "fox", "king") for verb in ("runs", "sings", "eats")
+    ]
+    hook = model.model.register_forward_pre_hook(note, with_kwargs=True)
+    found = causal_token_scores(model, texts, bos="none", token_budget=40)
+    hook.remove()
+    context = len(model.tokenizer(CONTEXT)["input_ids"])
+    assert max(sizes) <= 40
+    assert sum(sizes) < len(texts) * context
+    for text, scores in zip(texts, found, strict=True):
+        np.testing.assert_allclose(scores.log_probs[1:], by_hand(model, scores.ids.tolist()), atol=1e-5)
+        assert scores.text == text
+
+
 def test_padding_of_the_tokenizer_changes_nothing(models):
     model = models["llama"]
     try:

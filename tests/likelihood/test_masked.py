@@ -213,6 +213,12 @@ def test_single_tokens_are_told_in_context(models, kind):
     assert single_token_words(models[kind], words, "the [MASK] runs") == ["cat", "old"]
 
 
+def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
+    message = "its candidates change the tokens around them, and cannot be compared"
+    with pytest.raises(DataError, match=message):  # "cat ##s", but ", s"
+        candidate_log_probabilities(bert, ["the [MASK]s run"], [["cat", ","]], token_budget=64)
+
+
 def test_a_word_that_opens_a_text_lacks_the_blank_that_byte_level_tokens_hold(models):
     assert single_token_words(models["roberta"], ["cat"], "[MASK] runs") == []
     assert single_token_words(models["deberta-v2"], ["cat"], "[MASK] runs") == ["cat"]

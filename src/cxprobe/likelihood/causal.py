@@ -18,6 +18,7 @@ from cxprobe.models import CausalLM
 from cxprobe.records import Bos, TokenScores
 
 Ids = NDArray[np.int32]
+_HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
 def causal_token_scores(model: CausalLM, texts: Sequence[str], *, bos: Bos, token_budget: int) -> list[TokenScores]:
@@ -97,24 +98,42 @@ def _score(model: CausalLM, sequences: Sequence[Ids], token_budget: int) -> list
 
 
 def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> list[list[Group]]:
-    """Bring together groups that share equally many tokens, those with the longest members first."""
+    """Bring together groups that share equally many tokens, the longest first; a group too large is divided."""
 
     def width(group: Group) -> int:
-        return max(len(sequences[member]) for member in group.members) - 1 - group.shared
+        return max(len(sequences[member]) for member in group.members) - 1
 
+    parts = [part for group in groups for part in _divide(group, width(group), budget)]
+    parts.sort(key=lambda part: (part.shared, width(part)), reverse=True)
     batches: list[list[Group]] = []
-    used = budget
-    for group in sorted(groups, key=lambda group: (group.shared, width(group)), reverse=True):
-        fresh = not batches or batches[-1][0].shared != group.shared
-        widest = width(group) if fresh else width(batches[-1][0])
-        size = group.shared + len(group.members) * widest
-        if fresh or used + size > budget:
-            batches.append([group])
-            used = group.shared + len(group.members) * width(group)
+    rows, widest = 0, 0  # of the last batch, whose first group is its widest
+    for part in parts:
+        rows += len(part.members)
+        if (
+            batches
+            and batches[-1][0].shared == part.shared
+            and _fits(len(batches[-1]) + 1, rows, part.shared, widest, budget)
+        ):
+            batches[-1].append(part)
         else:
-            batches[-1].append(group)
-            used += size
+            batches.append([part])
+            rows, widest = len(part.members), width(part)
     return batches
+
+
+def _divide(group: Group, width: int, budget: int) -> list[Group]:
+    """Return the parts of a group, as large as the budget allows; one text is never too large."""
+    rows = len(group.members)
+    while rows > 1 and not _fits(1, rows, group.shared, width, budget):
+        rows = (rows + 1) // 2
+    return [Group(group.shared, group.members[start : start + rows]) for start in range(0, len(group.members), rows)]
+
+
+def _fits(groups: int, rows: int, shared: int, width: int, budget: int) -> bool:
+    """Return whether the tokens that a batch computes, and those whose keys and values it holds, are not too many."""
+    computed = groups * shared + rows * (width - shared)
+    held = rows * width if shared else 0
+    return computed <= budget and held <= _HELD * budget
 
 
 def _score_batch(model: CausalLM, groups: Sequence[Group], sequences: Sequence[Ids]) -> dict[int, NDArray[np.float64]]:
