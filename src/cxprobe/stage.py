@@ -29,7 +29,7 @@ from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.storage import DATA, RESULTS, read_json, replacing, write_json, write_table
 
-DECISIVE = ("src", "pipelines", "constructions", "models", "params.yaml")
+DECISIVE = ("src", "pipelines", "constructions", "lexicon", "models", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 
 

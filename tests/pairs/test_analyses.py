@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.pairs import accuracy_by, bias_by, credit_margins, paired_focus_credits
+from cxprobe.pairs import accuracy_by, bias_by, credit_margins, paired_focus_shifts
 from cxprobe.stats import estimate_rate
 
 
@@ -97,11 +97,12 @@ def focus(margins):
 
 
 def test_paired_focus_asks_whether_the_construction_shifts_the_odds_the_expected_way():
-    credits = paired_focus_credits(focus({"up": (0.2, -1.0), "down": (0.5, 0.9), "same": (-3.0, -3.0)}))
-    assert credits.set_index("item")["credit"].to_dict() == {"up": 1, "down": 0, "same": 0.5}
-    assert set(credits["row"]) == {"construction"}
+    shifts = paired_focus_shifts(focus({"up": (0.2, -1.0), "down": (0.5, 1.0), "same": (-3.0, -3.0)}))
+    assert shifts.set_index("item")["margin"].to_dict() == {"up": 1.2, "down": -0.5, "same": 0}
+    accuracy = accuracy_by(shifts, ["row"])
+    assert accuracy[["row", "accuracy", "n", "ties"]].to_numpy().tolist() == [["construction", 0.5, 3, 1]]
 
 
 def test_paired_focus_needs_the_control_of_every_row():
     with pytest.raises(DataError, match="one row of the construction and one of the control"):
-        paired_focus_credits(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])
+        paired_focus_shifts(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])
