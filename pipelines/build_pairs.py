@@ -16,7 +16,8 @@ def build_pairs(stage: Stage) -> Outcome:
     contents = {"real": content}
     replaced = pd.DataFrame(columns=["word", "pseudoword", "source"])
     if settings.pseudowords and content.content_slots:
-        pseudo = replace_content(content, candidates_of(settings.pseudowords), stage.params.seed)
+        propose = candidates_of(settings.pseudowords, stage.params.seed)
+        pseudo = replace_content(content, propose, stage.params.seed)
         contents["pseudo"], replaced = pseudo.content, pseudo.words
     wanted = settings.per_cell.meaning if content.tests == "meaning" else settings.per_cell.form
     rendered = [render_pairs(name, one, people, wanted, stage.params.seed, words) for words, one in contents.items()]

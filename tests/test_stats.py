@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
 from cxprobe.errors import DataError
-from cxprobe.stats import credit, effective_items, estimate_rate
+from cxprobe.stats import credit, effective_items, estimate_difference, estimate_rate
 
 
 def names(n: int) -> np.ndarray:
@@ -104,3 +104,51 @@ def test_no_items_are_no_rate():
 def test_a_tie_is_half():
     probabilities = np.array([0.5, 0.5, 0.9, 0.2])
     assert credit(probabilities, np.array([True, False, True, True])).tolist() == [0.5, 0.5, 1.0, 0.0]
+
+
+def test_difference_interval_covers_the_true_difference_as_often_as_it_says():
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(400):
+        # Clusters that favour one way of asking are against the other, as a preference for a name is.
+        lean = rng.normal(scale=0.15, size=40)
+        rates = np.clip([0.7 + lean, 0.5 - lean], 0, 1)
+        first, second = (rng.binomial(1, np.repeat(rate, 8)).astype(float) for rate in rates)
+        difference = estimate_difference(first, second, np.repeat(names(40), 8, axis=0))
+        covered += difference.low <= 0.2 <= difference.high
+    assert 0.92 <= covered / 400 <= 0.99
+
+
+def test_difference_interval_is_as_wide_as_the_cluster_bootstraps():
+    rng = np.random.default_rng(3)
+    lean = rng.normal(scale=0.15, size=80)
+    first, second = (rng.binomial(10, np.clip(0.5 + sign * lean, 0, 1)) for sign in (1, -1))
+    credits = [np.concatenate([np.repeat([1.0, 0.0], [r, 10 - r]) for r in right]) for right in (first, second)]
+    difference = estimate_difference(*credits, np.repeat(names(80), 10, axis=0))
+    oracle = bootstrap(
+        ((first - second) / 10,), np.mean, vectorized=True, rng=1, method="percentile"
+    ).confidence_interval
+    assert difference.value == pytest.approx(np.mean((first - second) / 10))
+    assert difference.low == pytest.approx(oracle.low, abs=0.015)
+    assert difference.high == pytest.approx(oracle.high, abs=0.015)
+    assert difference.n == 800
+
+
+def test_difference_of_a_rate_with_itself_is_nothing_and_the_interval_mirrors():
+    rng = np.random.default_rng(4)
+    credits, others = rng.binomial(1, 0.6, 50).astype(float), rng.binomial(1, 0.3, 50).astype(float)
+    same = estimate_difference(credits, credits, names(50))
+    assert (same.value, same.low, same.high) == pytest.approx((0, 0, 0), abs=0.08)
+    there, back = estimate_difference(credits, others, names(50)), estimate_difference(others, credits, names(50))
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+
+
+def test_difference_where_all_agree_still_has_an_interval():
+    difference = estimate_difference(np.ones(20), np.zeros(20), names(20))
+    assert difference.value == difference.high == 1
+    assert 0.6 < difference.low < 0.9
+
+
+def test_a_difference_needs_the_same_items():
+    with pytest.raises(DataError, match="the same items twice"):
+        estimate_difference(np.ones(3), np.ones(2), names(3))

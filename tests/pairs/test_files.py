@@ -45,6 +45,13 @@ def test_a_file_that_is_right_loads(tmp_path):
             "'cost' is declared, and no row",
         ),
         ("fillers: {}", "fillers:\n  more: [{verb: bought}]", 24, "the slot 'verb' is filled by frames and by more"),
+        ("people: [N1, N2]", "people: [N1, N1]", 2, "N1 stands there twice"),
+        (
+            "fillers: {}",
+            "fillers:\n  frames: [{verb: bought, gift: a pie}]",
+            24,
+            "the frames have a place of their own",
+        ),
         ("  verb: {gloss", "  they: {gloss", 5, "'they' is a slot of the people or their pronouns"),
     ],
 )
@@ -64,6 +71,8 @@ def test_a_fault_is_told_with_its_file_and_line(tmp_path, old, new, line, messag
         ("tests: meaning", "tests: spelling", "tests: 'spelling' is not allowed"),
         ("switched: true", "swiched: true", "swiched: unknown key; did you mean 'switched'?"),
         ("gift: a song", 'gift: ""', "frames[2].gift: '' is not allowed"),
+        ("gift: a song", 'gift: "{gift}"', "frames[2].gift: '{gift}' is not allowed"),
+        ("{verb: sang, gift: a song}", "{}", "frames[2]: {} is not allowed"),
         ("gift: a song", 'gift: "a  song"', "frames[2].gift: 'a  song' is not allowed"),
         ("is {who}.", "is {who!r}.", "a slot is a name in braces and nothing more"),
         ("is {who}.", "is {who.", "is no template"),

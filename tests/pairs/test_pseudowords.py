@@ -32,7 +32,7 @@ def test_four_constructions_declare_content_words():
 @pytest.mark.parametrize("name", WITH_CONTENT)
 def test_pseudowords_keep_length_ending_and_article_and_are_no_words_of_the_pairs(name):
     content = LOADED[name]
-    replaced = replace_content(content, candidates_of("random"), seed=1)
+    replaced = replace_content(content, candidates_of("random", 1), seed=1)
     known = {word for row in content.frames for value in row.values() for word in value.split()}
     assert replaced.words["pseudoword"].is_unique
     assert not set(replaced.words["pseudoword"]) & known
@@ -48,7 +48,7 @@ def test_pseudowords_keep_length_ending_and_article_and_are_no_words_of_the_pair
 @pytest.mark.parametrize("name", WITH_CONTENT)
 def test_pairs_with_pseudowords_are_the_same_pairs_otherwise(name):
     content = LOADED[name]
-    replaced = replace_content(content, candidates_of("random"), seed=1)
+    replaced = replace_content(content, candidates_of("random", 1), seed=1)
     words = dict(zip(replaced.words["pseudoword"], replaced.words["word"], strict=True))
     real, pseudo = (render_pairs(name, one, PEOPLE_OF_THE_PROJECT, 10, 3).pairs for one in (content, replaced.content))
     for before, after in zip(real, pseudo, strict=True):
@@ -73,7 +73,7 @@ def test_proposals_that_fit_are_taken_and_others_left_to_a_random_string(tmp_pat
 def test_pairs_without_content_slots_are_refused(tmp_path):
     content, _ = toy(tmp_path, PAIRS.replace("content: true", "content: false"))
     with pytest.raises(DataError, match="no slot of these pairs is declared as content"):
-        replace_content(content, candidates_of("random"), seed=0)
+        replace_content(content, candidates_of("random", 1), seed=0)
 
 
 def test_wuggy_is_never_fetched(monkeypatch):
@@ -81,7 +81,7 @@ def test_wuggy_is_never_fetched(monkeypatch):
         pytest.skip("wuggy is installed here")
     monkeypatch.setattr("urllib.request.urlopen", lambda *_: pytest.fail("something was fetched"))
     with pytest.raises(DataError, match="the package wuggy is not installed; pip install"):
-        candidates_of("wuggy")
+        candidates_of("wuggy", 1)
 
 
 def test_wuggy_without_its_data_is_refused_too(monkeypatch, tmp_path):
@@ -89,4 +89,4 @@ def test_wuggy_without_its_data_is_refused_too(monkeypatch, tmp_path):
     (tmp_path / "wuggy" / "__init__.py").write_text("raise ImportError('it must not be imported')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(DataError, match="Wuggy's English data is not installed"):
-        candidates_of("wuggy")
+        candidates_of("wuggy", 1)

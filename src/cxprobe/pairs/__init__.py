@@ -5,7 +5,7 @@ pseudowords if asked for (`replace_content`); benchmarks of others become the sa
 them is another room's work; accuracies and biases follow from the margins (`accuracy_by`, `bias_by`).
 """
 
-from cxprobe.pairs.analyses import accuracy_by, bias_by, credit_margins, paired_focus_credits
+from cxprobe.pairs.analyses import accuracy_by, bias_by, credit_margins, paired_focus_shifts
 from cxprobe.pairs.files import PEOPLE_FILE, PairsFile, People, has_pairs, load_pairs, load_people
 from cxprobe.pairs.pseudowords import Replaced, candidates_of, replace_content
 from cxprobe.pairs.readers import count_identical, read_aann, read_blimp, read_paired_focus, read_pairs
@@ -26,7 +26,7 @@ __all__ = [
     "load_pairs",
     "load_people",
     "pair_table",
-    "paired_focus_credits",
+    "paired_focus_shifts",
     "pairs_of",
     "read_aann",
     "read_blimp",

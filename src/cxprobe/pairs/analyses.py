@@ -81,8 +81,8 @@ def bias_by(scored: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     return pd.DataFrame(rows, columns=[*by, "first", "second", "bias", "low", "high", "n"])
 
 
-def paired_focus_credits(scored: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparisons of the paired-focus test, one an item, with the credit of each.
+def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons of the paired-focus test, one an item, ready for `accuracy_by`.
 
     A pair's margin is the log odds of the word that the construction makes right. The comparison is right where they
     are higher after the construction than after the control, which joins the same foci with "or".
@@ -91,7 +91,7 @@ def paired_focus_credits(scored: pd.DataFrame) -> pd.DataFrame:
         scored: Scored pairs of `read_paired_focus`.
 
     Returns:
-        The rows of the construction with a column ``credit`` in place of ``margin``; chance is 0.5.
+        The rows of the construction, whose ``margin`` is now the shift against the control; chance is 0.5.
 
     Raises:
         DataError: An item has not one row of the construction and one of the control.
@@ -105,7 +105,7 @@ def paired_focus_credits(scored: pd.DataFrame) -> pd.DataFrame:
     if not construction.index.is_unique or not construction.index.equals(control.index):
         raise DataError("every item needs one row of the construction and one of the control; read the table whole")
     shift = construction["margin"].to_numpy(np.float64) - control["margin"].to_numpy(np.float64)
-    return construction.drop(columns="margin").assign(credit=credit_margins(shift)).reset_index()
+    return construction.assign(margin=shift).reset_index()
 
 
 def _credits(scored: pd.DataFrame) -> NDArray[np.float64]:

@@ -33,9 +33,9 @@ def _readable(template: str) -> str:
 
 SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 # What a slot may hold: words with single blanks between them, and none at the ends.
-Words = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$")]
+Words = Annotated[str, StringConstraints(pattern=r"^[^\s{}]+( [^\s{}]+)*$")]
 Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$"), AfterValidator(_readable)]
-Row = dict[SlotName, Words]
+Row = Annotated[dict[SlotName, Words], Field(min_length=1)]
 Rows = Annotated[list[Row], Field(min_length=1)]
 
 
@@ -183,6 +183,10 @@ def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find what is wrong with how the rows fill the slots that are declared."""
     if content.switched and len(content.people) != 2:
         yield ("switched",), f"switched: two people are exchanged, and people names {len(content.people)}"
+    if len(set(content.people)) < len(content.people):
+        yield ("people",), f"people: {content.people[0]} stands there twice; each person has a slot of its own"
+    if "frames" in content.fillers:
+        yield ("fillers", "frames"), "fillers.frames: the frames have a place of their own; name these rows otherwise"
     filled: dict[str, str] = {}
     for group, rows in content.groups.items():
         for slot in rows[0]:
@@ -193,7 +197,8 @@ def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
             yield from (((*_keys_of(group), index, *keys), what) for keys, what in _faults_of_row(content, rows, index))
     taken = {*content.people, *_pronoun_slots(people)} & content.slots.keys()
     yield from (
-        (("slots", slot), f"'{slot}' is a slot of the people or their pronouns; name yours otherwise") for slot in taken
+        (("slots", slot), f"'{slot}' is a slot of the people or their pronouns; name yours otherwise")
+        for slot in sorted(taken)
     )
     used = {slot for variant in content.variants.values() for slot in _slots_of_variant(variant)}
     for slot in content.slots:
@@ -235,7 +240,7 @@ def _faults_of_templates(content: PairsFile, people: People) -> Iterator[Fault]:
                 yield where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there"
             if contrast.good == contrast.bad:
                 yield where, f"the two members do not differ: good and bad are both {contrast.good!r}"
-            for wanted in {*slots_of(contrast.good), *slots_of(contrast.bad)} - known:
+            for wanted in sorted({*slots_of(contrast.good), *slots_of(contrast.bad)} - known):
                 yield where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}"
 
 

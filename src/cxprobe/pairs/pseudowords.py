@@ -4,6 +4,7 @@ Which slots hold content words is declared in pairs.yaml. Function words stand o
 -ing are kept.
 """
 
+import random
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.pairs.english import starts_with_vowel_sound
 from cxprobe.pairs.files import PairsFile, Row
-from cxprobe.seeding import generator_for
+from cxprobe.seeding import generator_for, seed_for
 
 Source = Literal["wuggy", "random"]
 # Gives pseudowords that could stand for a word, the best first; none for a word it does not know.
@@ -42,8 +43,15 @@ class Replaced:
     words: pd.DataFrame
 
 
-def candidates_of(source: Source) -> Candidates:
+def candidates_of(source: Source, seed: int) -> Candidates:
     """Return what proposes pseudowords: Wuggy, or nothing, which leaves every word to a random string.
+
+    Wuggy gives up after ten seconds a word, so on a slow machine a word may be left to a random string that is not
+    left to one elsewhere; the results say which words were.
+
+    Args:
+        source: "wuggy" or "random".
+        seed: The project's seed.
 
     Raises:
         DataError: Wuggy is asked for and it or its English data is not installed. Nothing is fetched.
@@ -58,14 +66,14 @@ def candidates_of(source: Source) -> Candidates:
             f'fetch the data once: python -c "from wuggy import WuggyGenerator as W; '
             f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
         )
-    return _wuggy()
+    return _wuggy(seed)
 
 
 def _language_data(origin: Path) -> Path:
     return origin.parent / "plugins" / "language_data" / LANGUAGE
 
 
-def _wuggy() -> Candidates:
+def _wuggy(seed: int) -> Candidates:
     from wuggy import WuggyGenerator  # an optional package
 
     generator = WuggyGenerator()
@@ -74,7 +82,12 @@ def _wuggy() -> Candidates:
     def propose(word: str) -> list[str]:
         if generator.lookup_reference_segments(word) is None:
             return []
-        matches = generator.generate_classic([word], ncandidates_per_sequence=20)
+        state = random.getstate()
+        random.seed(seed_for(seed, LANGUAGE, word))  # Wuggy shuffles with the generator that all share
+        try:
+            matches = generator.generate_classic([word], ncandidates_per_sequence=10)
+        finally:
+            random.setstate(state)
         return [match["pseudoword"] for match in matches]
 
     return propose
