@@ -101,7 +101,9 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     """Load a model that fills masks, with its own head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
-    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here.
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. What transformers
+    has not is the decoder that stood between DeBERTa's encoder and this head in training, and that knew the absolute
+    positions (issue 14585): the head is applied to the encoder's last layer, as in every masked model.
 
     Args:
         slug: The model's key in params.yaml, for messages.

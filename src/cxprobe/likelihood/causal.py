@@ -4,7 +4,7 @@ Texts are tokenised whole. Those that begin alike share that beginning: its keys
 handed to all. What is padded stands on the right, where a causal model cannot see it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.likelihood.encoding import Encoded, encode, refuse_too_long
 from cxprobe.likelihood.logits import log_probabilities, logits_at
+from cxprobe.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import CausalLM
 from cxprobe.records import Bos, TokenScores
 
@@ -118,31 +118,35 @@ def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> 
 
 
 def _score_batch(model: CausalLM, groups: Sequence[Group], sequences: Sequence[Ids]) -> dict[int, NDArray[np.float64]]:
+    """Score the members of groups that share equally many tokens: first what they share, then the rest of each."""
     shared = groups[0].shared
-    cache, beginnings = None, [np.empty(0)] * len(groups)
+    beginnings = [np.empty(0)] * len(groups)
+    options: dict[str, Any] = {"use_cache": False}
     if shared:
-        first = [sequences[group.members[0]][: shared + 1] for group in groups]
-        beginnings, cache = _predict(model, first, None)
-        owner = [number for number, group in enumerate(groups) for _ in group.members]
-        cache.batch_select_indices(torch.tensor(owner, device=model.model.device))
+        beginnings, output = _predict(
+            model, [sequences[group.members[0]][: shared + 1] for group in groups], {"use_cache": True}
+        )
+        owners = [number for number, group in enumerate(groups) for _ in group.members]
+        cache = output.past_key_values
+        cache.batch_select_indices(torch.tensor(owners, device=model.model.device))
+        options = {"use_cache": True, "past_key_values": cache}
     members = [member for group in groups for member in group.members]
-    ends, _ = _predict(model, [sequences[member][shared:] for member in members], cache)
+    ends, _ = _predict(model, [sequences[member][shared:] for member in members], options)
     starts = [beginning for beginning, group in zip(beginnings, groups, strict=True) for _ in group.members]
     return {member: np.concatenate([start, end]) for member, start, end in zip(members, starts, ends, strict=True)}
 
 
-def _predict(model: CausalLM, rows: Sequence[Ids], cache: object | None) -> tuple[list[NDArray[np.float64]], Any]:
-    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the cache."""
+def _predict(model: CausalLM, rows: Sequence[Ids], options: Mapping[str, Any]) -> tuple[list[NDArray[np.float64]], Any]:
+    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the model's output."""
     lengths = [len(row) - 1 for row in rows]
     input_ids = torch.zeros(len(rows), max(lengths), dtype=torch.long)  # (rows, widest)
     for place, row in enumerate(rows):
-        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1].astype(np.int64))
+        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1])
     real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (rows, widest)
-    where = real.nonzero(as_tuple=True)  # 2 x (n,)
-    logits, output = logits_at(model.model, input_ids, *where, past_key_values=cache, use_cache=True)
-    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows]).astype(np.int64))  # (n,)
+    logits, output = logits_at(model.model, input_ids, *real.nonzero(as_tuple=True), **options)  # (n, vocabulary)
+    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows])).long()  # (n,)
     numbers = log_probabilities(logits, torch.arange(len(targets)), targets)
-    return np.split(numbers, np.cumsum(lengths)[:-1]), output.past_key_values
+    return np.split(numbers, np.cumsum(lengths)[:-1]), output
 
 
 def _before(model: CausalLM, bos: Bos) -> list[int]:

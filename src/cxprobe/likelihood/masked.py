@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.likelihood.encoding import Encoded, encode, refuse_too_long
 from cxprobe.likelihood.logits import log_probabilities, logits_at
+from cxprobe.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import MaskedLM
 from cxprobe.records import TokenScores
 
