@@ -50,6 +50,14 @@ def test_the_summary_is_that_of_the_probabilities(finished_project):
     assert (finished_project / "results/summarise_scenarios/toy/flips.png").exists()
 
 
+def test_bfloat16_is_compared_with_float32(project):
+    change_params(project, project / "params.yaml", lambda params: params["models"]["mlm"].update(dtype="bfloat16"))
+    run(project, *FILL)
+    metrics = read_json(project / "results/fill_scenarios/mlm/toy/metrics.json")
+    assert 0.5 < metrics["float32_same"] <= 1
+    assert 0 < metrics["float32_mean_difference"] < 1
+
+
 def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(project):
     change_scenarios(project, lambda content: content["words"]["adjectives"]["rows"].append(["hungry", "calm"]))
     run(project, *FILL)
