@@ -1,11 +1,13 @@
 """fill_scenarios: a construction's scenarios, a masked model -> how probable each candidate word is in every text."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.likelihood import candidate_log_probabilities, single_token_words
+from cxprobe.likelihood import agreement, candidate_log_probabilities, decide, single_token_words
 from cxprobe.models import MaskedLM, load_masked_lm
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.scenarios import drop_items, enumerate_items, fill_texts, load_scenarios
@@ -53,16 +55,18 @@ def _log_probabilities(model: MaskedLM, asked: pd.DataFrame, token_budget: int) 
 
 
 def _agreement(stage: Stage, asked: pd.DataFrame, log_p: NDArray[np.float64]) -> dict[str, float]:
-    """Return in how many texts a precision other than float32 prefers the word that float32 prefers."""
+    """Return how well a precision other than float32 agrees with it on which candidate is the more probable."""
     slug, settings = stage.item["model"], stage.params.fill_scenarios
     spec = stage.params.models[slug]
     if spec.dtype == "float32":
         return {}
     reference = load_masked_lm(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
     places = np.arange(0, len(asked), max(1, len(asked) // COMPARED))
-    expected = _log_probabilities(reference, asked.iloc[places], settings.token_budget)
-    alike = np.sign(expected[:, 0] - expected[:, 1]) == np.sign(log_p[places, 0] - log_p[places, 1])
-    return {"decisions_as_in_float32": float(alike.mean())}
+    texts = asked.iloc[places]
+    expected = _log_probabilities(reference, texts, settings.token_budget)
+    names = texts["text"].tolist()
+    found = agreement(decide(names, *log_p[places].T), decide(names, *expected.T))
+    return {f"float32_{name}": number for name, number in asdict(found).items()}
 
 
 if __name__ == "__main__":

@@ -339,7 +339,9 @@ def save_tiny_mlm(folder: Path) -> None:
     torch.manual_seed(0)
     tokenizer = tiny_tokenizer()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)).save_pretrained(folder)
+    # Weights so wide that predictions differ from text to text.
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, initializer_range=0.3, **sizes)
+    BertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
