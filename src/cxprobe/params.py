@@ -44,6 +44,10 @@ Names = Annotated[list[Name], AfterValidator(_distinct), Field(min_length=1)]
 Source = Literal["generate_sentences", "label_sentences"]
 
 
+SchemeName = Literal["pll", "pll_word_l2r"]
+ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+
+
 class SentencesGrid(Closed):
     """What the sentence stages run over."""
 
@@ -94,6 +98,15 @@ class ScenariosGrid(Closed):
     """Folders of constructions/ that have a scenarios.yaml."""
 
 
+class BenchmarksGrid(Closed):
+    """What score_benchmarks runs over; both may be empty."""
+
+    models: Annotated[list[ModelSlug], AfterValidator(_distinct)]
+    """Slugs of the section models: masked or causal language models."""
+    benchmarks: Annotated[list[Slug], AfterValidator(_distinct)]
+    """Slugs of the section benchmarks."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
@@ -103,6 +116,7 @@ class Grid(Closed):
     probes: ProbesGrid
     pairs: PairsGrid
     scenarios: ScenariosGrid
+    benchmarks: BenchmarksGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -142,6 +156,21 @@ class Series(Closed):
     """What the quantity is; figures have it on a logarithmic axis."""
     models: Annotated[dict[ModelSlug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
     """Models of grid.pairs, each with its quantity."""
+
+
+class Benchmark(Closed):
+    """Minimal pairs of others, in the files of data/raw/<slug>, which `dvc import` brings."""
+
+    format: Literal["blimp", "paired_focus", "aann", "pairs"]
+    """BLiMP's <UID>.jsonl, the paired-focus .tsv, AANN's .csv, or the generic .tsv or .jsonl; each may end in .gz."""
+    files: str
+    """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
+    by: Annotated[list[str], Field(min_length=1)]
+    """Columns that accuracies are reported by, such as phenomenon."""
+    score: ScoreName
+    """The score that decides; one of score_pairs.scores."""
+    pairs_per_file: Annotated[int, Field(ge=1)] | None
+    """How many items of each file are drawn; null for all."""
 
 
 class GenerateSentences(Closed):
@@ -192,10 +221,6 @@ class BuildPairs(Closed):
     pseudowords: Literal["wuggy", "random"] | None
     """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
     it has no answer; random strings alone; or null for no pairs with pseudowords."""
-
-
-SchemeName = Literal["pll", "pll_word_l2r"]
-ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
 
 
 class ScorePairs(Closed):
@@ -306,6 +331,7 @@ class Params(Closed):
     grid: Grid
     models: dict[Slug, ModelSpec]
     series: dict[Slug, Series]
+    benchmarks: dict[Slug, Benchmark]
     generate_sentences: GenerateSentences
     mine_sentences: MineSentences
     label_sentences: LabelSentences
@@ -317,6 +343,18 @@ class Params(Closed):
     tune_probes: TuneProbes
     fit_probes: FitProbes
     fill_scenarios: FillScenarios
+
+    @model_validator(mode="after")
+    def _know_every_benchmark(self) -> "Params":
+        unknown = sorted(set(self.grid.benchmarks.benchmarks) - set(self.benchmarks))
+        if unknown:
+            raise ValueError(
+                f"grid.benchmarks.benchmarks has {unknown}, the section benchmarks has not; add them there"
+            )
+        for name, benchmark in self.benchmarks.items():
+            if benchmark.score not in self.score_pairs.scores:
+                raise ValueError(f"benchmarks.{name}.score is {benchmark.score}; add it to score_pairs.scores")
+        return self
 
     @model_validator(mode="after")
     def _score_what_is_summarised(self) -> "Params":

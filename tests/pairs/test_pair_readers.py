@@ -17,11 +17,13 @@ from cxprobe.pairs import (
     load_people,
     pair_table,
     read_aann,
+    read_benchmark,
     read_blimp,
     read_paired_focus,
     read_pairs,
     render_pairs,
 )
+from cxprobe.params import Benchmark
 from cxprobe.records import Pair
 
 
@@ -46,6 +48,38 @@ def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
     )
     assert second.good == second.bad == "It’s us."
     assert count_identical([first, second]) == 1
+
+
+def blimp_folder(folder, paradigms=("one", "two"), pairs=6):
+    for name in paradigms:
+        rows = [blimp_row(n, f"Ann{n} sees herself.", f"Ann{n} sees himself.", UID=name) for n in range(pairs)]
+        (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "blimp", "files": "*.jsonl", "by": ["paradigm"], "score": "sum", "pairs_per_file": None}
+    return Benchmark(**every | changes)
+
+
+def test_a_benchmark_is_all_its_files_or_a_seeded_draw_of_each(tmp_path):
+    folder = blimp_folder(tmp_path)
+    every = read_benchmark(folder, benchmark(), seed=1)
+    assert Counter(pair.groups["paradigm"] for pair in every) == {"one": 6, "two": 6}
+    drawn = [read_benchmark(folder, benchmark(pairs_per_file=2), seed=seed) for seed in (1, 1, 2)]
+    assert Counter(pair.groups["paradigm"] for pair in drawn[0]) == {"one": 2, "two": 2}
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert read_benchmark(folder, benchmark(files="one.*"), seed=1) == [
+        p for p in every if p.groups["paradigm"] == "one"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"), [({"files": "*.tsv"}, "no file like"), ({"by": ["genre"]}, "has no genre .it has field")]
+)
+def test_a_benchmark_without_files_or_without_what_it_is_reported_by_is_refused(tmp_path, changes, message):
+    with pytest.raises(DataError, match=message):
+        read_benchmark(blimp_folder(tmp_path), benchmark(**changes), seed=1)
 
 
 FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")

@@ -1,5 +1,6 @@
 """Whole projects under DVC, as users run them: repeated, changed, killed, shared, and spread over processes."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,36 @@ def test_every_model_scores_every_pair_and_the_summary_counts_them(finished_proj
     assert cells["n"].sum() == 2 * len(pairs)
     biases = read_table(finished_project / "results/summarise_pairs/biases.csv")
     assert set(biases["compares"]) == {"order", "variant"}
+
+
+def test_a_benchmark_of_others_is_scored_by_group(project):
+    rows = [
+        {
+            "sentence_good": f"the {noun} runs.",
+            "sentence_bad": f"the {noun} run." if number else f"the {noun} runs.",
+            "field": "morphology",
+            "linguistics_term": "agreement",
+            "UID": "toy_agreement",
+            "pairID": str(number),
+        }
+        for number, noun in enumerate(["cat", "dog", "horse", "bird"])
+    ]
+    raw = project / "data/raw/toy-blimp"
+    raw.mkdir(parents=True)
+    (raw / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    benchmark = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
+
+    def ask(params):
+        params["benchmarks"] = {"toy-blimp": benchmark}
+        params["grid"]["benchmarks"] = {"models": ["mlm", "clm"], "benchmarks": ["toy-blimp"]}
+
+    change(project, ask)
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == [f"score_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")]
+    metrics = read_json(project / "results/score_benchmarks/mlm/toy-blimp/metrics.json")
+    assert (metrics["n"], metrics["ties"], metrics["identical"]) == (4, 1, 1)
+    by_group = read_table(project / "results/score_benchmarks/clm/toy-blimp/accuracy_by_group.csv")
+    assert by_group["phenomenon"].tolist() == ["agreement"]
 
 
 def test_tuned_probes_use_what_was_found_for_them(project):

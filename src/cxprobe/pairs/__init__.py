@@ -8,7 +8,7 @@ them is another room's work; accuracies and biases follow from the margins (`acc
 from cxprobe.pairs.analyses import accuracy_by, bias_by, credit_margins, paired_focus_shifts
 from cxprobe.pairs.files import PEOPLE_FILE, PairsFile, People, has_pairs, load_pairs, load_people
 from cxprobe.pairs.pseudowords import Replaced, candidates_of, replace_content
-from cxprobe.pairs.readers import count_identical, read_aann, read_blimp, read_paired_focus, read_pairs
+from cxprobe.pairs.readers import count_identical, read_aann, read_benchmark, read_blimp, read_paired_focus, read_pairs
 from cxprobe.pairs.rendering import Rendered, pair_table, pairs_of, render_pairs
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "paired_focus_shifts",
     "pairs_of",
     "read_aann",
+    "read_benchmark",
     "read_blimp",
     "read_paired_focus",
     "read_pairs",

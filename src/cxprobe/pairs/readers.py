@@ -20,13 +20,15 @@ import gzip
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from cxprobe.errors import DataError
 from cxprobe.pairs.english import capitalise
+from cxprobe.params import Benchmark
 from cxprobe.records import CLUSTER, Pair
+from cxprobe.seeding import generator_for
 
 FIXED = ("id", "item", "context", "good", "bad")
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
@@ -160,6 +162,39 @@ def read_aann(path: Path) -> list[Pair]:
     return _distinct(pairs, path)
 
 
+def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
+    """Read the files of a benchmark, or a seeded draw of each.
+
+    Args:
+        folder: Where they are.
+        benchmark: Which files, in which format, and how many items of each.
+        seed: The project's seed.
+
+    Raises:
+        DataError: There is no such file, or see `read_pairs`; the accuracies are to be reported by a column that a
+            pair has not.
+    """
+    paths = sorted(folder.glob(benchmark.files))
+    if not paths:
+        raise DataError(f"{folder}: there is no file like {benchmark.files}; `dvc import` brings a benchmark's files")
+    pairs = [pair for path in paths for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)]
+    for pair in pairs:
+        lacking = [name for name in benchmark.by if name not in pair.groups]
+        if lacking:
+            raise DataError(f"{folder}: pair {pair.id} has no {', '.join(lacking)} (it has {', '.join(pair.groups)})")
+    return _distinct(pairs, folder)
+
+
+def _drawn(pairs: list[Pair], benchmark: Benchmark, seed: int, name: str) -> list[Pair]:
+    """Return the pairs of as many items as are asked for, in the order of the file."""
+    items = list(dict.fromkeys(pair.item for pair in pairs))
+    if benchmark.pairs_per_file is None or benchmark.pairs_per_file >= len(items):
+        return pairs
+    places = generator_for(seed, "benchmark", name).permutation(len(items))[: benchmark.pairs_per_file]
+    chosen = {items[place] for place in places}
+    return [pair for pair in pairs if pair.item in chosen]
+
+
 def count_identical(pairs: Sequence[Pair]) -> int:
     """Return how many pairs have two members that are the same: they tie under any model."""
     return sum(pair.good == pair.bad for pair in pairs)
@@ -256,3 +291,11 @@ def _check_columns(names: Sequence[str] | Mapping[str, object], required: Sequen
 
 def _stem(path: Path) -> str:
     return path.name.split(".")[0]
+
+
+READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
+    "blimp": read_blimp,
+    "paired_focus": read_paired_focus,
+    "aann": read_aann,
+    "pairs": read_pairs,
+}
