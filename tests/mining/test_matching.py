@@ -1,5 +1,4 @@
 import pytest
-import spacy
 
 from conftest import PATTERN, ROOT
 from cxprobe.constructions import load_construction
@@ -99,10 +98,3 @@ def test_every_pattern_holds_its_examples_with_the_tagger_of_the_project(name):
     pattern = load_pattern(name, construction, ROOT / "constructions")
     nlp = load_tagger(str(ROOT / "models" / "tagger" / "en_ewt_cxprobe"), pattern)
     check_examples(pattern, nlp, ROOT / "constructions" / name / "pattern.yaml")
-
-
-def test_a_faster_multiplication_leaves_the_tags_as_they_are(correlative):
-    name = str(ROOT / "models" / "tagger" / "en_ewt_cxprobe")
-    texts = [*correlative.must_match, *correlative.must_not_match, (ROOT / "LICENSE").read_text()]
-    ours, plain = (list(nlp.pipe(texts)) for nlp in (load_tagger(name, correlative), spacy.load(name)))
-    assert [[token.tag_ for token in doc] for doc in ours] == [[token.tag_ for token in doc] for doc in plain]

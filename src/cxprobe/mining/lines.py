@@ -59,6 +59,9 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Lines | Fa
 
 def _without_long_lines(lines: Lines, shard: str, longest: int, swallowed: int) -> Iterator[Lines | Fault]:
     """Yield a block as it is, or cut where a line is too long; the first line is ``swallowed`` bytes longer."""
+    if not _has_long_line(lines.data, longest):
+        yield lines
+        return
     ends = np.flatnonzero(np.frombuffer(lines.data, dtype=np.uint8) == ord("\n")) + 1
     if not len(ends) or ends[-1] < len(lines.data):
         ends = np.append(ends, len(lines.data))
@@ -75,6 +78,17 @@ def _without_long_lines(lines: Lines, shard: str, longest: int, swallowed: int) 
         begun = int(long) + 1
     if begun < len(starts):
         yield _cut(lines, starts[begun], ends[-1], begun, swallowed)
+
+
+def _has_long_line(data: bytes, longest: int) -> bool:
+    """Return whether a line, its line feed included, is longer than ``longest``; only few bytes are looked at."""
+    start = 0
+    while len(data) - start > longest:
+        end = data.rfind(b"\n", start, start + longest)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def _cut(lines: Lines, start: np.int64, end: np.int64, number: int, swallowed: int) -> Lines:

@@ -1,7 +1,7 @@
 """From a sentence to a candidate or the reason why it is none: first by its words alone, then by its tags."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from cxprobe.errors import ConstructionError
 from cxprobe.mining.pattern import Pattern, TokenPattern, lexical_only
 
-BATCH = 64  # sentences that the tagger takes at once; their vectors then stay in the processor's cache
+BATCH = 256  # sentences that the tagger takes at once
 
 
 Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
@@ -56,10 +56,11 @@ class Matchers:
     def __init__(self, pattern: Pattern, nlp: Language) -> None:
         whole = [pattern.alternatives(part) for part in range(len(pattern.parts))]
         self._nlp = nlp
-        self._dropped = frozenset(pattern.dropped)
+        self._dropped = {nlp.vocab.strings.add(word): word for word in pattern.dropped}
         self._whole = _matcher(nlp, whole)
         self._lexical = _matcher(nlp, [[lexical_only(tokens) for tokens in part] for part in whole])
-        self._parts = len(whole)
+        # Parts that look for the same are looked for once, under the number of the first of them.
+        self._keys = [nlp.vocab.strings.add(str(whole.index(part))) for part in whole]
         alone = [re.escape(word) for word in pattern.dropped if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.dropped = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
@@ -76,19 +77,18 @@ class Matchers:
 
     def confirm(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
         """Return what `match` does, for a sentence whose words match: tags only take matches away."""
-        return self._found(doc, [match for match in matches if self._is_whole(doc, match)])
+        return self._found(doc, self._chain(matches, lambda match: self._is_whole(doc, match)))
 
     def match(self, doc: Doc) -> Found | Rejected:
         """Return the places of the parts in a tagged sentence, or that its tags are others."""
         matches = self._whole(doc, as_spans=False)
-        return self._found(doc, [match for match in matches if not self._dropped_in(doc, match)])
+        return self._found(doc, self._chain([match for match in matches if not self._dropped_in(doc, match)]))
 
     def _is_whole(self, doc: Doc, match: Match) -> bool:
         key, start, end = match
         return (key, 0, end - start) in self._whole(doc[start:end], as_spans=False)
 
-    def _found(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
-        starts = self._chain(matches)
+    def _found(self, doc: Doc, starts: list[int] | None) -> Found | Rejected:
         if starts is None:
             return Rejected("other tags")
         text = doc.text
@@ -97,29 +97,32 @@ class Matchers:
 
     def _dropped_in(self, doc: Doc, match: Match) -> str:
         """Return a dropped word that a match contains, or ""."""
-        return next((token.lower_ for token in doc[match[1] : match[2]] if token.lower_ in self._dropped), "")
+        words = (doc[place].lower for place in range(match[1], match[2]))
+        return next((self._dropped[word] for word in words if word in self._dropped), "")
 
-    def _chain(self, matches: list[Match]) -> list[int] | None:
-        """Return the earliest starts of all parts, each behind the end of the one before, or None."""
+    def _chain(self, matches: list[Match], holds: Callable[[Match], bool] = lambda _: True) -> list[int] | None:
+        """Return the earliest starts of all parts, each behind the end of the one before, or None.
+
+        Only matches that hold count, and only those are asked whether they do that could be the earliest.
+        """
         starts: list[int] = []
         free = 0
-        for part in range(self._parts):
-            own = [(end, start) for key, start, end in matches if key == self._key(part) and start >= free]
-            if not own:
+        for part in self._keys:
+            own = sorted((end, start) for key, start, end in matches if key == part and start >= free)
+            earliest = next((one for one in own if holds((part, one[1], one[0]))), None)
+            if earliest is None:
                 return None
-            free, start = min(own)
+            free, start = earliest
             starts.append(start)
         return starts
-
-    def _key(self, part: int) -> int:
-        return int(self._nlp.vocab.strings[str(part)])
 
 
 def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
     matcher = Matcher(nlp.vocab, validate=True)
     for number, alternatives in enumerate(parts):
         try:
-            matcher.add(str(number), alternatives)
+            if parts.index(alternatives) == number:
+                matcher.add(str(number), alternatives)
         except ValueError as fault:
             raise ConstructionError(f"pattern.yaml, parts[{number}].patterns: {' '.join(str(fault).split())}") from None
     return matcher

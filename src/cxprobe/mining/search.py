@@ -5,9 +5,10 @@ those whose tokens can match are tagged.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from spacy.language import Language
@@ -34,6 +35,14 @@ class Searcher(NamedTuple):
     matchers: Matchers
     nlp: Language
     most_words: int
+
+
+class Line(NamedTuple):
+    """A line of a record, or all of them: which record, where in it, and their text."""
+
+    record: int
+    start: int
+    text: str
 
 
 class Sentence(NamedTuple):
@@ -78,7 +87,7 @@ def search(block: Block, searcher: Searcher) -> Findings:
     """Find the candidates of a block."""
     passing = pc.indices_nonzero(pc.match_substring_regex(block.texts, searcher.pattern.document_filter))
     documents = _without_dropped_words(block.texts, passing, searcher)
-    cut = _sentences(block, documents.to_pylist())
+    cut = _sentences(_lines(block, documents, searcher))
     passed = pc.match_substring_regex(
         pa.array([one.text for one in cut], pa.string()), searcher.pattern.sentence_filter
     )
@@ -89,7 +98,7 @@ def search(block: Block, searcher: Searcher) -> Findings:
             "documents": len(block.texts),
             "documents_that_pass": len(documents),
             "documents_with_dropped_words_only": len(passing) - len(documents),
-            "sentences_of_those": len(cut),
+            "sentences_of_their_lines_that_pass": len(cut),
             "sentences_that_pass": len(kept),
             "sentences_tagged": len(kept) - sum(one.reason != "other tags" for one in findings.rejects),
             "bytes_of_text": pc.sum(pc.binary_length(block.texts)).as_py() or 0,
@@ -108,15 +117,26 @@ def _without_dropped_words(texts: pa.Array, documents: pa.Array, searcher: Searc
 
 def search_by_tagging_everything(block: Block, searcher: Searcher) -> Findings:
     """Find the candidates of a block by the long way: every sentence of every record is tagged."""
-    return _judge(block, _sentences(block, range(len(block.texts))), searcher, tag_everything)
+    everything = (Line(record, 0, text) for record, text in enumerate(block.texts.to_pylist()))
+    return _judge(block, _sentences(everything), searcher, tag_everything)
 
 
-def _sentences(block: Block, records: Sequence[int]) -> list[Sentence]:
+def _lines(block: Block, documents: pa.Array, searcher: Searcher) -> Iterator[Line]:
+    """Yield the lines of some documents that can hold a match: no sentence goes beyond a line."""
+    lines = pc.split_pattern(block.texts.take(documents), "\n")
+    texts, record = lines.flatten(), pc.list_parent_indices(lines).to_numpy()
+    lengths = pc.utf8_length(texts).to_numpy() + 1
+    starts = np.cumsum(lengths, dtype=np.int64) - lengths
+    starts -= starts[lines.offsets.to_numpy()[record]]
+    for row in pc.indices_nonzero(pc.match_substring_regex(texts, searcher.pattern.sentence_filter)).to_pylist():
+        yield Line(documents[int(record[row])].as_py(), int(starts[row]), texts[row].as_py())
+
+
+def _sentences(lines: Iterable[Line]) -> list[Sentence]:
     return [
-        Sentence(record, span.start, span.end, joined(text[span.start : span.end]))
-        for record in records
-        for text in [block.texts[record].as_py()]
-        for span in sentences(text)
+        Sentence(line.record, line.start + span.start, line.start + span.end, joined(line.text[span.start : span.end]))
+        for line in lines
+        for span in sentences(line.text)
     ]
 
 
