@@ -1,4 +1,6 @@
-"""Scenarios under DVC: the probabilities of a plain loop, what is left out, and what is refused."""
+"""Scenarios as stages: the probabilities of a plain loop, what is left out, and what is refused."""
+
+import importlib.util
 
 import numpy as np
 import pytest
@@ -6,15 +8,35 @@ import torch
 from ruamel.yaml import YAML
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from conftest import change_params, run, save_tiny_gpt2
+from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
+from cxprobe.errors import ConstructionError, DataError, ModelError
+from cxprobe.params import ModelSpec, load_params
+from cxprobe.stage import Outcome, Stage
 from cxprobe.storage import read_json, read_table
 
-pytestmark = pytest.mark.pipeline
 
-FILL = ("python", "pipelines/fill_scenarios.py", "--model", "mlm", "--construction", "toy")
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project's folder with the toy construction and a tiny model, to work in."""
+    write_toy_construction(tmp_path / "constructions")
+    save_tiny_mlm(tmp_path / "models" / "mlm")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-def change_scenarios(folder, change):
+def fill(name: str = "models/mlm", dtype: str = "float32") -> Outcome:
+    """Run the stage's work in the current folder, with a model of this name."""
+    spec = importlib.util.spec_from_file_location("fill_scenarios", ROOT / "pipelines" / "fill_scenarios.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    model = ModelSpec(name=name, revision=None, sha256=None, dtype=dtype)
+    settings = params.fill_scenarios.model_copy(update={"share": 1.0})
+    params = params.model_copy(update={"models": {"mlm": model}, "fill_scenarios": settings})
+    return script.fill_scenarios(Stage("fill_scenarios", {"model": "mlm", "construction": "toy"}, params))
+
+
+def change_scenarios(folder, change) -> None:
     path = folder / "constructions" / "toy" / "scenarios.yaml"
     yaml = YAML(typ="safe")
     content = yaml.load(path)
@@ -23,6 +45,7 @@ def change_scenarios(folder, change):
         yaml.dump(content, file)
 
 
+@pytest.mark.pipeline
 def test_the_probabilities_are_those_of_one_text_at_a_time(finished_project):
     scores = read_table(finished_project / "data/fill_scenarios/mlm/toy/scores.parquet")
     assert len(scores) == 48 * (3 + 3)
@@ -36,6 +59,7 @@ def test_the_probabilities_are_those_of_one_text_at_a_time(finished_project):
         np.testing.assert_allclose([row.log_p_first, row.log_p_second], expected.numpy(), atol=1e-4)
 
 
+@pytest.mark.pipeline
 def test_the_summary_is_that_of_the_probabilities(finished_project):
     scores = read_table(finished_project / "data/fill_scenarios/mlm/toy/scores.parquet")
     base = scores[scores["scenario"] == "S1"]
@@ -50,45 +74,36 @@ def test_the_summary_is_that_of_the_probabilities(finished_project):
     assert (finished_project / "results/summarise_scenarios/toy/flips.png").exists()
 
 
-def test_bfloat16_is_compared_with_float32(project):
-    change_params(project, project / "params.yaml", lambda params: params["models"]["mlm"].update(dtype="bfloat16"))
-    run(project, *FILL)
-    metrics = read_json(project / "results/fill_scenarios/mlm/toy/metrics.json")
+def test_bfloat16_is_compared_with_float32(folder):
+    metrics = fill(dtype="bfloat16").metrics
     assert 0.5 < metrics["float32_same"] <= 1
     assert 0 < metrics["float32_mean_difference"] < 1
 
 
-def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(project):
-    change_scenarios(project, lambda content: content["words"]["adjectives"]["rows"].append(["hungry", "calm"]))
-    run(project, *FILL)
-    assert read_json(project / "results/fill_scenarios/mlm/toy/metrics.json") == {
-        "items": 72,
-        "dropped_items": 24,
-        "texts": 72 * 6,
-        "distinct_texts": pytest.approx(24 * 3 + 8 * 3, abs=72),
-    }
-    dropped = read_table(project / "results/fill_scenarios/mlm/toy/dropped.csv")
-    assert dropped.to_dict("records") == [{"word": "hungry", "reason": "not one token", "items": 24}]
+def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(folder):
+    change_scenarios(folder, lambda content: content["words"]["adjectives"]["rows"].append(["hungry", "calm"]))
+    outcome = fill()
+    assert (outcome.metrics["items"], outcome.metrics["dropped_items"]) == (72, 24)
+    assert outcome.tables["dropped"].to_dict("records") == [{"word": "hungry", "reason": "not one token", "items": 24}]
+    scores = read_table(folder / "data/fill_scenarios/mlm/toy/scores.parquet")
+    assert len(scores) == outcome.metrics["texts"] == 72 * 6
+    assert not scores[["first", "second"]].isin(["hungry"]).any(axis=None)
+
+
+def test_without_any_item_left_nothing_is_computed(folder):
     change_scenarios(
-        project, lambda content: content["words"]["adjectives"].update(rows=[["hungry", "angry"], ["happy", "sorry"]])
+        folder, lambda content: content["words"]["adjectives"].update(rows=[["hungry", "angry"], ["happy", "sorry"]])
     )
-    refused = run(project, *FILL, check=False)
-    assert refused.returncode == 2
-    assert "models.mlm: in each of the 16 items of 'toy' a candidate is not one token" in refused.stderr
+    with pytest.raises(DataError, match=r"models\.mlm: in each of the 16 items of 'toy' a candidate is not one token"):
+        fill()
+    assert not (folder / "data").exists()
 
 
-def test_what_cannot_be_asked_is_refused_before_anything_is_computed(project):
-    save_tiny_gpt2(project / "models" / "causal")
-    change_params(
-        project,
-        project / "params.yaml",
-        lambda params: params["models"]["mlm"].update(name="models/causal"),
-    )
-    refused = run(project, *FILL, check=False)
-    assert refused.returncode == 2
-    assert "fills no masks; take a masked one" in refused.stderr
-    change_scenarios(project, lambda content: content["tests"]["S1"].update(text="the {ADJ1} {NOUN1} is {ADJ2}"))
-    refused = run(project, *FILL, check=False)
-    assert refused.returncode == 2
-    assert "constructions/toy/scenarios.yaml: tests.S1.text: " in refused.stderr
-    assert "has 0 masks" in refused.stderr
+def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
+    save_tiny_gpt2(folder / "models" / "causal")
+    with pytest.raises(ModelError, match="fills no masks; take a masked one"):
+        fill("models/causal")
+    change_scenarios(folder, lambda content: content["tests"]["S1"].update(text="the {ADJ1} {NOUN1} is {ADJ2}"))
+    with pytest.raises(ConstructionError, match=r"toy/scenarios\.yaml: tests\.S1\.text: .* has 0 masks"):
+        fill()
+    assert not (folder / "data").exists()

@@ -16,7 +16,14 @@ def published() -> pd.DataFrame:
 
 def rates(**columns) -> pd.DataFrame:
     rows = [
-        {"model": model, "calibration": calibration, "scenario": scenario, "accuracy": 0.5, "low": 0.45, "high": 0.5554}
+        {
+            "model": model,
+            "calibration": calibration,
+            "scenario": scenario,
+            "accuracy": 0.5,
+            "low": 0.45,
+            "high": 0.55547,
+        }
         for model in ("mine", "big-one")
         for calibration in ("none", "S5", "PMI")
         for scenario in ("S1", "S2", "S3")
@@ -64,7 +71,7 @@ def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_in
         *[["Big-One", scenario, "A paper, Table 1"] for scenario in ("S1", "S2")],
         ["Other", "S1", "A paper, Table 1"],
     ]
-    cells = table.set_index(["model", "scenario"])
+    cells = table.drop(columns="source").set_index(["model", "scenario"])
     assert cells.loc[("big-one", "S1")].tolist() == [
         "50.0 (45.0 to 55.5) *",
         "50.0 (45.0 to 55.5)",  # 55.55 as printed may be 55.545
@@ -110,7 +117,7 @@ def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance
         segment for bars in first.containers for collection in bars.lines[2] for segment in collection.get_segments()
     ]
     assert len(bars) == 6
-    assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5554)}
+    assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
 
 
 def test_nothing_published_leaves_no_trace_in_the_legend():

@@ -2,7 +2,7 @@
 
 from cxprobe.scenarios.items import drop_items, enumerate_items
 from cxprobe.scenarios.loading import load_scenarios
-from cxprobe.scenarios.schema import Published, PublishedTable, Scenarios
+from cxprobe.scenarios.schema import Scenarios
 from cxprobe.scenarios.texts import fill_texts
 
-__all__ = ["Published", "PublishedTable", "Scenarios", "drop_items", "enumerate_items", "fill_texts", "load_scenarios"]
+__all__ = ["Scenarios", "drop_items", "enumerate_items", "fill_texts", "load_scenarios"]
