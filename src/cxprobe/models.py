@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,14 @@ import torch
 # Otherwise loading a checkpoint without safetensors asks a service on the hub to convert it, behind the user's back.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 
-from transformers import AutoModel, AutoTokenizer
+from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MASKED_LM_MAPPING,
+    MODEL_MAPPING,
+    AutoConfig,
+    AutoTokenizer,
+    DebertaV2ForMaskedLM,
+)
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
@@ -25,23 +33,46 @@ _UNUSED = ("pooler.",)
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """A model whose hidden states are read.
+class LanguageModel:
+    """A model that is whole, with what is needed to use it.
 
     Attributes:
-        model: Called with input_ids, attention_mask and output_hidden_states; in eval mode.
+        model: In eval mode, on its device and in its precision.
         tokenizer: A fast tokenizer.
         fingerprint: What the weights are, exactly: the commit on the hub that the name and revision resolved to, or
             the SHA-256 of a local folder's weights.
-        pad_token_id: What fills short rows. It is masked wherever it stands, so a model without one gets 0.
         max_tokens: The longest input, special tokens included, that the model has positions for.
     """
 
     model: Any
     tokenizer: Any
     fingerprint: str
-    pad_token_id: int
     max_tokens: int
+
+
+@dataclass(frozen=True)
+class Encoder(LanguageModel):
+    """A model whose hidden states are read.
+
+    Attributes:
+        pad_token_id: What fills short rows. It is masked wherever it stands, so a model without one gets 0.
+    """
+
+    pad_token_id: int
+
+
+class MaskedLM(LanguageModel):
+    """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
+
+
+class CausalLM(LanguageModel):
+    """A model that reads from left to right, with the head that it was trained with."""
+
+
+class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
+    """DeBERTa v2 and v3, whose loading report names the weights of v3's discriminator too; they tell v3 from v2."""
+
+    _keys_to_ignore_on_load_unexpected = None
 
 
 def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
@@ -56,30 +87,159 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
             names, some were not in the checkpoint (transformers would draw them at random), it translates one
             sequence into another, or its tokenizer is not a fast one.
     """
-    source = _locate(slug, spec)
-    weights = _hash_weights(slug, spec, Path(source))
-    dtype = getattr(torch, spec.dtype)
-    options = {"revision": spec.revision, "trust_remote_code": False} if spec.revision else {"trust_remote_code": False}
+    source = _open(slug, spec)
+    model, report = _load(source, MODEL_MAPPING.get(type(source.config)))
+    _refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
+    return Encoder(
+        model, source.tokenizer, _fingerprint(source, model), source.max_tokens, source.tokenizer.pad_token_id or 0
+    )
+
+
+def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
+    """Load a model that fills masks, with its own head; code of a checkpoint is never run.
+
+    DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from and its precision.
+        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
+
+    Raises:
+        ModelError: As for `load_encoder`; or it is no masked language model, its tokenizer has no mask token, or
+            it is DeBERTa v3, whose checkpoints hold a discriminator.
+    """
+    source = _open(slug, spec)
+    if not _is_masked(source.config):
+        raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
+    if source.tokenizer.mask_token_id is None:
+        raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
+    if source.config.model_type in ("deberta", "deberta-v2"):
+        model, report = _load_deberta(source)
+    else:
+        model, report = _load(source, MODEL_FOR_MASKED_LM_MAPPING[type(source.config)])
+    _refuse_random(source, report["missing_keys"])
+    return MaskedLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
+
+
+def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
+    """Load a model that reads from left to right, with its own head; code of a checkpoint is never run.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from and its precision.
+        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
+
+    Raises:
+        ModelError: As for `load_encoder`; or it is no causal language model.
+    """
+    source = _open(slug, spec)
+    # BERT and its kind could be built as decoders too, and would see what they are to predict.
+    if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
+        raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
+    model, report = _load(source, MODEL_FOR_CAUSAL_LM_MAPPING[type(source.config)])
+    _refuse_random(source, report["missing_keys"])
+    return CausalLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A model before its weights are read; as text it is the beginning of a message."""
+
+    slug: str
+    spec: ModelSpec
+    path: str
+    weights: str
+    config: Any
+    tokenizer: Any
+    max_tokens: int
+
+    def __str__(self) -> str:
+        return f"models.{self.slug}: '{self.spec.name}'"
+
+
+def _open(slug: str, spec: ModelSpec) -> _Source:
+    """Find a model, check its weights' hash and read all but its weights."""
+    path = _locate(slug, spec)
+    weights = _hash_weights(slug, spec, Path(path))
     transformers_logging.disable_progress_bar()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model, report = AutoModel.from_pretrained(source, dtype=dtype, output_loading_info=True, **options)
+        config = AutoConfig.from_pretrained(path, **_options(spec))
+        tokenizer = AutoTokenizer.from_pretrained(path, **_options(spec))
     except (OSError, ValueError) as error:
         raise ModelError(_not_there(slug, spec, error)) from error
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
-    if missing:
-        raise ModelError(
-            f"models.{slug}: {len(missing)} weights of '{spec.name}' are not in its checkpoint and would be random: "
-            f"{', '.join(missing[:5])}; a probe on them would say nothing, so take another checkpoint"
-        )
+    source = _Source(slug, spec, path, weights, config, tokenizer, _max_tokens(config, tokenizer))
     if not tokenizer.is_fast:
-        raise ModelError(f"models.{slug}: '{spec.name}' has no fast tokenizer (tokenizer.json); convert it first")
-    if model.config.is_encoder_decoder:
-        raise ModelError(f"models.{slug}: '{spec.name}' is an encoder with a decoder; probes take one or the other")
-    fingerprint = weights or f"commit {model.config._commit_hash}"
-    return Encoder(
-        model.eval(), tokenizer, fingerprint, tokenizer.pad_token_id or 0, _max_tokens(model.config, tokenizer)
-    )
+        raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
+    if config.is_encoder_decoder:
+        raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
+    return source
+
+
+def _load(source: _Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a model in eval mode and the report of what its checkpoint had."""
+    if model_class is None:
+        raise ModelError(
+            f"{source} is a {source.config.model_type} model, whose hidden states transformers cannot read"
+        )
+    try:
+        model, report = model_class.from_pretrained(
+            source.path,
+            config=source.config,
+            dtype=getattr(torch, source.spec.dtype),
+            output_loading_info=True,
+            **_options(source.spec),
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(_not_there(source.slug, source.spec, error)) from error
+    return model.eval(), report
+
+
+def _load_deberta(source: _Source) -> tuple[Any, dict[str, Any]]:
+    """Load DeBERTa with the head of its authors or, if the checkpoint has that one instead, with transformers'."""
+    known = MODEL_FOR_MASKED_LM_MAPPING[type(source.config)]
+    model_class = _DebertaV2 if known is DebertaV2ForMaskedLM else known
+    source.config.legacy = False
+    model, report = _load(source, model_class)
+    if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
+        raise ModelError(
+            f"{source} is DeBERTa v3: it was trained to tell replaced tokens (mask_predictions.* in its checkpoint) "
+            "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
+        )
+    if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
+        source.config.legacy = True
+        model, report = _load(source, model_class)
+    return model, report
+
+
+def _options(spec: ModelSpec) -> dict[str, Any]:
+    return {"trust_remote_code": False} | ({"revision": spec.revision} if spec.revision else {})
+
+
+def _is_masked(config: Any) -> bool:
+    """Return whether a model sees both sides; a BERT that is configured as a decoder does not."""
+    return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+
+
+def _refuse_random(source: _Source, missing: Iterable[str]) -> None:
+    if names := sorted(missing):
+        raise ModelError(
+            f"models.{source.slug}: {len(names)} weights of '{source.spec.name}' are not in its checkpoint and would "
+            f"be random: {', '.join(names[:5])}; what they give would say nothing, so take another checkpoint"
+        )
+
+
+def _fingerprint(source: _Source, model: Any) -> str:
+    return source.weights or f"commit {model.config._commit_hash}"
+
+
+def _put(source: _Source, model: Any, device: str) -> Any:
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(f"{source} cannot run on the device '{device}': {reason}; try cpu") from error
 
 
 def _locate(slug: str, spec: ModelSpec) -> str:

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 Label = Literal["positive", "negative"]
 Split = Literal["train", "test"]
+Scheme = Literal["causal", "pll", "pll_word_l2r"]
+Bos = Literal["as_tokenizer", "add", "none"]
 
 LABELS: tuple[Label, ...] = ("positive", "negative")
 SPLITS: tuple[Split, ...] = ("train", "test")
@@ -45,6 +50,28 @@ class Shortfall:
     label: Label
     wanted: int
     found: int
+
+
+@dataclass(frozen=True, eq=False)
+class TokenScores:
+    """How probable a model finds each token of a text; special tokens are none of the text's.
+
+    Attributes:
+        text: The text.
+        scheme: How the tokens were scored: "causal", given what stands before; "pll", given all others; or
+            "pll_word_l2r", given all others but those after it in its own word.
+        ids: Shape (tokens,): the tokens in the model's vocabulary.
+        spans: Shape (tokens, 2): the first character of each token and the one after its last.
+        words: Shape (tokens,): the number of the word that a token belongs to.
+        log_probs: Shape (tokens,): natural logarithms, at most 0; NaN for a token without a score, and for no other.
+    """
+
+    text: str
+    scheme: Scheme
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    words: NDArray[np.int64]
+    log_probs: NDArray[np.float64]
 
 
 @dataclass(frozen=True)

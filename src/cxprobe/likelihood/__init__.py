@@ -1,0 +1,39 @@
+"""Likelihood: how probable a model finds words and texts.
+
+Masked models give the probability of candidate words at a mask (`candidate_log_probabilities`) and of each token of a
+text (`pll_token_scores`), causal ones that of each token given those before it (`causal_token_scores`). One record,
+`TokenScores`, holds them; scores by name and decisions follow from it.
+
+Conventions: natural logarithms over the whole vocabulary, never from less than float32, summed in float64; a tie is
+half; a text scores the same alone and in any company; nothing is truncated.
+"""
+
+from cxprobe.likelihood.causal import causal_token_scores
+from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_scores, single_token_words
+from cxprobe.likelihood.scores import (
+    SCORES,
+    Decisions,
+    decide,
+    given_context,
+    per_character,
+    per_token,
+    pmi,
+    refuse_unscored_differences,
+    total,
+)
+
+__all__ = [
+    "SCORES",
+    "Decisions",
+    "candidate_log_probabilities",
+    "causal_token_scores",
+    "decide",
+    "given_context",
+    "per_character",
+    "per_token",
+    "pll_token_scores",
+    "pmi",
+    "refuse_unscored_differences",
+    "single_token_words",
+    "total",
+]

@@ -1,0 +1,186 @@
+"""Causal models: the log-probability of each token given those before it.
+
+Texts are tokenised whole. Those that begin alike share that beginning: its keys and values are computed once and
+handed to all. What is padded stands on the right, where a causal model cannot see it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError
+from cxprobe.likelihood.encoding import Encoded, encode, refuse_too_long
+from cxprobe.likelihood.logits import log_probabilities, logits_at
+from cxprobe.models import CausalLM
+from cxprobe.records import Bos, TokenScores
+
+Ids = NDArray[np.int32]
+
+
+def causal_token_scores(model: CausalLM, texts: Sequence[str], *, bos: Bos, token_budget: int) -> list[TokenScores]:
+    """Score each token of texts by what stands before it.
+
+    Args:
+        model: The model.
+        texts: Whole texts, contexts included: those that begin alike are computed together.
+        bos: What stands before a text. "as_tokenizer": what the tokenizer puts there, which may be nothing; "add":
+            the model's beginning-of-sequence token, once; "none": nothing. The first token of a text without
+            anything before it has no score.
+        token_budget: The most tokens in a batch.
+
+    Returns:
+        One record a text, in their order.
+
+    Raises:
+        DataError: Before anything is computed: a text has no token to score, is too long, or holds what ``bos``
+            puts before it. Afterwards: a number is not finite.
+    """
+    before = _before(model, bos)
+    encoded = encode(model.tokenizer, texts, special_tokens=False)
+    whole = [_whole(one, before, model.max_tokens) for one in encoded]
+    distinct = {ids.tobytes(): ids for ids in whole}
+    found = dict(zip(distinct, _score(model, list(distinct.values()), token_budget), strict=True))
+    return [_record(one, found[ids.tobytes()]) for one, ids in zip(encoded, whole, strict=True)]
+
+
+class Group(NamedTuple):
+    """Texts that begin alike.
+
+    Attributes:
+        shared: Tokens that are computed once for all; 0 for a text alone.
+        members: Positions of the texts.
+    """
+
+    shared: int
+    members: list[int]
+
+
+def group_by_beginning(sequences: Sequence[Ids]) -> list[Group]:
+    """Find texts that have half or more of their tokens in common with the next in order, from the first on.
+
+    Args:
+        sequences: Distinct texts' ids.
+
+    Returns:
+        Groups; each text is in exactly one. Of what a group has in common its last token is not counted as shared,
+        and neither are a member's last two: each member needs a token from which another is predicted.
+    """
+    order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
+    groups: list[Group] = []
+    for number in order:
+        if groups:
+            common = _common(sequences[groups[-1].members[-1]], sequences[number])
+            longest = max(len(sequences[number]), len(sequences[groups[-1].members[-1]]))
+            shared = min(common - 1, len(sequences[number]) - 2, groups[-1].shared)
+            if 2 * common >= longest and shared > 0:
+                groups[-1] = Group(shared, [*groups[-1].members, number])
+                continue
+        groups.append(Group(len(sequences[number]) - 2, [number]))
+    return [group if len(group.members) > 1 else Group(0, group.members) for group in groups]
+
+
+def _score(model: CausalLM, sequences: Sequence[Ids], token_budget: int) -> list[NDArray[np.float64]]:
+    """Return for each text shape (length - 1,): the log-probability of each id but the first."""
+    model.model.eval()
+    if model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several texts
+        groups = [Group(0, [number]) for number in range(len(sequences))]
+    else:
+        groups = group_by_beginning(sequences)
+    found: dict[int, NDArray[np.float64]] = {}
+    with torch.inference_mode():
+        for batch in _batches(groups, sequences, token_budget):
+            found |= _score_batch(model, batch, sequences)
+    return [found[number] for number in range(len(sequences))]
+
+
+def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> list[list[Group]]:
+    """Bring together groups that share equally many tokens, those with the longest members first."""
+
+    def width(group: Group) -> int:
+        return max(len(sequences[member]) for member in group.members) - 1 - group.shared
+
+    batches: list[list[Group]] = []
+    used = budget
+    for group in sorted(groups, key=lambda group: (group.shared, width(group)), reverse=True):
+        fresh = not batches or batches[-1][0].shared != group.shared
+        widest = width(group) if fresh else width(batches[-1][0])
+        size = group.shared + len(group.members) * widest
+        if fresh or used + size > budget:
+            batches.append([group])
+            used = group.shared + len(group.members) * width(group)
+        else:
+            batches[-1].append(group)
+            used += size
+    return batches
+
+
+def _score_batch(model: CausalLM, groups: Sequence[Group], sequences: Sequence[Ids]) -> dict[int, NDArray[np.float64]]:
+    shared = groups[0].shared
+    cache, beginnings = None, [np.empty(0)] * len(groups)
+    if shared:
+        first = [sequences[group.members[0]][: shared + 1] for group in groups]
+        beginnings, cache = _predict(model, first, None)
+        owner = [number for number, group in enumerate(groups) for _ in group.members]
+        cache.batch_select_indices(torch.tensor(owner, device=model.model.device))
+    members = [member for group in groups for member in group.members]
+    ends, _ = _predict(model, [sequences[member][shared:] for member in members], cache)
+    starts = [beginning for beginning, group in zip(beginnings, groups, strict=True) for _ in group.members]
+    return {member: np.concatenate([start, end]) for member, start, end in zip(members, starts, ends, strict=True)}
+
+
+def _predict(model: CausalLM, rows: Sequence[Ids], cache: object | None) -> tuple[list[NDArray[np.float64]], Any]:
+    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the cache."""
+    lengths = [len(row) - 1 for row in rows]
+    input_ids = torch.zeros(len(rows), max(lengths), dtype=torch.long)  # (rows, widest)
+    for place, row in enumerate(rows):
+        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1].astype(np.int64))
+    real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (rows, widest)
+    where = real.nonzero(as_tuple=True)  # 2 x (n,)
+    logits, output = logits_at(model.model, input_ids, *where, past_key_values=cache, use_cache=True)
+    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows]).astype(np.int64))  # (n,)
+    numbers = log_probabilities(logits, torch.arange(len(targets)), targets)
+    return np.split(numbers, np.cumsum(lengths)[:-1]), output.past_key_values
+
+
+def _before(model: CausalLM, bos: Bos) -> list[int]:
+    """Return the ids that a policy puts before every text."""
+    if bos == "none":
+        return []
+    if bos == "add":
+        if model.tokenizer.bos_token_id is None:
+            raise DataError("bos is 'add', but the model's tokenizer has no such token; take 'as_tokenizer' or 'none'")
+        return [model.tokenizer.bos_token_id]
+    probe = model.tokenizer("a", return_special_tokens_mask=True)
+    first = probe["special_tokens_mask"].index(0)
+    before: list[int] = probe["input_ids"][:first]
+    return before
+
+
+def _whole(one: Encoded, before: Sequence[int], max_tokens: int) -> Ids:
+    """Return the ids of a text with what stands before it."""
+    if set(before) & set(one.ids.tolist()):
+        raise DataError(f"{one.text!r} holds a token that bos puts before it; leave it out of the text, or bos: none")
+    ids = np.array([*before, *one.ids], dtype=np.int32)
+    if len(ids) < 2:
+        raise DataError(f"{one.text!r} is one token with nothing before it and has no score; take bos: add")
+    refuse_too_long(one.text, len(ids), max_tokens)
+    return ids
+
+
+def _record(one: Encoded, found: NDArray[np.float64]) -> TokenScores:
+    if not np.isfinite(found).all():
+        raise DataError(f"{one.text!r}: the model gave a number that is not finite; try dtype: float32")
+    log_probs = np.full(len(one.ids), np.nan)
+    scored = min(len(one.ids), len(found))  # all but the first, which nothing may stand before
+    log_probs[len(one.ids) - scored :] = found[len(found) - scored :]
+    return TokenScores(one.text, "causal", one.ids, one.spans, one.words, log_probs)
+
+
+def _common(one: Ids, other: Ids) -> int:
+    """Return how many ids two texts have in common at their beginnings."""
+    length = min(len(one), len(other))
+    different = np.flatnonzero(one[:length] != other[:length])
+    return int(different[0]) if len(different) else length
