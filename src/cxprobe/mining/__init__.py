@@ -4,7 +4,8 @@ What is looked for is data, constructions/<name>/pattern.yaml (`load_pattern`, `
 (`open_corpus`) becomes a job (`make_job`) that datatrove runs shard by shard (`run_shards`): RE2 finds what can match,
 and only that is tagged. The shards' finds become one table, each sentence once (`collect`). People label the candidates
 by their sequence of tags (`group_sentences`, `Session`, `answer`), the labels are kept in git (`read_labels`,
-`write_labels`), and how far people agree is measured (`agreement`, `conflicts`).
+`write_labels`), and how far people agree is measured (`agreement`, `conflicts`). Where sentences end (`sentences`) is
+the same for all text that is not tagged.
 """
 
 from cxprobe.mining.collecting import collect
@@ -14,6 +15,7 @@ from cxprobe.mining.labelling import HELP, Session, agreement, answer, conflicts
 from cxprobe.mining.labels import Label, read_labels, write_labels
 from cxprobe.mining.matching import check_examples
 from cxprobe.mining.pattern import load_pattern
+from cxprobe.mining.segmentation import sentences
 from cxprobe.mining.tagging import load_tagger
 
 __all__ = [
@@ -32,5 +34,6 @@ __all__ = [
     "open_corpus",
     "read_labels",
     "run_shards",
+    "sentences",
     "write_labels",
 ]

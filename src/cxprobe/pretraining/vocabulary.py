@@ -2,11 +2,12 @@
 
 import json
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 
@@ -27,7 +28,7 @@ class Vocabulary:
     pieces: list[str]
     origins: list[list[int]]
 
-    def trim(self, embeddings: np.ndarray) -> np.ndarray:
+    def trim(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the embeddings of the new ids; a word that was no piece gets the mean of those it was cut into.
 
         Args:
@@ -41,7 +42,7 @@ class Vocabulary:
 
 def trim_vocabulary(
     old: Mapping[str, int],
-    counts: Mapping[int, int],
+    counts: NDArray[np.int64],
     required: Mapping[str, list[int]],
     size: int,
 ) -> Vocabulary:
@@ -54,7 +55,7 @@ def trim_vocabulary(
 
     Args:
         old: Every piece -> its id.
-        counts: Id -> how often the corpus has it.
+        counts: (old ids,) how often the corpus has each.
         required: Words that must be one piece -> the old ids that they are cut into.
         size: How many pieces to keep.
 
@@ -65,12 +66,12 @@ def trim_vocabulary(
     characters = {
         piece
         for piece, old_id in old.items()
-        if len(bare := piece.removeprefix(CONTINUES)) == 1 and (bare in string.printable or counts.get(old_id, 0) > 0)
+        if len(bare := piece.removeprefix(CONTINUES)) == 1 and (bare in string.printable or counts[old_id] > 0)
     }
     must = {*special, *characters, *required}
     if len(must) > size:
         raise DataError(f"{len(must)} pieces must be kept, but the vocabulary is to have {size}; allow more")
-    by_count = sorted(old, key=lambda piece: (-counts.get(old[piece], 0), old[piece]))
+    by_count = sorted(old, key=lambda piece: (-counts[old[piece]], old[piece]))
     place = {piece: rank for rank, piece in enumerate(by_count, start=1)}
     by_both = sorted(old, key=lambda piece: (place[piece] * (old[piece] + 1), old[piece]))
     free = [piece for piece in by_both if piece not in must and not piece.startswith("[unused")]
@@ -100,11 +101,3 @@ def trim_tokenizer(tokenizer_json: str, vocabulary: Vocabulary) -> str:
     straighten = [{"type": "Replace", "pattern": {"String": old}, "content": to} for old, to in _STRAIGHTENED.items()]
     content["normalizer"] = {"type": "Sequence", "normalizers": [*straighten, content["normalizer"]]}
     return json.dumps(content, ensure_ascii=False)
-
-
-def count_pieces(encoded: Iterable[list[int]], size: int) -> np.ndarray:
-    """Return how often each id occurs, (size,) int64."""
-    counts = np.zeros(size, dtype=np.int64)
-    for ids in encoded:
-        counts += np.bincount(ids, minlength=size)
-    return counts
