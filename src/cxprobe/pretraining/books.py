@@ -94,7 +94,7 @@ class _Chapter(HTMLParser):
                 self.paragraphs.append("")
             self._open += 1
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
         """Take an empty element; only a line break leaves a trace."""
         if tag == "br":
             self._add(" ")

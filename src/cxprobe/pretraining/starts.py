@@ -35,6 +35,7 @@ def make_tokenizer(tokenizer_json: str, positions: int) -> PreTrainedTokenizerFa
     return PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(tokenizer_json),
         model_max_length=positions,
+        model_input_names=["input_ids", "attention_mask"],
         **_SPECIAL,
     )
 
