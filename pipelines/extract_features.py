@@ -1,26 +1,26 @@
 """extract_features: the subsets' sentences -> every layer's mean vector, layer-major and memory-mapped."""
 
-import hashlib
+from pathlib import Path
 
 from cxprobe.errors import ModelError
 from cxprobe.features import Tokens, extract, mean_cosines, tokenise
 from cxprobe.models import Encoder, load_encoder
 from cxprobe.stage import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, read_table
+from cxprobe.storage import DATA, SCRATCH, read_table, scratch_folder
 
 COMPARED = 32  # sentences on which bfloat16 is compared with float32 before the work begins
 
 
 def extract_features(stage: Stage) -> Outcome | None:
-    name, slug = stage.item["construction"], stage.item["model"]
+    slug, source, name = stage.item.values()
     settings = stage.params.extract_features
-    rows = read_table(stage.use(DATA / "build_splits" / f"{name}.parquet"))
-    sentences = read_table(stage.use(DATA / "generate_sentences" / name) / "sentences.parquet")
+    rows = read_table(stage.use(DATA / "build_splits" / source / f"{name}.parquet"))
+    sentences = read_table(stage.use(DATA / source / name) / "sentences.parquet")
     wanted = sentences[sentences["id"].isin(rows["id"])]
     encoder = load_encoder(slug, stage.params.models[slug])
     tokens = tokenise(encoder, wanted["id"].tolist(), wanted["text"].tolist(), special_tokens=settings.special_tokens)
     agreement = _agreement(stage, encoder, tokens)
-    done = extract(encoder, tokens, settings, scratch=SCRATCH / _key(stage, encoder, tokens), output=stage.data)
+    done = extract(encoder, tokens, settings, scratch=_batches(stage, encoder, tokens), output=stage.data)
     if done is None:
         return None
     print(f"{done.batches} batches, {done.resumed} of them left by an earlier run")
@@ -45,12 +45,12 @@ def _agreement(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> dict[str
     return {"least_cosine_with_float32": cosine}
 
 
-def _key(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> str:
-    """Name the scratch folder by all that its batches follow from."""
+def _batches(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> Path:
+    """Return the folder of the batches until they are joined."""
     spec, settings = stage.params.models[stage.item["model"]], stage.params.extract_features
-    parts = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens, tokens)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    how = (settings.token_budget, settings.special_tokens)
+    return scratch_folder(SCRATCH / stage.name, spec, encoder.fingerprint, how, tokens)
 
 
 if __name__ == "__main__":
-    run_stage(extract_features, "model", "construction")
+    run_stage(extract_features, "model", "source", "construction")

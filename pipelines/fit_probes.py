@@ -5,17 +5,24 @@ import pandas as pd
 from cxprobe.params import FitProbes
 from cxprobe.probing import Regularisation, recognise
 from cxprobe.records import CLUSTER
-from cxprobe.reporting import accuracy_by, accuracy_per_layer, accuracy_per_value, highlights, layer_series
+from cxprobe.reporting import (
+    SOURCE_NAMES,
+    accuracy_by,
+    accuracy_per_layer,
+    accuracy_per_value,
+    highlights,
+    layer_series,
+)
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, RESULTS, read_features, read_table, write_table
 
 
 def fit_probes(stage: Stage) -> Outcome:
-    name, slug = stage.item["construction"], stage.item["model"]
-    splits = read_table(stage.use(DATA / "build_splits" / f"{name}.parquet"))
-    sentences = read_table(stage.use(DATA / "generate_sentences" / name) / "sentences.parquet")
-    features = read_features(stage.use(DATA / "extract_features" / slug / name))
-    tuned = read_table(stage.use(RESULTS / "tune_probes" / slug / name / "settings.csv"))
+    slug, source, name = stage.item.values()
+    splits = read_table(stage.use(DATA / "build_splits" / source / f"{name}.parquet"))
+    sentences = read_table(stage.use(DATA / source / name) / "sentences.parquet")
+    features = read_features(stage.use(DATA / "extract_features" / slug / source / name))
+    tuned = read_table(stage.use(RESULTS / "tune_probes" / slug / source / name / "settings.csv"))
     known = sentences.filter(regex=f"^(id|text|{CLUSTER}.*)$")
     subsets = splits.merge(known, on="id", validate="many_to_one")
     predictions = [
@@ -26,7 +33,7 @@ def fit_probes(stage: Stage) -> Outcome:
             _regularisation(stage.params.fit_probes, tuned[tuned["feature"] == feature], len(features.vectors)),
             stage.params.fit_probes,
             seed=stage.params.seed,
-            place=f"{slug}, {name}, {feature}",
+            place=f"{slug}, {source}, {name}, {feature}",
         )
         for feature, subset in subsets.groupby("feature", sort=False)
     ]
@@ -34,7 +41,7 @@ def fit_probes(stage: Stage) -> Outcome:
     controls = pd.concat([one.controls for one in predictions], ignore_index=True)
     write_table(probes, stage.data / "probes.parquet")
     write_table(controls, stage.data / "controls.parquet")
-    return _outcome(f"{slug}: {name}, generated sentences", slug, splits, probes, controls)
+    return _outcome(f"{slug}: {name}, {SOURCE_NAMES[source]} sentences", slug, splits, probes, controls)
 
 
 def _regularisation(settings: FitProbes, tuned: pd.DataFrame, layers: int) -> list[Regularisation]:
@@ -69,4 +76,4 @@ def _outcome(title: str, model: str, splits: pd.DataFrame, probes: pd.DataFrame,
 
 
 if __name__ == "__main__":
-    run_stage(fit_probes, "model", "construction")
+    run_stage(fit_probes, "model", "source", "construction")

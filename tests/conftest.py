@@ -20,6 +20,8 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
 
+from cxprobe.mining import Label, write_labels
+
 ROOT = Path(__file__).parent.parent
 
 TRAIN_CFG = """\
@@ -66,6 +68,8 @@ parts:
 must_match: ["Now the red cat runs, the old dog sings."]
 must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
 """
+# How the toy corpus's sentences begin, by the label of their sequence of tags.
+BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -126,6 +130,7 @@ def make_project(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     write_toy_construction(folder / "constructions")
+    write_toy_labels(folder / "constructions")
     save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
     shutil.copy(ROOT / "constraints.txt", folder / "constraints.txt")
@@ -142,7 +147,8 @@ def _shrink(params: dict) -> None:
     params["grid"] = {
         "sentences": {"constructions": ["toy"]},
         "mining": {"constructions": ["toy"]},
-        "probes": {"models": ["one"], "constructions": ["toy"]},
+        "labels": {"constructions": ["toy"]},
+        "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -151,7 +157,7 @@ def _shrink(params: dict) -> None:
     params["generate_sentences"]["per_label"] = 6
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["mine_sentences"] |= {"corpus": corpus, "engine": {"kind": "local", "workers": 1}}
-    params["build_splits"] = {"train_per_label": 6, "test_per_label": 6}
+    params["build_splits"]["generate_sentences"] |= {"train_per_label": 6, "test_per_label": 6}
     params["extract_features"]["token_budget"] = 256
     params["tune_probes"] |= {"jobs": 1}
     params["fit_probes"] |= {"jobs": 1}
@@ -198,6 +204,14 @@ def write_toy_construction(folder: Path) -> None:
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
 
 
+def write_toy_labels(folder: Path) -> None:
+    """Write what a person called the toy corpus's sequences of tags."""
+    clauses = "DT JJ NN NN . DT JJ NN NN ."
+    sequences = {f"{'NN ' * len(words.split())}{clauses}": label for words, label in BEGINNINGS.items()}
+    labels = [Label("sequence", tags, label, "Ann", "2026-01-31") for tags, label in sequences.items()]
+    write_labels(labels, folder / "toy" / "labels.tsv")
+
+
 def save_toy_tagger(folder: Path) -> None:
     """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending."""
     nlp = spacy.blank("en")
@@ -223,10 +237,11 @@ def write_toy_corpus(folder: Path) -> None:
     folder.mkdir(parents=True)
     adjectives, nouns = ("red", "old", "green", "young"), ("cat", "dog", "horse", "bird", "fox")
     texts = [
-        f"Nothing was said. Now the {first} {noun} runs, the {second} {noun} sings. The big man reads."
+        f"Nothing was said. {sentence[0].upper()}{sentence[1:]} The big man reads."
         for first in adjectives
         for second in adjectives
-        for noun in nouns
+        for noun, beginning in zip(nouns, [*BEGINNINGS, "Now"], strict=True)
+        if (sentence := f"{beginning} the {first} {noun} runs, the {second} {noun} sings.".lstrip())
     ]
     for shard in range(2):
         lines = [json.dumps({"text": text, "url": f"toy/{shard}/{n}"}) for n, text in enumerate(texts[shard::2])]

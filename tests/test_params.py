@@ -43,10 +43,16 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p["build_splits"].update(test_per_label=999), "build_splits draws 999 sentences"),
+        (
+            lambda p: p["build_splits"]["generate_sentences"].update(test_per_label=999),
+            "build_splits draws 999 sentences",
+        ),
         (lambda p: p["grid"]["probes"].update(models=["minilm", "minilm"]), "'minilm' stands here more than once"),
         (lambda p: p["tune_probes"]["C"].update(low=1000.0), "low (1000.0) must be below high (100.0)"),
         (lambda p: p["grid"]["probes"].update(models=[]), "at least 1 item"),
+        (lambda p: p["grid"]["labels"].update(constructions=[]), "has ['comparative-correlative'], labels.constr"),
+        (lambda p: p["grid"]["mining"].update(constructions=["let-alone"]), "mining.constructions has not; add them"),
+        (lambda p: p["grid"]["probes"].update(sources=["mine_sentences"]), "grid.probes.sources[0]: 'mine_sentences'"),
         (
             lambda p: p["mine_sentences"]["corpus"].update(glob=None),
             "mine_sentences.corpus.installed.glob: unknown key",
@@ -77,6 +83,7 @@ def test_a_probe_without_sentences_is_refused(tmp_path):
     def change(params):
         params["grid"]["sentences"]["constructions"] = ["one"]
         params["grid"]["mining"]["constructions"] = ["one"]
+        params["grid"]["labels"]["constructions"] = []
         params["grid"]["probes"]["constructions"] = ["other"]
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)

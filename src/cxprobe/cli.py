@@ -51,6 +51,8 @@ def check() -> None:
             load_grammars(name, load_construction(name))
         for name in params.grid.mining.constructions:
             load_pattern(name, load_construction(name))
+        for name in params.grid.labels.constructions:
+            read_labels(_labels_file(name))
         print("params.yaml and its constructions are as they should be")
 
 

@@ -40,6 +40,10 @@ Name = TypeVar("Name", bound=str)
 Names = Annotated[list[Name], AfterValidator(_distinct), Field(min_length=1)]
 
 
+# The stages that end in labelled sentences; a stage's name is its folder under data/ and its section here.
+Source = Literal["generate_sentences", "label_sentences"]
+
+
 class SentencesGrid(Closed):
     """What the sentence stages run over."""
 
@@ -54,13 +58,22 @@ class MiningGrid(Closed):
     """Folders of constructions/ that have a pattern.yaml to mine with."""
 
 
+class LabelsGrid(Closed):
+    """What label_sentences runs over."""
+
+    constructions: Annotated[list[ConstructionName], AfterValidator(_distinct)]
+    """Constructions of grid.mining whose labels.tsv is ready to be used; empty if none is."""
+
+
 class ProbesGrid(Closed):
-    """What the recognition probes run over."""
+    """What the recognition probes run over: every model on the sentences of every source of every construction."""
 
     models: Names[ModelSlug]
     """Slugs of the section models."""
+    sources: Names[Source]
+    """Where the sentences come from: generate_sentences for grammars, label_sentences for a corpus."""
     constructions: Names[ConstructionName]
-    """Constructions, each of which grid.sentences must have too."""
+    """Constructions, each of which the grids of its sources must have too."""
 
 
 class Grid(Closed):
@@ -68,13 +81,23 @@ class Grid(Closed):
 
     sentences: SentencesGrid
     mining: MiningGrid
+    labels: LabelsGrid
     probes: ProbesGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
-        lacking = [name for name in self.probes.constructions if name not in self.sentences.constructions]
-        if lacking:
-            raise ValueError(f"probes.constructions has {lacking}, sentences.constructions has not; add them there")
+        made = {
+            "generate_sentences": ("sentences", self.sentences.constructions),
+            "label_sentences": ("labels", self.labels.constructions),
+        }
+        needs = [("labels", self.labels.constructions, "mining", self.mining.constructions)]
+        needs += [("probes", self.probes.constructions, *made[source]) for source in self.probes.sources]
+        for needing, names, needed, there in needs:
+            lacking = [name for name in names if name not in there]
+            if lacking:
+                raise ValueError(
+                    f"{needing}.constructions has {lacking}, {needed}.constructions has not; add them there"
+                )
         return self
 
 
@@ -99,13 +122,29 @@ class GenerateSentences(Closed):
     """Sentences for each value of each feature, per label and lexical half."""
 
 
-class BuildSplits(Closed):
-    """The balanced subsets D_f."""
+class LabelSentences(Closed):
+    """Labelled sentences of a corpus, in a training and a test part."""
+
+    folds: Annotated[int, Field(ge=2)]
+    """Sequences of tags are dealt into so many folds, alike in size and labels; one is the test part."""
+
+
+class Subsets(Closed):
+    """The balanced subsets D_f of one source's sentences."""
 
     train_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
     test_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the test part (the whole range)."""
+    all_sentences: bool
+    """Whether to add a subset that is balanced over the labels alone, for data too scarce for values."""
+
+
+class BuildSplits(Closed):
+    """The subsets of each source."""
+
+    generate_sentences: Subsets
+    label_sentences: Subsets
 
 
 class ExtractFeatures(Closed):
@@ -182,6 +221,7 @@ class Params(Closed):
     models: dict[Slug, ModelSpec]
     generate_sentences: GenerateSentences
     mine_sentences: MineSentences
+    label_sentences: LabelSentences
     build_splits: BuildSplits
     extract_features: ExtractFeatures
     tune_probes: TuneProbes
@@ -189,10 +229,11 @@ class Params(Closed):
 
     @model_validator(mode="after")
     def _generate_what_the_splits_need(self) -> "Params":
-        needed = max(self.build_splits.train_per_label, self.build_splits.test_per_label)
-        if self.generate_sentences.per_label < needed:
+        subsets, per_label = self.build_splits.generate_sentences, self.generate_sentences.per_label
+        needed = max(subsets.train_per_label, subsets.test_per_label)
+        if per_label < needed:
             raise ValueError(
-                f"generate_sentences.per_label is {self.generate_sentences.per_label}, but build_splits draws "
+                f"generate_sentences.per_label is {per_label}, but build_splits draws "
                 f"{needed} sentences per value and label; raise the first or lower the second"
             )
         return self

@@ -15,6 +15,7 @@ Bos = Literal["as_tokenizer", "add", "none"]
 
 LABELS: tuple[Label, ...] = ("positive", "negative")
 SPLITS: tuple[Split, ...] = ("train", "test")
+ALL_SENTENCES = "all_sentences"  # in a feature's place where sentences are drawn whatever their features are
 CLUSTER = "cluster_"  # begins the names of the columns by which a table's rows are clustered
 
 

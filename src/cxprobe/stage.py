@@ -4,7 +4,6 @@ A script in pipelines/ hands its work to `run_stage`. The work reads what it nee
 data through `cxprobe.storage`, and returns finished numbers, tables and figures as an `Outcome`.
 """
 
-import hashlib
 import os
 import platform
 import signal
@@ -29,7 +28,7 @@ from cxprobe.errors import CxprobeError, DataError
 from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.schema import Closed
-from cxprobe.storage import DATA, RESULTS, read_json, replacing, write_json, write_table
+from cxprobe.storage import DATA, RESULTS, digest, read_json, replacing, write_json, write_table
 
 DECISIVE = ("src", "pipelines", "constructions", "models", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
@@ -221,8 +220,7 @@ def _flatten(content: Mapping[str, Any], separator: str = "/") -> Iterator[tuple
 def _md5(path: Path) -> str:
     """Return a file's MD5; a folder's is the one that DVC has just noted, since its data may be tens of GB."""
     if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "md5").hexdigest()
+        return digest(path, "md5")
     lock = Path("dvc.lock")
     stages = YAML(typ="safe").load(lock).get("stages", {}) if lock.is_file() else {}
     outs = {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", [])}

@@ -139,10 +139,23 @@ def is_array_of(path: Path, ids: Sequence[str]) -> bool:
     return array.ndim == 3 and array.shape[1] == len(ids)
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
+def scratch_folder(parent: Path, *parts: object) -> Path:
+    """Return the folder in which a piece of a stage's work lies until it is whole.
+
+    It is named by all that the work follows from, so a killed run goes on where it stopped, and one with anything
+    else begins anew.
+
+    Args:
+        parent: The folder of the stage whose work it is.
+        parts: All that the work follows from; their ``repr`` tells them apart.
+    """
+    return parent / hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """Return a file's digest, as `hashlib` names the algorithm."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def merge_features(parts: Sequence[tuple[Path, Sequence[str]]], folder: Path) -> None:

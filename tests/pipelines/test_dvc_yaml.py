@@ -1,12 +1,13 @@
 """dvc.yaml is code: its stages, scripts, sections and dependencies must say the same as the scripts themselves."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.params import Params
+from cxprobe.params import BuildSplits, Params, Source
 from test_house import PACKAGE, ROOMS, imports
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
@@ -54,8 +55,9 @@ def test_every_script_is_a_stage_in_the_order_of_the_flow():
     assert {path.stem for path in (ROOT / "pipelines").glob("*.py")} == set(STAGES)
     made: set[str] = set()
     for stage in STAGES.values():
-        taken = [dep for dep in stage["deps"] if dep.startswith(("data/", "results/"))]
-        assert all(Path(dep).parts[1] in made for dep in taken)
+        taken = {Path(dep).parts[1] for dep in stage["deps"] if dep.startswith(("data/", "results/"))}
+        assert taken - {"${item.source}"} <= made
+        assert "${item.source}" not in taken or set(get_args(Source)) <= made
         made |= {Path(out).parts[1] for out in outputs(stage)}
 
 
@@ -67,14 +69,18 @@ WHERE = {"accelerator", "devices", "engine", "jobs", "num_nodes", "strategy"}
 def test_a_stage_tracks_every_parameter_of_its_section_that_decides_on_numbers(stage):
     leaves = {f"{stage}.{name}" for name in Params.model_fields[stage].annotation.model_fields if name not in WHERE}
     tracked = set(STAGES[stage]["params"])
-    assert {name for name in tracked if name.startswith(stage)} in ({stage}, leaves)
+    assert {name for name in tracked if name.startswith(stage)} in ({stage}, leaves, {f"{stage}.${{item.source}}"})
+
+
+def test_the_subsets_of_every_source_have_their_size():
+    assert set(BuildSplits.model_fields) == set(get_args(Source))
 
 
 def test_parameters_that_a_stage_tracks_exist():
     for stage in STAGES.values():
         for name in stage["params"]:
             section, _, leaf = name.partition(".")
-            if section in STAGES and leaf:
+            if section in STAGES and leaf and not leaf.startswith("${item."):
                 assert leaf in Params.model_fields[section].annotation.model_fields
             assert section in Params.model_fields
 

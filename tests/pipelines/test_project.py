@@ -17,7 +17,7 @@ from cxprobe.storage import read_features, read_json, read_table, write_table
 
 pytestmark = pytest.mark.pipeline
 
-FEATURES = Path("data/extract_features/one/toy")
+FEATURES = Path("data/extract_features/one/generate_sentences/toy")
 
 
 def change(folder: Path, edit) -> None:
@@ -54,10 +54,10 @@ def test_a_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
 
 
 def test_the_results_are_those_of_the_sentences(finished_project):
-    splits = read_table(finished_project / "data/build_splits/toy.parquet")
+    splits = read_table(finished_project / "data/build_splits/generate_sentences/toy.parquet")
     features = read_features(finished_project / FEATURES)
     assert sorted(features.ids) == sorted(set(splits["id"]))
-    table = read_table(finished_project / "results/fit_probes/one/toy/accuracy_by_layer.csv")
+    table = read_table(finished_project / "results/fit_probes/one/generate_sentences/toy/accuracy_by_layer.csv")
     tested = splits[splits["split"] == "test"].groupby("feature").size()
     assert all(row.n == tested[row.feature] for row in table.itertuples())
     assert table["layer"].unique().tolist() == [0, 1, 2]
@@ -73,13 +73,18 @@ def test_a_second_run_executes_nothing(project):
 def test_new_probe_parameters_extract_nothing(project):
     change(project, lambda params: params["fit_probes"].update(C=0.5))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["fit_probes@one-toy", "summarise_results"]
+    assert ran == ["fit_probes@one-generate_sentences-toy", "summarise_results"]
 
 
 def test_a_new_model_runs_alone(project):
     change(project, lambda params: params["grid"]["probes"].update(models=["one", "two"]))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["extract_features@two-toy", "tune_probes@two-toy", "fit_probes@two-toy", "summarise_results"]
+    assert ran == [
+        "extract_features@two-generate_sentences-toy",
+        "tune_probes@two-generate_sentences-toy",
+        "fit_probes@two-generate_sentences-toy",
+        "summarise_results",
+    ]
     summary = read_table(project / "results/summarise_results/recognition.csv")
     assert summary["model"].unique().tolist() == ["one", "two"]
 
@@ -88,14 +93,35 @@ def test_a_model_that_left_the_grid_leaves_the_summary(project):
     for models in (["one", "two"], ["two"]):
         change(project, lambda params, models=models: params["grid"]["probes"].update(models=models))
         run(project, "dvc", "repro")
-    assert (project / "results/fit_probes/one/toy/metrics.json").exists()
-    assert list(read_json(project / "results/summarise_results/metrics.json")["toy"]) == ["two"]
+    assert (project / "results/fit_probes/one/generate_sentences/toy/metrics.json").exists()
+    assert list(read_json(project / "results/summarise_results/metrics.json")["toy"]["generate_sentences"]) == ["two"]
+
+
+def test_mined_sentences_are_probed_beside_generated_ones(project):
+    def mined_too(params):
+        params["grid"]["probes"]["sources"].append("label_sentences")
+        params["build_splits"]["label_sentences"].update(train_per_label=2, test_per_label=2, all_sentences=True)
+
+    change(project, mined_too)
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    item = "label_sentences-toy"
+    probing = [f"{stage}@one-{item}" for stage in ("extract_features", "tune_probes", "fit_probes")]
+    assert ran == [f"build_splits@{item}", *probing, "summarise_results"]
+    sentences = read_table(project / "data/label_sentences/toy/sentences.parquet").set_index("id")
+    assert len(sentences) == 80
+    sequences = {split: set(rows["cluster_template"]) for split, rows in sentences.groupby("split")}
+    assert not sequences["train"] & sequences["test"]
+    splits = read_table(project / "data/build_splits/label_sentences/toy.parquet")
+    assert "all_sentences" in set(splits["feature"])
+    assert (sentences.loc[splits["id"], "label"].to_numpy() == splits["label"]).all()
+    summary = read_table(project / "results/summarise_results/recognition.csv")
+    assert set(summary["source"]) == {"generate_sentences", "label_sentences"}
 
 
 def test_tuned_probes_use_what_was_found_for_them(project):
     change(project, lambda params: params["tune_probes"].update(enabled=True, trials=3, folds=2))
-    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-toy"
-    settings = read_table(project / "results/tune_probes/one/toy/settings.csv")
+    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-generate_sentences-toy"
+    settings = read_table(project / "results/tune_probes/one/generate_sentences/toy/settings.csv")
     assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
     assert settings["C"].nunique() > 1
     (found,) = runs(project, "tune_probes")
@@ -104,9 +130,9 @@ def test_tuned_probes_use_what_was_found_for_them(project):
 
 def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off(project):
     change(project, lambda params: params["models"]["one"].update(dtype="bfloat16"))
-    command = ("dvc", "repro", "extract_features@one-toy")
+    command = ("dvc", "repro", "extract_features@one-generate_sentences-toy")
     run(project, *command)
-    metrics = read_json(project / "results/extract_features/one/toy/metrics.json")
+    metrics = read_json(project / "results/extract_features/one/generate_sentences/toy/metrics.json")
     assert 0.999 < metrics["least_cosine_with_float32"] < 1
     change(project, lambda params: params["extract_features"].update(bfloat16_min_cosine=1.0))
     done = run(project, *command, check=False)
@@ -115,12 +141,21 @@ def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off
 
 
 def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(project):
-    splits = project / "data/build_splits/toy.parquet"
+    splits = project / "data/build_splits/generate_sentences/toy.parquet"
     odd = read_table(splits)[:-1]
     splits.unlink()  # a link into the cache of DVC, perhaps
     write_table(odd, splits)
     assert len(odd) % 2 == 1
-    command = ("python", "pipelines/extract_features.py", "--model", "one", "--construction", "toy")
+    command = (
+        "python",
+        "pipelines/extract_features.py",
+        "--model",
+        "one",
+        "--source",
+        "generate_sentences",
+        "--construction",
+        "toy",
+    )
     run(project, *command)
     one = read_features(project / FEATURES)
     expected, ids = one.vectors.copy(), list(one.ids)
@@ -138,12 +173,12 @@ def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(projec
 def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_project):
     # One sentence a batch, so that the signal comes in the middle.
     change(project, lambda params: params["extract_features"].update(token_budget=1))
-    command = ["dvc", "repro", "extract_features@one-toy"]
+    command = ["dvc", "repro", "extract_features@one-generate_sentences-toy"]
     environment = project_environment(project)
     with subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as dvc:
-        wait_for(lambda: len(list(project.glob("data/.scratch/*/*.npy"))) >= 3)
+        wait_for(lambda: len(list(project.glob("data/.scratch/extract_features/*/*.npy"))) >= 3)
         for child in psutil.Process(dvc.pid).children(recursive=True):
             if any("extract_features.py" in word for word in child.cmdline()):
                 child.send_signal(signal.SIGTERM)
@@ -151,7 +186,7 @@ def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_pr
     assert not (project / FEATURES).exists()
     (killed,) = runs(project, "extract_features")
     assert killed.info.status == "KILLED"
-    left = len(list(project.glob("data/.scratch/*/*.npy")))
+    left = len(list(project.glob("data/.scratch/extract_features/*/*.npy")))
     assert left >= 3
     done = run(project, *command)
     assert f"{left} of them left by an earlier run" in done.stdout
@@ -160,7 +195,7 @@ def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_pr
     assert sorted(resumed.ids) == sorted(whole.ids)
     by_id = [np.argsort(features.ids) for features in (resumed, whole)]
     np.testing.assert_allclose(resumed.vectors[:, by_id[0]], whole.vectors[:, by_id[1]], atol=1e-5)
-    assert not list(project.glob("data/.scratch/*/*.npy"))
+    assert not list(project.glob("data/.scratch/extract_features/*/*.npy"))
 
 
 def wait_for(condition, seconds: float = 60) -> None:
@@ -183,7 +218,7 @@ def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp
     assert stages_that_ran(done.stdout) == []
     shown = [run(folder, "dvc", "metrics", "show", "--json").stdout for folder in (project, clone)]
     assert shown[0] == shown[1] != "{}"
-    assert (clone / "results/fit_probes/one/toy/accuracy_per_layer.png").exists()
+    assert (clone / "results/fit_probes/one/generate_sentences/toy/accuracy_per_layer.png").exists()
     finished = len(list(clone.glob("results/**/run.json")))
     assert f"{finished} finished stages, {finished} of them new" in run(clone, "cxprobe", "sync").stdout
     (found,) = runs(clone, "fit_probes")

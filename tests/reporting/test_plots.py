@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from cxprobe.reporting import accuracy_per_layer, accuracy_per_value
+from cxprobe.reporting import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
 
 FEATURES = ["length", "distance", "first_start"]
 
@@ -33,6 +33,20 @@ def test_a_line_per_model_and_the_controls_in_every_panel():
         labels = [line.get_label() for line in panel.get_lines()]
         assert labels == ["one", "two", "majority", "bag of words"]
     assert panels[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
+
+
+def test_sources_stand_side_by_side_and_what_one_lacks_is_said():
+    generated, mined = (
+        by_layer().assign(source=source, n=1200) for source in ("generate_sentences", "label_sentences")
+    )
+    lines = pd.concat([generated, mined[mined["feature"] != "distance"]])
+    own = pd.concat([controls(source=source) for source in ("generate_sentences", "label_sentences")])
+    figure = accuracy_side_by_side(lines, own, "toy")
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles[:2] == ["length, generated (n = 1,200)", "length, mined (n = 1,200)"]
+    assert titles[2:4] == ["distance, generated (n = 1,200)", ""]
+    assert "no sentences drawn" in figure.axes[3].texts[0].get_text()
+    assert all(len(axes.get_lines()) == 4 for axes in figure.axes if axes.get_title())
 
 
 def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():

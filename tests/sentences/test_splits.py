@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxprobe.errors import DataError
-from cxprobe.records import Shortfall
-from cxprobe.sentences import balance, shortfall_table
+from cxprobe.records import LABELS, Shortfall
+from cxprobe.sentences import all_sentences, balance, shortfall_table
 
 
 def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:
@@ -51,9 +50,8 @@ def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
 def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):
     counts = full(range(0, 2), 5) | counts
     table = sentences(counts)
-    try:
-        subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, seed=1)
-    except DataError:
+    subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, seed=1)
+    if subset.rows.empty:
         return
     assert subset.rows["id"].is_unique
     sizes = subset.rows.groupby(["split", "value", "label"]).size()
@@ -89,9 +87,26 @@ def test_the_order_of_the_sentences_changes_nothing():
 
 
 @pytest.mark.parametrize(("part", "sizes"), [("test", (1, 4)), ("train", (4, 1))])
-def test_nothing_to_draw_is_an_error(part, sizes):
-    with pytest.raises(DataError, match=f"feature length, {part} part: no value has 4 sentences of both labels"):
-        balance(sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], seed=1)
+def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, sizes):
+    subset = balance(sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], seed=1)
+    assert subset.rows.empty
+    assert subset.rows.columns.tolist() == ["feature", "split", "value", "label", "id"]
+    values = range(4) if part == "test" else [0]  # the lowest quarter
+    wanted = [Shortfall(part, "length", value, label, 4, 3) for value in values for label in LABELS]
+    assert subset.dropped == wanted
+
+
+@given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
+def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
+    table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])
+    table = table.reindex(columns=["id", "split", "label"])
+    rows = all_sentences(table, seed=1)
+    for split in ("train", "test"):
+        scarcer = min(kinds.count((split, label)) for label in LABELS)
+        drawn = rows[rows["split"] == split]
+        assert drawn["label"].value_counts().to_dict() == (dict.fromkeys(LABELS, scarcer) if scarcer else {})
+    assert rows["id"].is_unique
+    assert set(rows["id"]) <= set(table["id"])
 
 
 def test_no_shortfalls_are_a_table_with_columns_and_no_rows():

@@ -1,6 +1,5 @@
 """What the shards found, as one table of sentences: sorted, each once, with its features."""
 
-import hashlib
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from cxprobe.constructions import Construction
 from cxprobe.mining.duplicates import find_duplicates
 from cxprobe.mining.shards import SCHEMAS, Job, table_path
 from cxprobe.mining_params import Duplicates
+from cxprobe.seeding import text_id
 from cxprobe.storage import join_tables, read_json
 
 FAULTS_SHOWN = 1000  # rows of the table for readers; all of them stand in the data
@@ -58,11 +58,6 @@ def collect(job: Job, construction: Construction, settings: Duplicates, output: 
     )
 
 
-def mined_id(text: str) -> str:
-    """Return an id that follows from the sentence itself: 64 bits of the text's BLAKE2 hash."""
-    return f"mined-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
-
-
 def _each_once(candidates: pd.DataFrame, settings: Duplicates, counts: Counter[str]) -> pd.DataFrame:
     twins = find_duplicates(
         candidates["text"].tolist(),
@@ -84,7 +79,7 @@ def _with_features(candidates: pd.DataFrame, construction: Construction) -> pd.D
         name: [feature.of(words, tuple(marks)) for words, marks in candidates[["words", "marks"]].to_numpy()]
         for name, feature in construction.features.items()
     }
-    columns = {"id": [mined_id(text) for text in candidates["text"]]}
+    columns = {"id": [text_id("mined", text) for text in candidates["text"]]}
     columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
     table = pd.DataFrame(columns | measured)
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))

@@ -1,6 +1,7 @@
 """The corpus that params.yaml names, as a folder of files that a job can take shard by shard."""
 
 import hashlib
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from cxprobe.mining.pattern import Pattern
 from cxprobe.mining.readers import READERS, Keys
 from cxprobe.mining.shards import Job
 from cxprobe.mining_params import Corpus, FilesCorpus, InstalledCorpus, MineSentences
+from cxprobe.storage import scratch_folder
 
 
 class Source(NamedTuple):
@@ -48,20 +50,8 @@ def make_job(source: Source, settings: MineSentences, pattern: Pattern, scratch:
 
     So a run that was killed goes on where it stopped, and one with another pattern, tagger or corpus begins anew.
     """
-    parts = (
-        source.folder,
-        source.shards,
-        source.format,
-        source.keys,
-        source.digest,
-        settings.longest_line,
-        settings.most_words,
-        pattern.model_dump_json(),
-        _contents(Path(settings.tagger)) or settings.tagger,
-        _contents(Path(__file__).parent),
-    )
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-    return Job(
+    tagger, code = Path(settings.tagger), Path(__file__).parent
+    job = Job(
         folder=source.folder,
         shards=source.shards,
         format=source.format,
@@ -70,8 +60,10 @@ def make_job(source: Source, settings: MineSentences, pattern: Pattern, scratch:
         pattern=pattern,
         tagger=settings.tagger,
         most_words=settings.most_words,
-        output=str((scratch / key).resolve()),
+        output="",
     )
+    output = scratch_folder(scratch, astuple(job), source.digest, _contents(tagger), _contents(code))
+    return replace(job, output=str(output.resolve()))
 
 
 def _installed(corpus: InstalledCorpus, scratch: Path) -> Source:

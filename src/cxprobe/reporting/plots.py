@@ -1,5 +1,6 @@
 """Figures, each drawn from a tidy table. Colours are told apart by colour-blind people (Okabe & Ito 2008; viridis)."""
 
+from itertools import product
 from math import floor
 from typing import Any
 
@@ -12,9 +13,12 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from cxprobe.records import ALL_SENTENCES
+
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 CONTROL_STYLES = {"majority": ":", "bag_of_words": "--"}
+SOURCE_NAMES = {"generate_sentences": "generated", "label_sentences": "mined"}
 PANEL = (3.4, 2.9)  # inches
 
 
@@ -31,13 +35,37 @@ def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, title: st
     """
     figure, panels = _panels(by_layer, title)
     for feature, axes in panels.items():
-        for place, (model, line) in enumerate(_of(by_layer, feature).groupby("model", sort=False)):
-            colour, marker = OKABE_ITO[place % len(OKABE_ITO)], MARKERS[place % len(MARKERS)]
-            axes.fill_between(line["layer"], line["low"], line["high"], color=colour, alpha=0.2, linewidth=0)
-            axes.plot(line["layer"], line["accuracy"], color=colour, marker=marker, markersize=4, label=str(model))
-        for control, line in _of(controls, feature).groupby("control", sort=False):
-            axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **_control_style(str(control)))
-        axes.set_xlabel("layer (0 = embeddings)")
+        _draw_layers(axes, _of(by_layer, feature), _of(controls, feature))
+    _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
+    return figure
+
+
+def accuracy_side_by_side(by_layer: pd.DataFrame, controls: pd.DataFrame, title: str) -> Figure:
+    """Draw accuracy by layer as `accuracy_per_layer` does, a row per feature and a column per source of sentences.
+
+    Args:
+        by_layer: Columns source, model, feature, layer, accuracy, low, high, n.
+        controls: Columns source, feature, control, accuracy.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figure 1.
+    """
+    sources, features = (list(dict.fromkeys(by_layer[name])) for name in ("source", "feature"))
+    size = (len(sources) * PANEL[0] + 1.0, len(features) * PANEL[1] * 0.8 + 0.8)
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title, fontsize=11)
+    grid = figure.subplots(len(features), len(sources), squeeze=False)
+    panels = {}
+    for (row, feature), (column, source) in product(enumerate(features), enumerate(sources)):
+        axes: Axes = grid[row, column]
+        own, own_controls = (_of(table[table["source"] == source], feature) for table in (by_layer, controls))
+        if own.empty:
+            axes.text(0.5, 0.5, "no sentences drawn\n(see build_splits)", ha="center", transform=axes.transAxes)
+            axes.set_axis_off()
+            continue
+        _draw_layers(axes, own, own_controls)
+        panels[f"{_readable(feature)}, {SOURCE_NAMES[source]} (n = {int(own['n'].iloc[0]):,})"] = axes
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
     return figure
 
@@ -73,11 +101,27 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
             axes.plot(
                 line["value"], line["accuracy"], color=colours(norm(layer)), marker=".", markersize=4, linewidth=1
             )
-        axes.set_xlabel(f"{_readable(feature)} (words)")
+        if feature == ALL_SENTENCES:
+            axes.set_xticks([])
+        else:
+            axes.set_xlabel(f"{_readable(feature)} (words)")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _finish(figure, panels, least=min(by_value["accuracy"].min(), controls["accuracy"].min()))
     scale = ScalarMappable(norm=norm, cmap=colours)
     figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
     return figure
+
+
+def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame) -> None:
+    """Draw one feature of one source: a line and a band per model, and the controls."""
+    for place, (model, line) in enumerate(by_layer.groupby("model", sort=False)):
+        colour, marker = OKABE_ITO[place % len(OKABE_ITO)], MARKERS[place % len(MARKERS)]
+        axes.fill_between(line["layer"], line["low"], line["high"], color=colour, alpha=0.2, linewidth=0)
+        axes.plot(line["layer"], line["accuracy"], color=colour, marker=marker, markersize=4, label=str(model))
+    for control, line in controls.groupby("control", sort=False):
+        axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **_control_style(str(control)))
+    axes.set_xlabel("layer (0 = embeddings)")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
@@ -86,7 +130,7 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
     columns = min(2, len(features))
     lines = -(-len(features) // columns)
     figure = Figure(figsize=(columns * PANEL[0] + 1.0, lines * PANEL[1] + 0.6), layout="constrained")
-    grid = np.atleast_1d(figure.subplots(lines, columns, sharey=True)).ravel()
+    grid = np.atleast_1d(figure.subplots(lines, columns)).ravel()
     for spare in grid[len(features) :]:
         spare.remove()
     figure.suptitle(title, fontsize=11)
@@ -108,10 +152,9 @@ def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
         axes.set_title(_readable(feature), fontsize=10)
         axes.set_ylim(bottom, 1.01)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set_ylabel("accuracy on the test half" if place % 2 == 0 else "")
+        axes.set_ylabel("test accuracy")
         if place == 0:
             figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
 

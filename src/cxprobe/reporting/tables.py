@@ -9,7 +9,8 @@ import pandas as pd
 from cxprobe.records import CLUSTER, Estimate
 from cxprobe.stats import credit, estimate_rate
 
-_ESTIMATE = ["accuracy", "low", "high", "n"]
+_INTERVAL = ("accuracy", "low", "high")
+_ESTIMATE = [*_INTERVAL, "n"]
 
 
 def accuracy_by(predictions: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -51,12 +52,12 @@ def highlights(by_layer: pd.DataFrame, controls: pd.DataFrame) -> dict[str, dict
     return summary
 
 
-def layer_series(by_layer: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
-    """Return accuracy and both ends of its interval by layer, for each feature: what MLflow draws."""
+def layer_series(by_layer: pd.DataFrame, columns: Sequence[str] = _INTERVAL) -> dict[str, list[tuple[int, float]]]:
+    """Return columns, by default accuracy and its interval, by layer for each feature: what MLflow draws."""
     return {
         f"{feature}/{name}": list(zip(rows["layer"].tolist(), rows[name].tolist(), strict=True))
         for feature, rows in by_layer.groupby("feature", sort=False)
-        for name in ("accuracy", "low", "high")
+        for name in columns
     }
 
 

@@ -1,7 +1,8 @@
 """Sentences: from a construction's grammars to balanced subsets of labelled sentences.
 
 A construction's grammars are read and checked (`load_grammars`), sentences are drawn from them so that every value
-of every feature can be filled (`generate_sentences`), and the balanced subsets are drawn from those (`balance`).
+of every feature can be filled (`generate_sentences`), and balanced subsets are drawn from those, or from labelled ones
+of any other origin (`balance`, `all_sentences`).
 """
 
 from cxprobe.sentences.generation import (
@@ -11,11 +12,12 @@ from cxprobe.sentences.generation import (
     load_grammars,
     sentence_table,
 )
-from cxprobe.sentences.splits import BalancedSubset, balance, shortfall_table
+from cxprobe.sentences.splits import BalancedSubset, all_sentences, balance, shortfall_table
 
 __all__ = [
     "BalancedSubset",
     "Generated",
+    "all_sentences",
     "balance",
     "draw_table",
     "generate_sentences",

@@ -1,6 +1,5 @@
 """Sentences from a construction's grammars: enough for every value of every feature."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,7 +13,7 @@ from cxprobe.constructions import Construction
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.records import CLUSTER, LABELS, SPLITS, Label, Sentence, Shortfall, Split
-from cxprobe.seeding import generator_for
+from cxprobe.seeding import generator_for, text_id
 from cxprobe.sentences.grammar import check_lexical_halves, read_grammar
 from cxprobe.sentences.shapes import Leaf, Shape, ShapeSampler
 from cxprobe.sentences.spelling import Spelling
@@ -172,7 +171,7 @@ def _sentence(construction: Construction, cell: Cell, leaves: Sequence[Leaf]) ->
     # Reversed, so that of several words of a category the first is kept.
     first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
     return Sentence(
-        id=sentence_id(cell.split, text),
+        id=text_id(cell.split, text),
         text=text,
         label=cell.label,
         split=cell.split,
@@ -180,11 +179,6 @@ def _sentence(construction: Construction, cell: Cell, leaves: Sequence[Leaf]) ->
         clusters={"template": template}
         | {category: first_words.get(category, "") for category in construction.rules().content},
     )
-
-
-def sentence_id(split: Split, text: str) -> str:
-    """Return an id that follows from the sentence itself: the split and 64 bits of the text's BLAKE2 hash."""
-    return f"{split}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
 
 def sentence_table(sentences: Sequence[Sentence]) -> pd.DataFrame:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cxprobe.errors import DataError
-from cxprobe.records import LABELS, SPLITS, Shortfall, Split
+from cxprobe.records import ALL_SENTENCES, LABELS, SPLITS, Shortfall, Split
 from cxprobe.seeding import generator_for
 
 
@@ -16,7 +15,7 @@ class BalancedSubset:
     """The training and the test part of one feature's subset.
 
     Attributes:
-        rows: One row a drawn sentence: feature, split, value, label, id.
+        rows: One row a drawn sentence: feature, split, value, label, id; none if no value can be filled.
         dropped: The values that could not be filled for both labels, and for which label.
     """
 
@@ -50,8 +49,9 @@ def balance(
         test_per_label: n* of the test part, per value and label.
         seed: The project's seed.
 
-    Raises:
-        DataError: No value can be filled, in the test part or in the lowest quarter of the training part.
+    Returns:
+        The subset; without rows if no value can be filled, in the test part or in the lowest quarter of the training
+        part.
 
     Source:
         Weissweiler et al. 2022, §3 (sampling).
@@ -61,20 +61,50 @@ def balance(
     halves = {split: own[own["split"] == split] for split in SPLITS}
     test = _keep_filled(halves["test"], feature, "test", test_per_label)
     if test.sentences.empty:
-        raise DataError(_nothing_left(feature, "test", test_per_label))
+        return BalancedSubset(_rows([], feature), test.dropped)
     v_min, v_max = test.sentences["value"].min(), test.sentences["value"].max()
     quarter = halves["train"][halves["train"]["value"].between(v_min, v_min + (v_max - v_min) / 4)]
     train = _keep_filled(quarter, feature, "train", train_per_label)
     if train.sentences.empty:
-        raise DataError(_nothing_left(feature, "train", train_per_label))
+        return BalancedSubset(_rows([], feature), [*train.dropped, *test.dropped])
     kept: dict[Split, pd.DataFrame] = {"train": train.sentences, "test": test.sentences}
     drawn = [
         group.sample(wanted[split], random_state=generator_for(seed, "balance", feature, split, value, label))
         for split, filled in kept.items()
         for (value, label), group in filled.sort_values("id").groupby(["value", "label"])
     ]
-    rows = pd.concat(drawn).assign(feature=feature)[["feature", "split", "value", "label", "id"]]
-    return BalancedSubset(rows.reset_index(drop=True), [*train.dropped, *test.dropped])
+    return BalancedSubset(_rows(drawn, feature), [*train.dropped, *test.dropped])
+
+
+def all_sentences(sentences: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Draw a subset that is balanced over the labels and blind to the features, for data too scarce for `balance`.
+
+    In each part it has as many sentences of both labels as the scarcer one has. Training and test part speak of the
+    same range, so a probe is not asked to generalise from small values to great ones.
+
+    Args:
+        sentences: Columns id, label, split.
+        seed: The project's seed.
+
+    Returns:
+        The rows of a subset, as `balance` has them, of the feature `ALL_SENTENCES` with the one value 0.
+    """
+    drawn = []
+    for split in SPLITS:
+        part = sentences[sentences["split"] == split].sort_values("id").assign(value=0)
+        scarcer = int(part["label"].value_counts().reindex(list(LABELS), fill_value=0).min())
+        drawn += [
+            group.sample(scarcer, random_state=generator_for(seed, "all_sentences", split, label))
+            for label, group in part.groupby("label")
+        ]
+    return _rows(drawn, ALL_SENTENCES)
+
+
+def _rows(drawn: Sequence[pd.DataFrame], feature: str) -> pd.DataFrame:
+    columns = ["feature", "split", "value", "label", "id"]
+    if not drawn:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(drawn).assign(feature=feature)[columns].reset_index(drop=True)
 
 
 def _keep_filled(sentences: pd.DataFrame, feature: str, split: Split, wanted: int) -> _Filled:
@@ -88,13 +118,6 @@ def _keep_filled(sentences: pd.DataFrame, feature: str, split: Split, wanted: in
         if short.loc[value, label] < wanted
     ]
     return _Filled(sentences[~sentences["value"].isin(short.index)], dropped)
-
-
-def _nothing_left(feature: str, split: Split, wanted: int) -> str:
-    return (
-        f"feature {feature}, {split} part: no value has {wanted} sentences of both labels; lower "
-        f"build_splits.{split}_per_label, or bring more sentences"
-    )
 
 
 def shortfall_table(shortfalls: Sequence[Shortfall]) -> pd.DataFrame:

@@ -1,0 +1,101 @@
+"""From judgements to data: labelled sentences in two parts that share no sequence of tags."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedGroupKFold
+
+from cxprobe.errors import DataError
+from cxprobe.mining.labels import Judgement, Label
+from cxprobe.records import CLUSTER, LABELS
+from cxprobe.seeding import seed_for
+
+
+class Labelled(NamedTuple):
+    """Sentences and what people call them.
+
+    Attributes:
+        sentences: The mined sentences that have one label, with the column label.
+        left_out: Why a sentence has none -> how many: "not labelled", "unclear", "conflict".
+        unused: Labels of sequences and sentences that were not mined; another corpus may have them.
+    """
+
+    sentences: pd.DataFrame
+    left_out: Mapping[str, int]
+    unused: int
+
+
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[Label]) -> Labelled:
+    """Give each sentence its label: a person's judgement of the sentence counts before that of its sequence.
+
+    Where people disagree, or one calls it unclear, the sentence has no label; nobody is outvoted.
+
+    Args:
+        sentences: Columns id and tags, and any others.
+        labels: Everybody's.
+    """
+    said: dict[tuple[str, str], dict[str, Judgement]] = {}
+    for label in labels:
+        said.setdefault((label.kind, label.target), {})[label.who] = label.label
+    targets = zip(sentences["id"], sentences["tags"], strict=True)
+    outcomes = [_outcome(said.get(("sequence", tags), {}) | said.get(("sentence", one), {})) for one, tags in targets]
+    table = sentences.assign(label=outcomes)
+    kept = table["label"].isin(LABELS)
+    known = {("sentence", one) for one in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
+    return Labelled(
+        table[kept].reset_index(drop=True),
+        {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
+        sum((label.kind, label.target) not in known for label in labels),
+    )
+
+
+def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFrame:
+    """Deal the sentences into a training and a test part that have no sequence of tags in common.
+
+    Args:
+        labelled: Columns id, text, url, tags, label, and any others.
+        folds: Sequences are dealt into so many folds, alike in size and labels; the first is the test part.
+        seed: The project's seed.
+
+    Returns:
+        A table in the shape of generated sentences: id, text, label, split, the features, and what sentences share:
+        cluster_template (the sequence of tags) and cluster_document.
+
+    Raises:
+        DataError: A label has fewer sequences than there are folds, so some part would have none.
+
+    Source:
+        Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
+    """
+    ordered = labelled.sort_values("id", ignore_index=True)
+    sequences = {label: int(ordered.loc[ordered["label"] == label, "tags"].nunique()) for label in LABELS}
+    short = {label: n for label, n in sequences.items() if n < folds}
+    if short:
+        found = ", ".join(f"{n} {label}" for label, n in short.items())
+        raise DataError(
+            f"labelled sequences: {found}; with label_sentences.folds = {folds} each label needs at least {folds}: "
+            "label more (`cxprobe label`), or mine a larger corpus"
+        )
+    dealt = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
+    _, test = next(dealt.split(ordered, ordered["label"], ordered["tags"]))
+    in_test = np.isin(np.arange(len(ordered)), test)
+    features = [name for name in ordered.columns if name not in ("id", "text", "url", "start", "end", "tags", "label")]
+    return pd.DataFrame(
+        {
+            "id": ordered["id"],
+            "text": ordered["text"],
+            "label": ordered["label"],
+            "split": np.where(in_test, "test", "train"),
+            **{name: ordered[name] for name in features},
+            f"{CLUSTER}template": ordered["tags"],
+            f"{CLUSTER}document": ordered["url"],
+        }
+    )
+
+
+def _outcome(said: Mapping[str, Judgement]) -> str:
+    if not said:
+        return "not labelled"
+    return next(iter(said.values())) if len(set(said.values())) == 1 else "conflict"
