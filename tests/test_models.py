@@ -4,15 +4,16 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import T5Config, T5Model
+from transformers import BertConfig, DebertaV2Config, DebertaV2ForMaskedLM, T5Config, T5Model
 
 from conftest import save_tiny_bert, save_tiny_gpt2, tiny_tokenizer
 from cxprobe.errors import ModelError
 from cxprobe.features import tokenise
 from cxprobe.features.encoding import collate
 from cxprobe.features.pooling import mean_of_each_layer
-from cxprobe.models import load_encoder
+from cxprobe.models import load_causal_lm, load_encoder, load_masked_lm
 from cxprobe.params import ModelSpec
+from tiny_lms import CAUSAL, MASKED, save_lm
 
 
 def spec(name, **changes) -> ModelSpec:
@@ -117,3 +118,107 @@ def test_code_of_a_checkpoint_is_never_run(tmp_path):
     with pytest.raises(ModelError):
         load_encoder("evil", spec(tmp_path))
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("kind", MASKED)
+def test_a_masked_model_loads_with_the_head_of_its_checkpoint(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    stored = load_file(tmp_path / "model.safetensors")
+    model = load_masked_lm("tiny", spec(tmp_path)).model
+    loaded = model.state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in stored.items())
+    assert not model.training
+    assert model.dtype == torch.float32
+
+
+@pytest.mark.parametrize("kind", CAUSAL)
+def test_a_causal_model_loads_with_the_head_of_its_checkpoint(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    stored = load_file(tmp_path / "model.safetensors")
+    model = load_causal_lm("tiny", spec(tmp_path, dtype="bfloat16")).model
+    loaded = model.state_dict()
+    assert all(torch.equal(loaded[name], value.bfloat16()) for name, value in stored.items())
+    assert model.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("kind", ["deberta", "deberta-v2"])
+def test_debertas_head_is_the_one_that_its_authors_stored(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["legacy"]  # as in the checkpoints of DeBERTa's authors
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    stored = load_file(tmp_path / "model.safetensors")
+    head = {name: value for name, value in stored.items() if name.startswith("lm_predictions.lm_head.")}
+    assert len(head) == 5
+    loaded = load_masked_lm("tiny", spec(tmp_path)).model.state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in head.items())
+
+
+@pytest.mark.parametrize("kind", ["deberta", "deberta-v2"])
+def test_a_deberta_without_any_head_is_refused_by_name_of_the_weights(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    drop_weights(tmp_path, "lm_predictions")
+    with pytest.raises(ModelError, match=r"5 weights of .* would be random: lm_predictions\.lm_head\.LayerNorm\.bias"):
+        load_masked_lm("tiny", spec(tmp_path))
+
+
+def test_a_deberta_that_was_trained_with_the_head_of_transformers_keeps_it(tmp_path):
+    save_lm(tmp_path, "deberta-v2")
+    config = DebertaV2Config.from_pretrained(tmp_path, legacy=True)
+    torch.manual_seed(1)
+    DebertaV2ForMaskedLM(config).save_pretrained(tmp_path)
+    stored = load_file(tmp_path / "model.safetensors")
+    loaded = load_masked_lm("tiny", spec(tmp_path)).model.state_dict()
+    head = {name: value for name, value in stored.items() if name.startswith("cls.predictions.")}
+    assert head
+    assert all(torch.equal(loaded[name], value) for name, value in head.items())
+
+
+def test_deberta_v3_is_refused_for_scores_with_the_reason_and_taken_for_features(tmp_path):
+    save_lm(tmp_path, "deberta-v2")
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"models\.tiny: .* is DeBERTa v3: it was trained to tell replaced tokens"):
+        load_masked_lm("tiny", spec(tmp_path))
+    load_encoder("tiny", spec(tmp_path))
+
+
+def test_a_masked_model_without_its_head_is_refused_by_name_of_the_weights(tiny_bert):
+    with pytest.raises(ModelError, match=r"6 weights of .* would be random: cls\.predictions\.bias, "):
+        load_masked_lm("tiny", spec(tiny_bert))
+
+
+def test_a_head_that_is_tied_to_the_embeddings_need_not_be_stored(tmp_path):
+    save_lm(tmp_path, "gpt2")
+    assert "lm_head.weight" not in load_file(tmp_path / "model.safetensors")
+    model = load_causal_lm("tiny", spec(tmp_path)).model
+    assert torch.equal(model.lm_head.weight, model.transformer.wte.weight)
+
+
+def test_an_untied_head_that_is_not_stored_is_refused(tmp_path):
+    save_lm(tmp_path, "llama")
+    drop_weights(tmp_path, "lm_head")
+    with pytest.raises(ModelError, match=r"1 weights of .* would be random: lm_head\.weight"):
+        load_causal_lm("tiny", spec(tmp_path))
+
+
+def test_a_model_that_reads_the_wrong_way_is_refused_before_its_weights_are_read(tmp_path):
+    save_lm(tmp_path / "gpt2", "gpt2")
+    save_lm(tmp_path / "bert", "bert")
+    for kind in ("gpt2", "bert"):
+        (tmp_path / kind / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(ModelError, match=r"models\.tiny: .* is a gpt2 model and fills no masks; take a masked one"):
+        load_masked_lm("tiny", spec(tmp_path / "gpt2"))
+    with pytest.raises(ModelError, match=r"models\.tiny: .* is a bert model and reads both ways; take a causal one"):
+        load_causal_lm("tiny", spec(tmp_path / "bert"))
+    config = BertConfig.from_pretrained(tmp_path / "bert", is_decoder=True)
+    config.save_pretrained(tmp_path / "bert")
+    with pytest.raises(ModelError, match="fills no masks"):
+        load_masked_lm("tiny", spec(tmp_path / "bert"))
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path):
+    save_lm(tmp_path, "bert")
+    with pytest.raises(ModelError, match=r"models\.tiny: .* cannot run on the device 'tpu3': .*; try cpu"):
+        load_masked_lm("tiny", spec(tmp_path), "tpu3")

@@ -16,8 +16,10 @@ os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 from transformers import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_MASKED_LM_MAPPING,
-    MODEL_MAPPING,
     AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
     AutoTokenizer,
     DebertaV2ForMaskedLM,
 )
@@ -88,7 +90,7 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
             sequence into another, or its tokenizer is not a fast one.
     """
     source = _open(slug, spec)
-    model, report = _load(source, MODEL_MAPPING.get(type(source.config)))
+    model, report = _load(source, AutoModel)
     _refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
     return Encoder(
         model, source.tokenizer, _fingerprint(source, model), source.max_tokens, source.tokenizer.pad_token_id or 0
@@ -99,7 +101,9 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     """Load a model that fills masks, with its own head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
-    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here.
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. What transformers
+    has not is the decoder that stood between DeBERTa's encoder and this head in training, and that knew the absolute
+    positions (issue 14585): the head is applied to the encoder's last layer, as in every masked model.
 
     Args:
         slug: The model's key in params.yaml, for messages.
@@ -118,7 +122,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     if source.config.model_type in ("deberta", "deberta-v2"):
         model, report = _load_deberta(source)
     else:
-        model, report = _load(source, MODEL_FOR_MASKED_LM_MAPPING[type(source.config)])
+        model, report = _load(source, AutoModelForMaskedLM)
     _refuse_random(source, report["missing_keys"])
     return MaskedLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
 
@@ -138,7 +142,7 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
     # BERT and its kind could be built as decoders too, and would see what they are to predict.
     if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
-    model, report = _load(source, MODEL_FOR_CAUSAL_LM_MAPPING[type(source.config)])
+    model, report = _load(source, AutoModelForCausalLM)
     _refuse_random(source, report["missing_keys"])
     return CausalLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
 
@@ -198,8 +202,7 @@ def _load(source: _Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
 
 def _load_deberta(source: _Source) -> tuple[Any, dict[str, Any]]:
     """Load DeBERTa with the head of its authors or, if the checkpoint has that one instead, with transformers'."""
-    known = MODEL_FOR_MASKED_LM_MAPPING[type(source.config)]
-    model_class = _DebertaV2 if known is DebertaV2ForMaskedLM else known
+    model_class = _DebertaV2 if source.config.model_type == "deberta-v2" else AutoModelForMaskedLM
     source.config.legacy = False
     model, report = _load(source, model_class)
     if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):

@@ -75,6 +75,21 @@ class TokenScores:
     log_probs: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What a model prefers, pair by pair.
+
+    Attributes:
+        margins: Shape (pairs,): the better text's score less the worse one's.
+        credits: Shape (pairs,): 1 where the better text scores higher, 0 where the worse one does, 0.5 for a tie.
+        tie_rate: The share of ties, in [0, 1].
+    """
+
+    margins: NDArray[np.float64]
+    credits: NDArray[np.float64]
+    tie_rate: float
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A rate in [0, 1] with its interval and the number of items that it is the mean of."""

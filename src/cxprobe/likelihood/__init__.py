@@ -2,7 +2,8 @@
 
 Masked models give the probability of candidate words at a mask (`candidate_log_probabilities`) and of each token of a
 text (`pll_token_scores`), causal ones that of each token given those before it (`causal_token_scores`). One record,
-`TokenScores`, holds them; scores by name and decisions follow from it.
+`TokenScores`, holds them; scores by name and decisions follow from it, and `agreement` tells how far bfloat16 changes
+the decisions.
 
 Conventions: natural logarithms over the whole vocabulary, never from less than float32, summed in float64; a tie is
 half; a text scores the same alone and in any company; nothing is truncated.
@@ -10,9 +11,9 @@ half; a text scores the same alone and in any company; nothing is truncated.
 
 from cxprobe.likelihood.causal import causal_token_scores
 from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_scores, single_token_words
+from cxprobe.likelihood.precision import agreement
 from cxprobe.likelihood.scores import (
     SCORES,
-    Decisions,
     decide,
     given_context,
     per_character,
@@ -24,7 +25,7 @@ from cxprobe.likelihood.scores import (
 
 __all__ = [
     "SCORES",
-    "Decisions",
+    "agreement",
     "candidate_log_probabilities",
     "causal_token_scores",
     "decide",

@@ -4,7 +4,7 @@ Texts are tokenised whole. Those that begin alike share that beginning: its keys
 handed to all. What is padded stands on the right, where a causal model cannot see it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,13 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.likelihood.encoding import Encoded, encode, refuse_too_long
 from cxprobe.likelihood.logits import log_probabilities, logits_at
+from cxprobe.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import CausalLM
 from cxprobe.records import Bos, TokenScores
 
 Ids = NDArray[np.int32]
+_HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
 def causal_token_scores(model: CausalLM, texts: Sequence[str], *, bos: Bos, token_budget: int) -> list[TokenScores]:
@@ -97,52 +98,74 @@ def _score(model: CausalLM, sequences: Sequence[Ids], token_budget: int) -> list
 
 
 def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> list[list[Group]]:
-    """Bring together groups that share equally many tokens, those with the longest members first."""
+    """Bring together groups that share equally many tokens, the longest first; a group too large is divided."""
 
     def width(group: Group) -> int:
-        return max(len(sequences[member]) for member in group.members) - 1 - group.shared
+        return max(len(sequences[member]) for member in group.members) - 1
 
+    parts = [part for group in groups for part in _divide(group, width(group), budget)]
+    parts.sort(key=lambda part: (part.shared, width(part)), reverse=True)
     batches: list[list[Group]] = []
-    used = budget
-    for group in sorted(groups, key=lambda group: (group.shared, width(group)), reverse=True):
-        fresh = not batches or batches[-1][0].shared != group.shared
-        widest = width(group) if fresh else width(batches[-1][0])
-        size = group.shared + len(group.members) * widest
-        if fresh or used + size > budget:
-            batches.append([group])
-            used = group.shared + len(group.members) * width(group)
+    rows, widest = 0, 0  # of the last batch, whose first group is its widest
+    for part in parts:
+        rows += len(part.members)
+        if (
+            batches
+            and batches[-1][0].shared == part.shared
+            and _fits(len(batches[-1]) + 1, rows, part.shared, widest, budget)
+        ):
+            batches[-1].append(part)
         else:
-            batches[-1].append(group)
-            used += size
+            batches.append([part])
+            rows, widest = len(part.members), width(part)
     return batches
 
 
+def _divide(group: Group, width: int, budget: int) -> list[Group]:
+    """Return the parts of a group, as large as the budget allows; one text is never too large."""
+    rows = len(group.members)
+    while rows > 1 and not _fits(1, rows, group.shared, width, budget):
+        rows = (rows + 1) // 2
+    return [Group(group.shared, group.members[start : start + rows]) for start in range(0, len(group.members), rows)]
+
+
+def _fits(groups: int, rows: int, shared: int, width: int, budget: int) -> bool:
+    """Return whether the tokens that a batch computes, and those whose keys and values it holds, are not too many."""
+    computed = groups * shared + rows * (width - shared)
+    held = rows * width if shared else 0
+    return computed <= budget and held <= _HELD * budget
+
+
 def _score_batch(model: CausalLM, groups: Sequence[Group], sequences: Sequence[Ids]) -> dict[int, NDArray[np.float64]]:
+    """Score the members of groups that share equally many tokens: first what they share, then the rest of each."""
     shared = groups[0].shared
-    cache, beginnings = None, [np.empty(0)] * len(groups)
+    beginnings = [np.empty(0)] * len(groups)
+    options: dict[str, Any] = {"use_cache": False}
     if shared:
-        first = [sequences[group.members[0]][: shared + 1] for group in groups]
-        beginnings, cache = _predict(model, first, None)
-        owner = [number for number, group in enumerate(groups) for _ in group.members]
-        cache.batch_select_indices(torch.tensor(owner, device=model.model.device))
+        beginnings, output = _predict(
+            model, [sequences[group.members[0]][: shared + 1] for group in groups], {"use_cache": True}
+        )
+        owners = [number for number, group in enumerate(groups) for _ in group.members]
+        cache = output.past_key_values
+        cache.batch_select_indices(torch.tensor(owners, device=model.model.device))
+        options = {"use_cache": True, "past_key_values": cache}
     members = [member for group in groups for member in group.members]
-    ends, _ = _predict(model, [sequences[member][shared:] for member in members], cache)
+    ends, _ = _predict(model, [sequences[member][shared:] for member in members], options)
     starts = [beginning for beginning, group in zip(beginnings, groups, strict=True) for _ in group.members]
     return {member: np.concatenate([start, end]) for member, start, end in zip(members, starts, ends, strict=True)}
 
 
-def _predict(model: CausalLM, rows: Sequence[Ids], cache: object | None) -> tuple[list[NDArray[np.float64]], Any]:
-    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the cache."""
+def _predict(model: CausalLM, rows: Sequence[Ids], options: Mapping[str, Any]) -> tuple[list[NDArray[np.float64]], Any]:
+    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the model's output."""
     lengths = [len(row) - 1 for row in rows]
     input_ids = torch.zeros(len(rows), max(lengths), dtype=torch.long)  # (rows, widest)
     for place, row in enumerate(rows):
-        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1].astype(np.int64))
+        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1])
     real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (rows, widest)
-    where = real.nonzero(as_tuple=True)  # 2 x (n,)
-    logits, output = logits_at(model.model, input_ids, *where, past_key_values=cache, use_cache=True)
-    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows]).astype(np.int64))  # (n,)
+    logits, output = logits_at(model.model, input_ids, *real.nonzero(as_tuple=True), **options)  # (n, vocabulary)
+    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows])).long()  # (n,)
     numbers = log_probabilities(logits, torch.arange(len(targets)), targets)
-    return np.split(numbers, np.cumsum(lengths)[:-1]), output.past_key_values
+    return np.split(numbers, np.cumsum(lengths)[:-1]), output
 
 
 def _before(model: CausalLM, bos: Bos) -> list[int]:

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.likelihood.encoding import Encoded, encode, refuse_too_long
 from cxprobe.likelihood.logits import log_probabilities, logits_at
+from cxprobe.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import MaskedLM
 from cxprobe.records import TokenScores
 
@@ -40,30 +40,34 @@ def candidate_log_probabilities(
         For each text shape (candidates,): natural logarithms, normalised over the whole vocabulary.
 
     Raises:
-        DataError: Before anything is computed: a text does not hold the mask once, is too long, or a candidate is
-            not one known token there. Afterwards: a number is not finite.
+        DataError: Before anything is computed: a text does not hold the mask once, is too long, a candidate is not
+            one known token there, or candidates change the tokens around them. Afterwards: a number is not finite.
     """
     places = [
         _place(text, candidate) for text, own in zip(texts, candidates, strict=True) for candidate in own
     ]  # in the order of texts and, within them, of candidates
     inputs = _Inputs(model.tokenizer.mask_token_id)
-    faults = []
+    faults: list[str] = []
+    asked: list[int] = []
     for start in range(0, len(places), _PORTION):
         for place, encoded in _encode_places(model, places[start : start + _PORTION]):
             token = _only_token(model, place, encoded)
             if token is None:
                 faults.append(f"{place.word!r} in {place.text!r}")
             else:
-                inputs.ask(encoded.ids, np.array([token]), int(encoded.ids[token]))
+                asked.append(inputs.ask(encoded.ids, np.array([token]), int(encoded.ids[token])))
     if faults:
         raise DataError(
             f"{len(faults)} candidates are not one known token of this model's tokenizer: {'; '.join(faults[:5])}; "
             "leave these items out (single_token_words tells which words can stay)"
         )
+    ends = np.cumsum([len(own) for own in candidates], dtype=np.int64)[:-1]
+    for text, own in zip(texts, np.split(asked, ends), strict=False):
+        if len(set(own.tolist())) > 1:
+            raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
     numbers = inputs.answer(model, token_budget)
     _refuse_not_finite(numbers, [place.text for place in places])
-    ends = np.cumsum([len(own) for own in candidates])
-    return np.split(numbers, ends[:-1]) if len(ends) else []
+    return np.split(numbers, ends) if texts else []
 
 
 def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:
@@ -151,8 +155,8 @@ class _Inputs:
         self._asked: list[int] = []
         self._targets: list[int] = []
 
-    def ask(self, ids: NDArray[np.int32], masked: NDArray[np.int64], target: int) -> None:
-        """Ask how probable a token is at the first of the masked positions."""
+    def ask(self, ids: NDArray[np.int32], masked: NDArray[np.int64], target: int) -> int:
+        """Ask how probable a token is at the first of the masked positions; return the number of the input."""
         copy = ids.copy()
         copy[masked] = self._mask
         number = self._numbers.setdefault(copy.tobytes(), len(self._numbers))
@@ -160,6 +164,7 @@ class _Inputs:
             self._first_mask.append(int(masked[0]))
         self._asked.append(number)
         self._targets.append(target)
+        return number
 
     def answer(self, model: MaskedLM, token_budget: int) -> NDArray[np.float64]:
         """Return the natural logarithm of each probability, in the order of asking."""

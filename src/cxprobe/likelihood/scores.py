@@ -6,13 +6,12 @@ sum over the number of tokens or of characters that are no blanks; ``given_conte
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.records import TokenScores
+from cxprobe.records import Decisions, TokenScores
 
 Score = Callable[[TokenScores], float]
 
@@ -66,21 +65,6 @@ def pmi(scores: TokenScores, start: int, alone: TokenScores) -> float:
 
 SCORES: dict[str, Score] = {"sum": total, "per_token": per_token, "per_character": per_character}
 """The scores of a whole text by their names."""
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """What a model prefers, pair by pair.
-
-    Attributes:
-        margins: Shape (pairs,): the better text's score less the worse one's.
-        credits: Shape (pairs,): 1 where the better text scores higher, 0 where the worse one does, 0.5 for a tie.
-        tie_rate: The share of ties, in [0, 1].
-    """
-
-    margins: NDArray[np.float64]
-    credits: NDArray[np.float64]
-    tie_rate: float
 
 
 def decide(ids: Sequence[str], better: Sequence[float], worse: Sequence[float]) -> Decisions:
