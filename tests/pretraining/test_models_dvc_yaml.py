@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from ruamel.yaml import YAML
+from test_dvc_yaml import STAGES, outputs
 
 from conftest import ROOT, run
-from test_dvc_yaml import STAGES, outputs
 
 READ = YAML(typ="safe", pure=True)
 MODEL_STAGES = READ.load(ROOT / "models" / "dvc.yaml")["stages"]
