@@ -152,7 +152,7 @@ class RunRecord:
         facts: What the stage found out about its inputs, such as the weights' hash.
         environment: The versions of Python and of the packages that make the numbers, and the platform.
         metrics: Name -> finished number.
-        series: Name -> (step, number) pairs; the step is the layer.
+        series: Name -> (step, number) pairs; the step is the layer, or the tokens that a training has seen.
         artifacts: Paths of the stage's tables, figures and metrics, relative to the project.
     """
 

@@ -16,20 +16,26 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn
 
 import pandas as pd
 from matplotlib.figure import Figure
 from ruamel.yaml import YAML
+from typing_extensions import TypeVar
 
 from cxprobe import tracking
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
+from cxprobe.schema import Closed
 from cxprobe.storage import DATA, RESULTS, digest, read_json, replacing, write_json, write_table
 
 DECISIVE = ("src", "pipelines", "constructions", "lexicon", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
+
+
+# The file of parameters that a stage reads: params.yaml, unless it is no stage of the pipeline itself.
+P = TypeVar("P", bound=Closed, default=Params)
 
 
 class Killed(SystemExit):
@@ -37,19 +43,19 @@ class Killed(SystemExit):
 
 
 @dataclass
-class Stage:
+class Stage(Generic[P]):
     """What a stage's work is handed.
 
     Attributes:
         name: The script's name = the section of params.yaml = the folder of outputs = the MLflow experiment.
         item: "model" and "construction" -> slug, as far as the stage's grid has them.
-        params: All parameters.
+        params: All parameters of the stage's file.
         inputs: Path of what was read -> its MD5 at that moment; filled by `use`.
     """
 
     name: str
     item: Mapping[str, str]
-    params: Params
+    params: P
     inputs: dict[str, str] = field(default_factory=dict)
 
     def use(self, path: Path) -> Path:
@@ -80,7 +86,7 @@ class Outcome:
 
     Attributes:
         metrics: Nested names -> numbers; goes to metrics.json.
-        series: Name -> (step, number) pairs; the step is the layer. Goes to MLflow.
+        series: Name -> (step, number) pairs; the step is the layer, or the tokens seen so far. Goes to MLflow.
         tables: Stem of a .csv file -> table.
         figures: Stem of a .png file -> figure.
         facts: What the stage found out about its inputs, such as the weights' hash; goes to the run's tags.
@@ -94,15 +100,21 @@ class Outcome:
 
 
 def run_stage(work: Callable[[Stage], Outcome | None], *grid: str) -> None:
+    """Run the work of a stage of the pipeline: `run_stage_with` the parameters of params.yaml."""
+    run_stage_with(load_params, work, *grid)
+
+
+def run_stage_with(load: Callable[[], P], work: Callable[[Stage[P]], Outcome | None], *grid: str) -> None:
     """Run a stage's work as the main program: ``python pipelines/<stage>.py --model minilm ...``.
 
     Exit codes: 0; 2 for a fault that the user can mend (printed without a traceback); 128 + n after signal n; 1 for
     anything else, with a traceback.
 
     Args:
+        load: Reads the parameters.
         work: Named as its script; returns None in the helper processes of a multi-process strategy, which
             Lightning starts by running the script again: they neither track nor write results.
-        grid: What of "model" and "construction" the script takes.
+        grid: What the script takes, such as "model" and "construction".
     """
     arguments = ArgumentParser(description=sys.modules[work.__module__].__doc__)
     for name in grid:
@@ -111,7 +123,7 @@ def run_stage(work: Callable[[Stage], Outcome | None], *grid: str) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, _kill)
     try:
-        stage = Stage(work.__name__, item, load_params())
+        stage = Stage(work.__name__, item, load())
         if is_helper_process():
             work(stage)
         else:
@@ -132,7 +144,7 @@ def read_records() -> list[RunRecord]:
     return sorted(records, key=lambda record: record.started)
 
 
-def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
+def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]) -> None:
     started = _now()
     dvc_stage = os.environ.get("DVC_STAGE", "")
     commit, dirty = _git_state()  # of the code that begins the work, whatever is committed meanwhile
@@ -183,11 +195,16 @@ def _write_results(outcome: Outcome, folder: Path) -> list[Path]:
     return paths
 
 
-def _params_of(stage: Stage) -> dict[str, str]:
-    """Return the parameters that applied: the seed, the stage's own section and its model's."""
+def _params_of(stage: Stage[P]) -> dict[str, str]:
+    """Return the parameters that applied: the seed, the stage's own section (or its item's part) and its model's."""
     every = stage.params.model_dump(mode="json")
-    applied = {"seed": every["seed"], stage.name: every.get(stage.name, {})}
-    if model := stage.item.get("model"):
+    own = every.get(stage.name, {})
+    applied = {
+        "seed": every["seed"],
+        stage.name: {slug: own[slug] for slug in stage.item.values() if slug in own} or own,
+    }
+    model = stage.item.get("model")
+    if model in every.get("models", {}):
         applied["models"] = {model: every["models"][model]}
     return {name: str(value) for name, value in _flatten(applied, separator=".")}
 

@@ -159,7 +159,7 @@ def _write(run: OpenRun, record: RunRecord) -> None:
     tags = {
         "dvc.stage": record.dvc_stage,
         "mlflow.source.type": "LOCAL",
-        "mlflow.source.name": f"pipelines/{record.stage}.py",
+        "mlflow.source.name": f"{record.stage}.py",
         **commit_tags(record.commit, record.dirty),
         **record.facts,
         **{f"input.{path}": digest for path, digest in record.inputs.items()},

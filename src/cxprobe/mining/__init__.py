@@ -5,7 +5,7 @@ What is looked for is data, constructions/<name>/pattern.yaml (`load_pattern`, `
 and only that is tagged. The shards' finds become one table, each sentence once (`collect`). People label the candidates
 by their sequence of tags (`group_sentences`, `Session`, `answer`), the labels are kept in git (`read_labels`,
 `write_labels`), how far people agree is measured (`agreement`, `conflicts`), and what they agree on becomes data
-(`apply_labels`, `split_sequences`).
+(`apply_labels`, `split_sequences`). Where sentences end (`sentences`) is the same for text that is not mined.
 """
 
 from cxprobe.mining.collecting import collect
@@ -16,6 +16,7 @@ from cxprobe.mining.labelling import HELP, Session, agreement, answer, conflicts
 from cxprobe.mining.labels import Label, read_labels, write_labels
 from cxprobe.mining.matching import check_examples
 from cxprobe.mining.pattern import load_pattern
+from cxprobe.mining.segmentation import sentences
 from cxprobe.mining.tagging import load_tagger
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "open_corpus",
     "read_labels",
     "run_shards",
+    "sentences",
     "split_sequences",
     "write_labels",
 ]

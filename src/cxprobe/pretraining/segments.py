@@ -1,0 +1,105 @@
+"""Text as training sees it: whole sentences between [CLS] and [SEP], as when a sentence is scored later."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+SHORTEST = 8  # tokens; the shortest length that a segment is aimed at
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Many segments in two flat arrays.
+
+    Attributes:
+        ids: All token ids, one segment after the other, (tokens,) uint16.
+        starts: Where each segment begins in ``ids``, and at last where the last one ends, (segments + 1,) int64.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+
+    def __len__(self) -> int:
+        """Return how many segments there are."""
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        """Return the token ids of one segment."""
+        return self.ids[self.starts[row] : self.starts[row + 1]]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each segment, special tokens included, (segments,) int64."""
+        return np.diff(self.starts)
+
+
+def cut_segments(
+    records: Iterable[Sequence[list[int]]], opening: int, closing: int, longest: int, generator: np.random.Generator
+) -> Segments:
+    """Cut records into segments of whole sentences, each aimed at a length of its own.
+
+    Lengths are log-uniform between `SHORTEST` and ``longest``: single sentences, as a benchmark has them, and whole
+    paragraphs. A sentence that is longer than a segment may be is cut off.
+
+    Args:
+        records: For each record, the token ids of its sentences in order.
+        opening: The id before each segment ([CLS]).
+        closing: The id after each segment ([SEP]).
+        longest: The most tokens of a segment, both of these included.
+        generator: Draws the lengths.
+    """
+    ids: list[np.ndarray] = []
+    for record in records:
+        for segment in _fill(record, longest - 2, generator):
+            ids.append(np.array([opening, *segment, closing], dtype=np.uint16))
+    starts = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+    return Segments(np.concatenate(ids) if ids else np.zeros(0, np.uint16), starts)
+
+
+def _fill(record: Sequence[list[int]], room: int, generator: np.random.Generator) -> Iterator[list[int]]:
+    segment: list[int] = []
+    target = _draw_length(room, generator)
+    for sentence in record:
+        if segment and (len(segment) >= target or len(segment) + len(sentence) > room):
+            yield segment
+            segment, target = [], _draw_length(room, generator)
+        segment = (segment + sentence)[:room]
+    if segment:
+        yield segment
+
+
+def _draw_length(room: int, generator: np.random.Generator) -> int:
+    return int(np.exp(generator.uniform(np.log(SHORTEST), np.log(max(room, SHORTEST + 1)))))
+
+
+def plan_batches(lengths: np.ndarray, budget: int, generator: np.random.Generator) -> list[np.ndarray]:
+    """Arrange all segments once, in a random order, in batches of neighbours in length.
+
+    Args:
+        lengths: Tokens of each segment.
+        budget: The most tokens, padding included, of a batch; a longer segment makes a batch of its own.
+        generator: Draws the order.
+
+    Returns:
+        For each batch the rows of its segments.
+    """
+    rows = generator.permutation(len(lengths))
+    rows = rows[np.argsort(lengths[rows], kind="stable")]
+    batches, first = [], 0
+    while first < len(rows):
+        # The last row of a batch is its longest, so a batch can grow while rows times that length fit.
+        ahead = lengths[rows[first : first + budget]] * np.arange(1, len(rows[first : first + budget]) + 1)
+        count = max(1, int(np.searchsorted(ahead, budget, side="right")))
+        batches.append(rows[first : first + count])
+        first += count
+    return [batches[place] for place in generator.permutation(len(batches))]
+
+
+def pad(segments: Segments, rows: np.ndarray, filler: int) -> np.ndarray:
+    """Return the token ids of some segments, (rows, longest of them) int64, filled up at the right."""
+    batch = np.full((len(rows), int(segments.lengths[rows].max())), filler, dtype=np.int64)
+    for place, row in enumerate(rows):
+        segment = segments[row]
+        batch[place, : len(segment)] = segment
+    return batch
