@@ -11,6 +11,7 @@ from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 ESTIMATE = ["accuracy", "low", "high", "n", "tie_rate"]
+BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
 CELL = ["model", "construction", "tests", "words", "variant", "noun_type", "order"]
 
 
@@ -117,7 +118,7 @@ def _figures(stage: Stage, tables: Mapping[str, pd.DataFrame]) -> dict[str, Figu
     for way, own in kept["biases"].groupby("compares", sort=False):
         figures[f"figures/bias_{way}"] = dots(
             own,
-            f"Bias: accuracy's distance between the two values of {way}, {score}",
+            f"{BIASES[str(way)]}, {score}",
             rows="construction",
             colours="model",
             panels="noun_type",
