@@ -18,9 +18,13 @@ def score_benchmarks(stage: Stage) -> Outcome:
     table = pair_table(pairs).merge(wanted[["id", "margin"]], on="id", validate="one_to_one")
     if benchmark.format == "paired_focus":
         table = paired_focus_shifts(table)
-    overall = accuracy_by(table.assign(benchmark=name), ["benchmark"]).iloc[0].to_dict()
+    (overall,) = accuracy_by(table.assign(benchmark=name), ["benchmark"]).drop(columns="benchmark").to_dict("records")
     return Outcome(
-        metrics={**overall, "pairs": len(pairs), "identical": count_identical(pairs)},
+        metrics={
+            **{str(key): number for key, number in overall.items()},
+            "pairs": len(pairs),
+            "identical": count_identical(pairs),
+        },
         tables={"accuracy_by_group": accuracy_by(table, benchmark.by)},
         facts={"weights": model.fingerprint},
     )

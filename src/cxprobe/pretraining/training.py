@@ -164,7 +164,7 @@ class LanguageModelling(pl.LightningModule):
         hidden, labels = hidden[predicted], labels[predicted]  # (predicted, dimensions), (predicted,)
         losses = [
             functional.cross_entropy(self.head(part).float(), wanted, reduction="sum")
-            for part, wanted in zip(hidden.split(_ROWS), labels.split(_ROWS), strict=True)
+            for part, wanted in zip(torch.split(hidden, _ROWS), torch.split(labels, _ROWS), strict=True)
         ]
         return torch.stack(losses).sum(), len(labels)
 
