@@ -1,8 +1,9 @@
+import csv
 import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
@@ -126,10 +127,9 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl"
 )
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(TEXT, TEXT, st.sampled_from(RELATIONS)), min_size=1, max_size=5))
 def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
-    import csv
-
     path = tmp_path_factory.mktemp("written") / "items.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -4,14 +4,14 @@ A construction's items are data (`load_items`) and become inferences (`render_in
 (`render_reasonings`); files in the shape of the CxNLI release are read beside them (`read_inference_file`). Prompts are
 data as well (`load_inference_prompts`, `load_reasoning_prompts`) and make questions of the items (`ask_inference`,
 `ask_reasoning`), with examples before them (`choose_examples`, `without_examples`) or none. Replies are judged
-(`judge`), counted (`count_outcomes`) and summed up (`accuracy`, `spread_over_prompts`).
+(`judge_inference`, `judge_reasoning`), counted (`count_outcomes`) and summed up (`accuracy`, `spread_over_prompts`).
 """
 
 from cxprobe.prompting.accuracy import accuracy, count_outcomes, macro_f1, spread_over_prompts
 from cxprobe.prompting.cxnli import InferenceFile, Repair, read_inference_file
 from cxprobe.prompting.examples import choose_examples, without_examples
 from cxprobe.prompting.items import Items, load_items, render_inferences, render_reasonings
-from cxprobe.prompting.replies import INFERENCE_ANSWERS, REASONING_ANSWERS, Judgement, judge
+from cxprobe.prompting.replies import Judgement, judge_inference, judge_reasoning
 from cxprobe.prompting.templates import (
     InferencePrompts,
     ReasoningPrompts,
@@ -22,8 +22,6 @@ from cxprobe.prompting.templates import (
 )
 
 __all__ = [
-    "INFERENCE_ANSWERS",
-    "REASONING_ANSWERS",
     "InferenceFile",
     "InferencePrompts",
     "Items",
@@ -35,7 +33,8 @@ __all__ = [
     "ask_reasoning",
     "choose_examples",
     "count_outcomes",
-    "judge",
+    "judge_inference",
+    "judge_reasoning",
     "load_inference_prompts",
     "load_items",
     "load_reasoning_prompts",

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from cxprobe.records import RELATIONS
+from cxprobe.records import RELATIONS, Relation
 
 Outcome = Literal["right", "wrong", "unparsed", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unparsed", "failed")
 
-# The answers that a model may give, each with the word that may follow it.
-INFERENCE_ANSWERS: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
-REASONING_ANSWERS: Mapping[str, str] = {"A": "", "B": "", "C": ""}
+# The answers that a model may give, each with the word that may follow it on its line.
+_INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
+_REASONING: Mapping[str, str] = {"A": "", "B": "", "C": ""}
 
 # Reasoning between tags; a tag that is never closed leaves no answer, one that was never opened ends the reasoning.
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -24,7 +24,7 @@ class Judgement(NamedTuple):
     """What a reply says.
 
     Attributes:
-        answer: The digit or letter, or "" if there is none.
+        answer: The digit or letter that is given, or "" if there is none.
         outcome: "right", "wrong", "unparsed" if there is no answer, or "failed" if there was no reply.
     """
 
@@ -32,22 +32,37 @@ class Judgement(NamedTuple):
     outcome: Outcome
 
 
-def judge(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> Judgement:
-    """Judge a reply.
+def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool) -> Judgement:
+    """Judge a reply to a question about a premise and a hypothesis, whose answer is one digit.
 
-    An answer is a digit (letter) that a line consists of, or that is said to be the answer ("Answer: 1", "the answer is
-    B"); the last one wins, so that a digit in the reasoning is no answer. Without chain of thought a reply may also
-    begin with it and go on to explain ("0. The premise says ..."). What is left open ("Answer: 0 or 1") is unparsed.
+    An answer is a digit that a line consists of ("1", "**2** (contradiction)"), or that is said to be the answer
+    ("Answer: 1"). The last one wins, so that a digit in the reasoning is no answer. Without chain of thought a reply
+    may also begin with it and go on to explain ("0. The premise says ..."). What is left open ("Answer: 0 or 1"), and
+    a word without its digit, is unparsed.
 
     Args:
-        reply: The whole reply, or None if the model could not be reached or the request failed.
-        gold: The right answer, a key of ``answers``.
-        answers: The answers that are allowed, each with the word that may follow it on its line, or "".
+        reply: The whole reply, or None if there is none because the request failed.
+        gold: The right answer.
         chain_of_thought: Whether the model was asked to reason first.
 
     Source:
-        Scivetti et al. 2025 (one digit); inspect_ai issue 721 for the first digit being in the reasoning.
+        Scivetti et al. 2025 (one digit); inspect_ai issue 721 (the first digit being in the reasoning).
     """
+    return _judge(reply, str(RELATIONS.index(gold)), _INFERENCE, chain_of_thought=chain_of_thought)
+
+
+def judge_reasoning(reply: str | None, gold: str, *, chain_of_thought: bool) -> Judgement:
+    """Judge a reply to a multiple-choice question, whose answer is one letter, as `judge_inference` does a digit.
+
+    Args:
+        reply: The whole reply, or None if there is none because the request failed.
+        gold: The right answer, "A", "B" or "C".
+        chain_of_thought: Whether the model was asked to reason first.
+    """
+    return _judge(reply, gold, _REASONING, chain_of_thought=chain_of_thought)
+
+
+def _judge(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> Judgement:
     if reply is None:
         return Judgement("", "failed")
     answer = _last_answer(_after_reasoning(reply), answers, chain_of_thought=chain_of_thought)
