@@ -1,17 +1,14 @@
-"""Prompting: what language models are asked about constructions, in words, and what their replies are worth.
+"""Prompting: what language models are asked about constructions, in words.
 
 A construction's items are data (`load_items`) and become inferences (`render_inferences`) and multiple-choice items
 (`render_reasonings`); files in the shape of the CxNLI release are read beside them (`read_inference_file`). Prompts are
 data as well (`load_inference_prompts`, `load_reasoning_prompts`) and make questions of the items (`ask_inference`,
-`ask_reasoning`), with examples before them (`choose_examples`, `without_examples`) or none. Replies are judged
-(`judge_inference`, `judge_reasoning`), counted (`count_outcomes`) and summed up (`accuracy`, `spread_over_prompts`).
+`ask_reasoning`), with examples before them (`choose_examples`, `without_examples`) or none.
 """
 
-from cxprobe.prompting.accuracy import accuracy, count_outcomes, macro_f1, spread_over_prompts
 from cxprobe.prompting.cxnli import InferenceFile, Repair, read_inference_file
 from cxprobe.prompting.examples import choose_examples, without_examples
 from cxprobe.prompting.items import Items, load_items, render_inferences, render_reasonings
-from cxprobe.prompting.replies import Judgement, judge_inference, judge_reasoning
 from cxprobe.prompting.templates import (
     InferencePrompts,
     ReasoningPrompts,
@@ -25,23 +22,16 @@ __all__ = [
     "InferenceFile",
     "InferencePrompts",
     "Items",
-    "Judgement",
     "ReasoningPrompts",
     "Repair",
-    "accuracy",
     "ask_inference",
     "ask_reasoning",
     "choose_examples",
-    "count_outcomes",
-    "judge_inference",
-    "judge_reasoning",
     "load_inference_prompts",
     "load_items",
     "load_reasoning_prompts",
-    "macro_f1",
     "read_inference_file",
     "render_inferences",
     "render_reasonings",
-    "spread_over_prompts",
     "without_examples",
 ]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
-from cxprobe.prompting import accuracy, count_outcomes, judge_inference, spread_over_prompts
+from cxprobe.judging import accuracy, count_outcomes, judge_inference, spread_over_prompts
 from cxprobe.records import RELATIONS
 from cxprobe.stats import estimate_rate
 

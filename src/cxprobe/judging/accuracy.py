@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
-from cxprobe.prompting.replies import OUTCOMES
+from cxprobe.judging.replies import OUTCOMES
 from cxprobe.records import CLUSTER
 from cxprobe.stats import estimate_rate
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.prompting import judge_inference, judge_reasoning
+from cxprobe.judging import judge_inference, judge_reasoning
 from cxprobe.records import RELATIONS
 
 
