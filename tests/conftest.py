@@ -66,6 +66,28 @@ parts:
 must_match: ["Now the red cat runs, the old dog sings."]
 must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
 """
+ITEMS = """\
+sources: [made for the tests]
+inference:
+  slots: {SBJ: who, V: what, OBJ: whom}
+  hypotheses:
+    done: {gold: entailment, text: "{OBJ} {OBJ:was} {V:VBN}."}
+    quick: {gold: neutral, text: "{SBJ} {V:VBD} {OBJ:them} quickly."}
+    not-done: {gold: contradiction, text: "{SBJ} did not {V:VB} {OBJ}."}
+  premises:
+    - "[SBJ:he the king] [V drew] [OBJ:they the cats]."
+    - {text: "[SBJ:she Ann] [V fed] [OBJ:it the cat].", slots: {}}
+  challenge:
+    - {text: "[SBJ:she Ann] [V slept] at [OBJ:it home].", slots: {}, gold: {not-done: entailment}}
+reasoning:
+  - referents: [{she: Ann}, {he: Bob}, {she: Cleo}, {they: the Days}]
+    rule: "the older you are, the calmer you are."
+    swapped: "the older you are, the wilder you are."
+    nonce: "the older you are, the blicker you are."
+    facts: "{R1} is older than {R2} and {R2:their} dog."
+    question: "who is calmer?"
+    other: {facts: "{R1} is taller than {R2} and {R2:their} dog."}
+"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -125,6 +147,7 @@ def make_project(folder: Path) -> None:
     for name in ("dvc.yaml", ".dvcignore", ".gitignore", "data/.gitignore", "results/.gitignore"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "prompts", folder / "prompts")
     write_toy_construction(folder / "constructions")
     save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
@@ -143,6 +166,7 @@ def _shrink(params: dict) -> None:
         "sentences": {"constructions": ["toy"]},
         "mining": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "constructions": ["toy"]},
+        "prompts": {"llms": ["mock"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -194,6 +218,7 @@ def write_toy_construction(folder: Path) -> None:
     (folder / "toy").mkdir(parents=True)
     (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
     (folder / "toy" / "pattern.yaml").write_text(PATTERN)
+    (folder / "toy" / "items.yaml").write_text(ITEMS)
     (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
 

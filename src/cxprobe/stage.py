@@ -29,7 +29,7 @@ from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.storage import DATA, RESULTS, read_json, replacing, write_json, write_table
 
-DECISIVE = ("src", "pipelines", "constructions", "models", "params.yaml")
+DECISIVE = ("src", "pipelines", "constructions", "prompts", "models", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 
 
@@ -43,7 +43,7 @@ class Stage:
 
     Attributes:
         name: The script's name = the section of params.yaml = the folder of outputs = the MLflow experiment.
-        item: "model" and "construction" -> slug, as far as the stage's grid has them.
+        item: "model", "llm" and "construction" -> slug, as far as the stage's grid has them.
         params: All parameters.
         inputs: Path of what was read -> its MD5 at that moment; filled by `use`.
     """
@@ -103,7 +103,7 @@ def run_stage(work: Callable[[Stage], Outcome | None], *grid: str) -> None:
     Args:
         work: Named as its script; returns None in the helper processes of a multi-process strategy, which
             Lightning starts by running the script again: they neither track nor write results.
-        grid: What of "model" and "construction" the script takes.
+        grid: What of "model", "llm" and "construction" the script takes.
     """
     arguments = ArgumentParser(description=sys.modules[work.__module__].__doc__)
     for name in grid:
@@ -185,11 +185,12 @@ def _write_results(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def _params_of(stage: Stage) -> dict[str, str]:
-    """Return the parameters that applied: the seed, the stage's own section and its model's."""
+    """Return the parameters that applied: the seed, the stage's own section and its model's (or llm's)."""
     every = stage.params.model_dump(mode="json")
     applied = {"seed": every["seed"], stage.name: every.get(stage.name, {})}
-    if model := stage.item.get("model"):
-        applied["models"] = {model: every["models"][model]}
+    for kind in ("model", "llm"):
+        if slug := stage.item.get(kind):
+            applied[f"{kind}s"] = {slug: every[f"{kind}s"][slug]}
     return {name: str(value) for name, value in _flatten(applied, separator=".")}
 
 

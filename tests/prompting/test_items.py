@@ -3,34 +3,11 @@ from collections import Counter
 
 import pytest
 
+from conftest import ITEMS as TOY
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
 from cxprobe.prompting import load_items, render_inferences, render_reasonings
 from cxprobe.records import RELATIONS
-
-TOY = """\
-sources: [made for the tests]
-inference:
-  slots: {SBJ: who, V: what, OBJ: whom}
-  hypotheses:
-    done: {gold: entailment, text: "{OBJ} {OBJ:was} {V:VBN}."}
-    quick: {gold: neutral, text: "{SBJ} {V:VBD} {OBJ:them} quickly."}
-    not-done: {gold: contradiction, text: "{SBJ} did not {V:VB} {OBJ}."}
-  premises:
-    - "[SBJ:he the king] [V drew] [OBJ:they the cats]."
-    - {text: "[SBJ:she Ann] [V fed] it.", slots: {OBJ: the cat}}
-  challenge:
-    - {text: "[SBJ:she Ann] [V slept] at [OBJ:it home].", slots: {}, gold: {not-done: entailment}}
-reasoning:
-  - referents: [{she: Ann}, {he: Bob}, {she: Cleo}, {they: the Days}]
-    rule: "the older you are, the calmer you are."
-    swapped: "the older you are, the wilder you are."
-    nonce: "the older you are, the blicker you are."
-    facts: "{R1} is older than {R2} and {R2:their} dog."
-    question: "who is calmer?"
-    other: {facts: "{R1} is taller than {R2} and {R2:their} dog."}
-"""
-TOY = TOY.replace('it.", slots: {OBJ: the cat}', '[OBJ:it the cat].", slots: {}')
 
 
 def load_text(folder, text):
