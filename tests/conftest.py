@@ -135,6 +135,28 @@ calibrations:
   short: {purpose: short, texts: ["a {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
 published: null
 """
+ITEMS = """\
+sources: [made for the tests]
+inference:
+  slots: {SBJ: who, V: what, OBJ: whom}
+  hypotheses:
+    done: {gold: entailment, text: "{OBJ} {OBJ:was} {V:VBN}."}
+    quick: {gold: neutral, text: "{SBJ} {V:VBD} {OBJ:them} quickly."}
+    not-done: {gold: contradiction, text: "{SBJ} did not {V:VB} {OBJ}."}
+  premises:
+    - "[SBJ:he the king] [V drew] [OBJ:they the cats]."
+    - {text: "[SBJ:she Ann] [V fed] [OBJ:it the cat].", slots: {}}
+  challenge:
+    - {text: "[SBJ:she Ann] [V slept] at [OBJ:it home].", slots: {}, gold: {not-done: entailment}}
+reasoning:
+  - referents: [{she: Ann}, {he: Bob}, {she: Cleo}, {they: the Days}]
+    rule: "the older you are, the calmer you are."
+    swapped: "the older you are, the wilder you are."
+    nonce: "the older you are, the blicker you are."
+    facts: "{R1} is older than {R2} and {R2:their} dog."
+    question: "who is calmer?"
+    other: {facts: "{R1} is taller than {R2} and {R2:their} dog."}
+"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -194,6 +216,7 @@ def make_project(folder: Path) -> None:
     for name in ("dvc.yaml", ".dvcignore", ".gitignore", "data/.gitignore", "results/.gitignore"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "prompts", folder / "prompts")
     write_toy_construction(folder / "constructions")
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
@@ -221,6 +244,8 @@ def _shrink(params: dict) -> None:
         "labels": {"constructions": ["toy"]},
         "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
         "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
+        "benchmarks": {"models": [], "benchmarks": []},
+        "prompts": {"llms": ["mock"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -276,6 +301,7 @@ def write_toy_construction(folder: Path) -> None:
     (folder / "toy" / "pattern.yaml").write_text(PATTERN)
     (folder / "toy" / "pairs.yaml").write_text(PAIRS)
     (folder / "toy" / "scenarios.yaml").write_text(SCENARIOS)
+    (folder / "toy" / "items.yaml").write_text(ITEMS)
     (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
     (folder / "toy" / "test.cfg").write_text(TEST_CFG)
 

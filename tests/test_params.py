@@ -61,6 +61,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["mine_sentences"].update(corpus=unpinned()), "names no revision"),
         (lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}), "bad.slug"),
         (lambda p: p.update(models=None), "input should be a valid dictionary"),
+        (lambda p: p["grid"]["prompts"].update(llms=["mokc"]), "'mokc' is not in llms; did you mean 'mock'?"),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, change, message):
@@ -86,6 +87,7 @@ def test_a_probe_without_sentences_is_refused(tmp_path):
         params["grid"]["pairs"]["constructions"] = ["one"]
         params["grid"]["labels"]["constructions"] = []
         params["grid"]["scenarios"]["constructions"] = ["one"]
+        params["grid"]["prompts"]["constructions"] = ["one"]
         params["grid"]["probes"]["constructions"] = ["other"]
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)

@@ -23,3 +23,7 @@ class DataError(CxprobeError):
 
 class ProbeError(CxprobeError):
     """A probe could not be trained as asked."""
+
+
+class PromptError(CxprobeError):
+    """A file of prompts is wrong, or something is asked of it that it does not have."""

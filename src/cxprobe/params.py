@@ -7,13 +7,14 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, m
 
 from cxprobe.errors import ParamsError
 from cxprobe.mining_params import MineSentences
+from cxprobe.prompting_params import AskLlms, Llm
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("params.yaml")
 CONSTRUCTIONS_FOLDER = Path("constructions")
 
 
-def _known(kind: Literal["models", "constructions"], where: str) -> AfterValidator:
+def _known(kind: Literal["models", "llms", "constructions"], where: str) -> AfterValidator:
     """Return a check that a name is one of those that the file (or the project's folder) has."""
 
     def check(name: str, info: ValidationInfo) -> str:
@@ -35,6 +36,7 @@ def _distinct(names: list[str]) -> list[str]:
 # A slug is a part of paths and of DVC's stage names, where a dot or a blank would mean something else.
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 ModelSlug = Annotated[str, _known("models", "models")]
+LlmSlug = Annotated[str, _known("llms", "llms")]
 ConstructionName = Annotated[Slug, _known("constructions", "constructions/")]
 Name = TypeVar("Name", bound=str)
 Names = Annotated[list[Name], AfterValidator(_distinct), Field(min_length=1)]
@@ -107,6 +109,15 @@ class BenchmarksGrid(Closed):
     """Slugs of the section benchmarks."""
 
 
+class PromptsGrid(Closed):
+    """What is asked in words."""
+
+    llms: Names[LlmSlug]
+    """Slugs of the section llms."""
+    constructions: Names[ConstructionName]
+    """Folders of constructions/ that have an items.yaml."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
@@ -117,6 +128,7 @@ class Grid(Closed):
     pairs: PairsGrid
     scenarios: ScenariosGrid
     benchmarks: BenchmarksGrid
+    prompts: PromptsGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -332,6 +344,7 @@ class Params(Closed):
     models: dict[Slug, ModelSpec]
     series: dict[Slug, Series]
     benchmarks: dict[Slug, Benchmark]
+    llms: dict[Slug, Llm]
     generate_sentences: GenerateSentences
     mine_sentences: MineSentences
     label_sentences: LabelSentences
@@ -343,6 +356,7 @@ class Params(Closed):
     tune_probes: TuneProbes
     fit_probes: FitProbes
     fill_scenarios: FillScenarios
+    ask_llms: AskLlms
 
     @model_validator(mode="after")
     def _know_every_benchmark(self) -> "Params":
@@ -393,9 +407,8 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
         ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
-    models = content.get("models")
     known = {
-        "models": list(models) if isinstance(models, dict) else [],
+        **{kind: list(content[kind]) if isinstance(content.get(kind), dict) else [] for kind in ("models", "llms")},
         "constructions": [folder.parent.name for folder in sorted(constructions.glob("*/construction.yaml"))],
     }
     return validate(Params, content, path, ParamsError, known)

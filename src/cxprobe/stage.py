@@ -30,7 +30,7 @@ from cxprobe.records import RunRecord
 from cxprobe.schema import Closed
 from cxprobe.storage import DATA, RESULTS, digest, read_json, replacing, write_json, write_table
 
-DECISIVE = ("src", "pipelines", "constructions", "lexicon", "models", "published", "params.yaml")
+DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 
 
@@ -48,7 +48,7 @@ class Stage(Generic[P]):
 
     Attributes:
         name: The script's name = the section of params.yaml = the folder of outputs = the MLflow experiment.
-        item: "model" and "construction" -> slug, as far as the stage's grid has them.
+        item: "model", "llm", "construction" ... -> slug, as far as the stage's grid has them.
         params: All parameters of the stage's file.
         inputs: Path of what was read -> its MD5 at that moment; filled by `use`.
     """
@@ -196,16 +196,17 @@ def _write_results(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def _params_of(stage: Stage[P]) -> dict[str, str]:
-    """Return the parameters that applied: the seed, the stage's own section (or its item's part) and its model's."""
+    """Return the parameters that applied: the seed, the stage's section (or its item's part), its model or llm."""
     every = stage.params.model_dump(mode="json")
     own = every.get(stage.name, {})
     applied = {
         "seed": every["seed"],
         stage.name: {slug: own[slug] for slug in stage.item.values() if slug in own} or own,
     }
-    model = stage.item.get("model")
-    if model in every.get("models", {}):
-        applied["models"] = {model: every["models"][model]}
+    for kind in ("model", "llm"):
+        slug = stage.item.get(kind)
+        if slug in every.get(f"{kind}s", {}):
+            applied[f"{kind}s"] = {slug: every[f"{kind}s"][slug]}
     return {name: str(value) for name, value in _flatten(applied, separator=".")}
 
 

@@ -12,7 +12,7 @@ from test_house import PACKAGE, ROOMS, imports
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 # What passes values through and makes no numbers: mending it must not re-run hours of extraction.
-PLUMBING = {"errors", "mining_params", "params", "schema", "stage", "tracking"}
+PLUMBING = {"errors", "mining_params", "params", "prompting_params", "schema", "stage", "tracking"}
 
 
 def outputs(stage: dict) -> list[str]:
@@ -78,7 +78,7 @@ def test_the_subsets_of_every_source_have_their_size():
 
 def test_parameters_that_a_stage_tracks_exist():
     for stage in STAGES.values():
-        for name in stage["params"]:
+        for name in stage.get("params", []):
             section, _, leaf = name.partition(".")
             if section in STAGES and leaf and not leaf.startswith("${item."):
                 assert leaf in Params.model_fields[section].annotation.model_fields

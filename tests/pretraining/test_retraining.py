@@ -74,11 +74,11 @@ def write_toy_text(folder: Path) -> None:
 
 def write_toy_blimp(folder: Path) -> None:
     folder.mkdir()
-    pairs = [(f"The {noun} runs.", f"Runs {noun} the.") for noun in ("cat", "dog", "bird", "man", "girl")]
+    known = {"field": "syntax", "linguistics_term": "order", "UID": "toy_order"}
     with (folder / "toy_order.jsonl").open("w") as file:
-        for good, bad in pairs:
-            pair = {"sentence_good": good, "sentence_bad": bad, "UID": "toy_order", "linguistics_term": "order"}
-            file.write(json.dumps(pair) + "\n")
+        for number, noun in enumerate(("cat", "dog", "bird", "man", "girl")):
+            texts = {"sentence_good": f"The {noun} runs.", "sentence_bad": f"Runs {noun} the."}
+            file.write(json.dumps(known | texts | {"pairID": str(number)}) + "\n")
 
 
 def load(model: type, folder: Path) -> torch.nn.Module:

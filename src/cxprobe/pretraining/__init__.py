@@ -7,7 +7,6 @@ checkpoints on its way, and goes on where a killed run stopped. Everything that 
 models/params.yaml (`load_pretraining_params`).
 """
 
-from cxprobe.pretraining.blimp import Pair, read_blimp
 from cxprobe.pretraining.corpus import build_corpus, read_corpus
 from cxprobe.pretraining.encoding import count_pieces, encode_records
 from cxprobe.pretraining.segments import Segments, cut_segments
@@ -18,7 +17,6 @@ from cxprobe.pretraining.vocabulary import trim_tokenizer, trim_vocabulary
 from cxprobe.pretraining.words import Words, read_words
 
 __all__ = [
-    "Pair",
     "PretrainingParams",
     "Segments",
     "Training",
@@ -30,7 +28,6 @@ __all__ = [
     "load_pretraining_params",
     "make_tokenizer",
     "perplexity",
-    "read_blimp",
     "read_corpus",
     "read_words",
     "save_model",

@@ -117,7 +117,7 @@ class EvaluatePretrained(Closed):
     blimp: str | None
     """A folder of BLiMP's <UID>.jsonl or <UID>.jsonl.gz; null (or a folder that is absent) to go without."""
     pairs: Count
-    """Pairs of each paradigm, the first ones of its file."""
+    """Pairs that are drawn of each paradigm."""
     token_budget: Count
     """The most tokens in a batch."""
 

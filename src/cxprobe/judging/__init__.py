@@ -1,0 +1,18 @@
+"""Judging: what the replies of language models say, whether that is right, and what it comes to.
+
+Replies are judged one by one (`judge_inference`, `judge_reasoning`), counted (`count_outcomes`) and summed up
+(`accuracy`, `spread_over_prompts`). Nothing here asks a model, so that a change re-runs no request.
+"""
+
+from cxprobe.judging.accuracy import accuracy, count_outcomes, macro_f1, spread_over_prompts
+from cxprobe.judging.replies import Judgement, judge_inference, judge_reasoning
+
+__all__ = [
+    "Judgement",
+    "accuracy",
+    "count_outcomes",
+    "judge_inference",
+    "judge_reasoning",
+    "macro_f1",
+    "spread_over_prompts",
+]

@@ -1,0 +1,133 @@
+"""Judging replies: what a model answered, and whether that is right. A reply is never guessed at."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from cxprobe.records import RELATIONS, Relation
+
+Outcome = Literal["right", "wrong", "unparsed", "failed"]
+OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unparsed", "failed")
+
+# The answers that a model may give, each with the word that may follow it on its line.
+_INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
+_REASONING: Mapping[str, str] = {"A": "", "B": "", "C": ""}
+
+# Reasoning between tags; a tag that is never closed leaves no answer, one that was never opened ends the reasoning.
+_THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END_OF_THOUGHT = re.compile(r".*</(?:think|thinking|thought|reasoning|scratchpad)>", re.DOTALL | re.IGNORECASE)
+_BOXED = re.compile(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}+")
+_MARKUP = re.compile(r"[*_`$#>\"'“”‘’]")
+
+
+class Judgement(NamedTuple):
+    """What a reply says.
+
+    Attributes:
+        answer: The digit or letter that is given, or "" if there is none.
+        outcome: "right", "wrong", "unparsed" if there is no answer, or "failed" if there was no reply.
+    """
+
+    answer: str
+    outcome: Outcome
+
+
+def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool) -> Judgement:
+    """Judge a reply to a question about a premise and a hypothesis, whose answer is one digit.
+
+    An answer is a digit that a line consists of ("1", "**2** (contradiction)"), or that is said to be the answer
+    ("Answer: 1"). The last one wins, so that a digit in the reasoning is no answer. Without chain of thought a reply
+    may also begin with it and go on to explain ("0. The premise says ..."). What is left open ("Answer: 0 or 1"), and
+    a word without its digit, is unparsed.
+
+    Args:
+        reply: The whole reply, or None if there is none because the request failed.
+        gold: The right answer.
+        chain_of_thought: Whether the model was asked to reason first.
+
+    Source:
+        Scivetti et al. 2025 (one digit); inspect_ai issue 721 (the first digit being in the reasoning).
+    """
+    return _judge(reply, str(RELATIONS.index(gold)), _INFERENCE, chain_of_thought=chain_of_thought)
+
+
+def judge_reasoning(reply: str | None, gold: str, *, chain_of_thought: bool) -> Judgement:
+    """Judge a reply to a multiple-choice question, whose answer is one letter, as `judge_inference` does a digit.
+
+    Args:
+        reply: The whole reply, or None if there is none because the request failed.
+        gold: The right answer, "A", "B" or "C".
+        chain_of_thought: Whether the model was asked to reason first.
+    """
+    return _judge(reply, gold, _REASONING, chain_of_thought=chain_of_thought)
+
+
+def _judge(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> Judgement:
+    if reply is None:
+        return Judgement("", "failed")
+    answer = _last_answer(_after_reasoning(reply), answers, chain_of_thought=chain_of_thought)
+    if answer is None:
+        return Judgement("", "unparsed")
+    return Judgement(answer, "right" if answer == gold else "wrong")
+
+
+def _after_reasoning(reply: str) -> str:
+    rest = _END_OF_THOUGHT.sub("", _THOUGHTS.sub("", reply))
+    return _MARKUP.sub("", _BOXED.sub(r"\nAnswer: \1\n", rest))
+
+
+def _last_answer(text: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> str | None:
+    """Return the answer that is given last, or None if none is given or the last one is left open."""
+    symbol = _symbol(answers)
+    named = re.compile(
+        rf"\b(?:answer|label|option|choice)\b\s*(?:is|was|would be|should be|must be)?\s*(?P<colon>[:=])?\s*"
+        rf"(?:option|choice|label)?\s*[(\[]*(?P<symbol>{symbol})[)\]]*(?P<open>\s*(?:or|and|/|,)\s*[(\[]*(?:{symbol}))?",
+        re.IGNORECASE,
+    )
+    praised = re.compile(
+        rf"(?P<symbol>{symbol})[)\]]*\s+(?:is|would be|must be)\s+(?:the\s+)?(?:correct|right|best|answer)",
+        re.IGNORECASE,
+    )
+    found: list[tuple[int, str | None]] = []
+    for match in named.finditer(text):
+        if _is_said(match) and _is_letter_of_its_own(match, text):
+            found.append((match.start("symbol"), None if match["open"] else match["symbol"].upper()))
+    for match in praised.finditer(text):
+        if match["symbol"].isupper() or match["symbol"].isdigit():
+            found.append((match.start("symbol"), match["symbol"].upper()))
+    found += _lone(text, answers)
+    if not found and not chain_of_thought:
+        found += _leading(text, answers)
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _symbol(answers: Mapping[str, str]) -> str:
+    return rf"(?<![\w.\-])[{''.join(answers)}](?![\w-]|\.\d)"
+
+
+def _is_said(match: re.Match[str]) -> bool:
+    """Return whether the word before the symbol says that this is the answer, as "option A" alone does not."""
+    between = match.group()[: match.start("symbol") - match.start()].lower()
+    return bool(match["colon"]) or bool(re.search(r"\b(?:is|was|would be|should be|must be)\b", between))
+
+
+def _is_letter_of_its_own(match: re.Match[str], text: str) -> bool:
+    """Return whether the symbol is no article: "the answer is a matter of taste" has none."""
+    return not match["symbol"].islower() or bool(re.match(r"\s*(?:[)\].,;:!]|$)", text[match.end("symbol") :], re.M))
+
+
+def _lone(text: str, answers: Mapping[str, str]) -> list[tuple[int, str | None]]:
+    """Return the lines that consist of an answer, and perhaps its word in brackets: "1", "(B)", "2 (contradiction)"."""
+    found: list[tuple[int, str | None]] = []
+    for answer, word in answers.items():
+        after = rf"(?:\s*[-–—:.]?\s*[(\[]?{word}[)\]]?)?" if word else ""
+        lone = re.compile(rf"^\s*[(\[]?(?P<symbol>{answer})[)\]]?{after}\s*[.!:)]?\s*$", re.IGNORECASE | re.MULTILINE)
+        found += [(match.start("symbol"), answer) for match in lone.finditer(text)]
+    return found
+
+
+def _leading(text: str, answers: Mapping[str, str]) -> list[tuple[int, str | None]]:
+    """Return the answer that lines begin with, if all lines that begin with one agree."""
+    leading = re.compile(rf"^\s*[(\[]?(?P<symbol>[{''.join(answers)}])\s*[)\].:,;–—-](?![\d])", re.MULTILINE)
+    symbols = {match["symbol"]: match.start("symbol") for match in leading.finditer(text)}
+    return [(place, symbol) for symbol, place in symbols.items()] if len(symbols) == 1 else []

@@ -1,0 +1,49 @@
+"""Prompting: what language models are asked about constructions, in words.
+
+A construction's items are data (`load_items`) and become inferences (`render_inferences`) and multiple-choice items
+(`render_reasonings`); files in the shape of the CxNLI release are read beside them (`read_inference_file`). Prompts are
+data as well (`load_inference_prompts`, `load_reasoning_prompts`) and make questions of the items (`ask_inference`,
+`ask_reasoning`), with examples before them (`choose_examples`, `without_examples`) or none. All questions about a
+construction are one table (`build_questions`), which is put to a model through inspect_ai (`open_llm`, `demand`,
+`put_questions`).
+"""
+
+from cxprobe.prompting.cxnli import InferenceFile, Repair, read_inference_file
+from cxprobe.prompting.engine import Demand, Question, Reply, demand, open_llm, put_questions
+from cxprobe.prompting.examples import choose_examples, without_examples
+from cxprobe.prompting.items import Items, load_items, render_inferences, render_reasonings
+from cxprobe.prompting.questions import Material, build_questions
+from cxprobe.prompting.templates import (
+    InferencePrompts,
+    ReasoningPrompts,
+    ask_inference,
+    ask_reasoning,
+    load_inference_prompts,
+    load_reasoning_prompts,
+)
+
+__all__ = [
+    "Demand",
+    "InferenceFile",
+    "InferencePrompts",
+    "Items",
+    "Material",
+    "Question",
+    "ReasoningPrompts",
+    "Repair",
+    "Reply",
+    "ask_inference",
+    "ask_reasoning",
+    "build_questions",
+    "choose_examples",
+    "demand",
+    "load_inference_prompts",
+    "load_items",
+    "load_reasoning_prompts",
+    "open_llm",
+    "put_questions",
+    "read_inference_file",
+    "render_inferences",
+    "render_reasonings",
+    "without_examples",
+]

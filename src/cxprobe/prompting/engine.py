@@ -1,0 +1,150 @@
+"""Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cxprobe.errors import ModelError
+from cxprobe.prompting_params import Llm
+
+MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
+CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
+
+
+class Question(NamedTuple):
+    """What is put to a model.
+
+    Attributes:
+        id: Names the question; each once.
+        text: The whole of it.
+    """
+
+    id: str
+    text: str
+
+
+class Reply(NamedTuple):
+    """What came of a question.
+
+    Attributes:
+        id: The question's.
+        text: The raw reply, or None if the request failed, after all retries.
+        error: Why it failed, or "".
+    """
+
+    id: str
+    text: str | None
+    error: str
+
+
+class Demand(NamedTuple):
+    """What a run will ask of a model at most; answers that an earlier run was given cost nothing.
+
+    Attributes:
+        requests: One a question.
+        input_tokens: Roughly.
+        output_tokens: The most that the replies may have.
+    """
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+
+def demand(questions: Sequence[Question], llm: Llm) -> Demand:
+    """Return what it takes to put these questions to a model."""
+    characters = sum(len(question.text) for question in questions)
+    return Demand(len(questions), characters // CHARACTERS_PER_TOKEN, len(questions) * llm.max_tokens)
+
+
+def open_llm(llm: Llm) -> Any:
+    """Return inspect's handle of a model, without a request.
+
+    Raises:
+        ModelError: inspect_ai is not installed, it does not know the model, or there is no API key.
+    """
+    if find_spec("inspect_ai") is None:
+        raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
+    from inspect_ai._util.error import PrerequisiteError  # it has no public name
+    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
+    from rich.text import Text
+
+    config = GenerateConfig(
+        temperature=0.0,
+        max_tokens=llm.max_tokens,
+        max_connections=llm.connections,
+        max_retries=llm.retries,
+        timeout=llm.timeout,
+    )
+    arguments: dict[str, Any] = dict(llm.arguments)
+    if llm.name == MOCK:
+        said = str(arguments.pop("reply", ""))
+
+        def say(*_: Any) -> ModelOutput:
+            output = ModelOutput.from_content(MOCK, said)
+            output.usage = ModelUsage()  # inspect would fetch a tokenizer to count
+            return output
+
+        arguments["custom_outputs"] = say
+    try:
+        return get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
+    except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
+        reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
+        raise ModelError(
+            f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
+            "and its key in the environment)"
+        ) from None
+
+
+def put_questions(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> list[Reply]:
+    """Put questions to a model and return a reply, or a failure, for each, in their order.
+
+    What was answered is kept in ``scratch`` at once: a run that was cut off goes on from there, and asks nothing again
+    that has been answered; what failed is asked again.
+
+    Args:
+        questions: With ids of their own.
+        llm: The model's parameters.
+        model: Its handle.
+        scratch: A folder of this model's.
+
+    Raises:
+        ModelError: The run broke down, or a question has neither a reply nor an error.
+    """
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import CachePolicy
+    from inspect_ai.solver import generate
+
+    os.environ["INSPECT_CACHE_DIR"] = str(scratch.absolute())  # inspect takes it from nowhere else
+    task = Task(
+        dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
+        solver=generate(cache=CachePolicy(expiry=None)),
+    )
+    log = evaluate(
+        task,
+        model=model,
+        score=False,
+        fail_on_error=False,
+        max_samples=llm.connections,
+        display="none",
+        log_level="error",
+        log_dir=str(scratch.absolute() / "logs"),
+    )[0]
+    samples = {str(sample.id): sample for sample in log.samples or []}
+    lost = [question.id for question in questions if question.id not in samples]
+    if log.status != "success" or lost:
+        reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
+        raise ModelError(f"{llm.name}: {reason}; the answers so far are kept, so run the stage again")
+    return [_reply(question.id, samples[question.id]) for question in questions]
+
+
+def _reply(id_: str, sample: Any) -> Reply:
+    if sample.error is not None:
+        return Reply(id_, None, str(sample.error.message))
+    if sample.output.error is not None:
+        return Reply(id_, None, str(sample.output.error))
+    return Reply(id_, sample.output.completion, "")

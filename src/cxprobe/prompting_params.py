@@ -1,0 +1,63 @@
+"""The sections llms and ask_llms of params.yaml: which instructed models, and how they are asked."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from cxprobe.schema import Closed
+
+
+class Llm(Closed):
+    """A model that is asked in words, through inspect_ai."""
+
+    name: str
+    """As inspect_ai names it: openai/<model>, openai-api/<service>/<model>, hf/<model>, vllm/<model>, mockllm/model."""
+    base_url: str | None
+    """Where its server is; null for the provider's own, or for none."""
+    arguments: dict[str, str | int | float | bool]
+    """What inspect_ai's provider takes besides, such as a local model's device; {reply: "1"} for the mock model."""
+    max_tokens: Annotated[int, Field(ge=1)]
+    """The most tokens of a reply; a chain of thought needs some hundreds."""
+    connections: Annotated[int, Field(ge=1)]
+    """Requests at the same time; the replies do not depend on it."""
+    retries: Annotated[int, Field(ge=0)]
+    """How often a request that failed is sent again."""
+    timeout: Annotated[int, Field(ge=1)]
+    """Seconds after which a request, with its retries, has failed."""
+
+
+class Shots(Closed):
+    """How many examples are shown, and where they are drawn from."""
+
+    number: Annotated[int, Field(ge=0)]
+    """Examples of each relation, from each source; 0 for none."""
+    sources: list[str]
+    """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
+    of_the_construction: bool
+    """Whether they are of the construction that is asked about; false for a general file."""
+
+    @model_validator(mode="after")
+    def _sources_for_shots(self) -> "Shots":
+        if bool(self.number) != bool(self.sources):
+            raise ValueError(f"number is {self.number} and sources has {len(self.sources)}; give both, or 0 and []")
+        return self
+
+
+class AskLlms(Closed):
+    """The questions: every item with every prompt, number of shots and chain of thought."""
+
+    sets: Annotated[list[Literal["templatic", "challenge", "reasoning"]], Field(min_length=1)]
+    """Which of the project's own items."""
+    files: dict[str, str]
+    """Name of a set -> a file in the shape of the CxNLI release that is asked about as well."""
+    premises: Annotated[int, Field(ge=1)] | None
+    """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
+    all."""
+    inference_prompts: Annotated[list[str], Field(min_length=1)]
+    """Names of prompts/inference.yaml."""
+    reasoning_prompts: Annotated[list[str], Field(min_length=1)]
+    """Names of prompts/reasoning.yaml."""
+    chain_of_thought: Annotated[list[bool], Field(min_length=1)]
+    """Whether the model reasons first: [false], [true] or both."""
+    shots: Annotated[list[Shots], Field(min_length=1)]
+    """Of inference items; reasoning items have none."""

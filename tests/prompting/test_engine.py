@@ -1,0 +1,103 @@
+"""The engine, against inspect's mock model and a server of our own; nothing leaves the machine."""
+
+import json
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from cxprobe.errors import ModelError
+from cxprobe.prompting import Question, demand, open_llm, put_questions
+from cxprobe.prompting_params import Llm
+
+pytest.importorskip("inspect_ai")
+
+QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
+
+
+def llm(**changes):
+    plain = {"name": "mockllm/model", "base_url": None, "arguments": {"reply": "Answer: 1"}, "max_tokens": 7}
+    return Llm.model_validate(plain | {"connections": 5, "retries": 4, "timeout": 60} | changes)
+
+
+@pytest.fixture
+def server():
+    """An OpenAI-compatible server that says what it was asked, and fails at every second request."""
+    asked: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = body["messages"][-1]["content"]
+            text = content if isinstance(content, str) else content[0]["text"]
+            with lock:
+                asked[text] += 1
+                fails = sum(asked.values()) % 2 == 0 or "broken" in text
+            self.send_response(500 if fails else 200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            message = {"role": "assistant", "content": f"You asked: {text} {body['temperature']}"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+            self.wfile.write(json.dumps({"error": {"message": "down"}} if fails else reply | {"usage": usage}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_port}/v1", asked
+    http.shutdown()
+    http.server_close()
+
+
+def test_every_question_has_its_reply_in_order(tmp_path):
+    replies = put_questions(QUESTIONS, llm(), open_llm(llm()), tmp_path)
+    assert [reply.id for reply in replies] == [question.id for question in QUESTIONS]
+    assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
+
+
+def test_what_a_run_needs_is_told_beforehand():
+    assert demand(QUESTIONS, llm()) == (10, sum(len(text) for _, text in QUESTIONS) // 4, 70)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai-api/nowhere/model", "NOWHERE_API_KEY"),
+        ("nonsense/model", "Model API nonsense of model 'nonsense/model' not recognized"),
+        ("model", "should be in the format of <api_name>/<model_name>"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, message):
+    with pytest.raises(ModelError) as raised:
+        open_llm(llm(name=name, arguments={}))
+    assert message in str(raised.value)
+    assert str(raised.value).startswith(f"{name}: ")
+
+
+def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(
+    server, tmp_path, monkeypatch
+):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    first = put_questions(QUESTIONS[:6], model, open_llm(model), tmp_path)
+    assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[:6]]
+    before = asked.copy()
+    whole = put_questions(QUESTIONS, model, open_llm(model), tmp_path)  # as if the first run had been cut off
+    assert whole[:6] == first
+    assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[6:]]
+    assert set(asked - before) == {text for _, text in QUESTIONS[6:]}
+
+
+def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path, monkeypatch):
+    url, _ = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    (reply,) = put_questions([Question("broken", "broken?")], model, open_llm(model), tmp_path)
+    assert reply.text is None
+    assert reply.error
