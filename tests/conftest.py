@@ -97,7 +97,7 @@ variants:
       receiver: {good: "{N2}", bad: "{N1}"}
 frames:
   - {verb: baked, gift: a cake}
-  - {verb: poured, gift: an orange juice}
+  - {verb: poured, gift: an egg}
   - {verb: sang, gift: a song}
 fillers: {}
 """
@@ -396,7 +396,7 @@ def save_tiny_gpt2(folder: Path) -> None:
 def tiny_tokenizer() -> PreTrainedTokenizerFast:
     """Return a word-piece tokenizer that knows the toy construction's words; all others fall into letters."""
     letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz" for prefix in ("", "##")]
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", *letters]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "'", *letters]
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *WORDS]))}
     tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = Lowercase()
