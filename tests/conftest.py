@@ -251,6 +251,7 @@ def _shrink(params: dict) -> None:
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
     }
+    params["series"] = {}
     params["generate_sentences"]["per_label"] = 6
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["mine_sentences"] |= {"corpus": corpus, "engine": {"kind": "local", "workers": 1}}
