@@ -35,12 +35,15 @@ def runs(folder: Path, stage: str):
 
 
 def test_one_run_for_every_stage_and_item(finished_project):
-    for stage in YAML(typ="safe").load(finished_project / "dvc.yaml")["stages"]:
-        (found,) = runs(finished_project, stage)
-        assert found.info.status == "FINISHED"
-        assert found.data.tags["dvc.stage"].startswith(stage)
-        assert len(found.data.tags["mlflow.source.git.commit"]) == 40
-        assert found.data.tags["git.dirty"] == "false"
+    items = list(YAML(typ="safe").load(finished_project / "dvc.lock")["stages"])
+    found = [
+        one for stage in dict.fromkeys(item.split("@")[0] for item in items) for one in runs(finished_project, stage)
+    ]
+    assert sorted(one.data.tags["dvc.stage"] for one in found) == sorted(items)
+    for one in found:
+        assert one.info.status == "FINISHED"
+        assert len(one.data.tags["mlflow.source.git.commit"]) == 40
+        assert one.data.tags["git.dirty"] == "false"
 
 
 def test_a_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
