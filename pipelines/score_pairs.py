@@ -15,8 +15,10 @@ COMPARED = 64  # pairs of each construction on which another precision is compar
 def score_pairs(stage: Stage) -> Outcome:
     slug, settings = stage.item["model"], stage.params.score_pairs
     spec = stage.params.models[slug]
-    folder = stage.use(DATA / "build_pairs")
-    pairs = {name: pairs_of(read_table(folder / f"{name}.parquet")) for name in stage.params.grid.pairs.constructions}
+    pairs = {
+        name: pairs_of(read_table(stage.use(DATA / "build_pairs" / f"{name}.parquet")))
+        for name in stage.params.grid.pairs.constructions
+    }
     model = load_language_model(slug, spec, settings.device)
     scored = {name: score(model, own, settings) for name, own in pairs.items()}
     for name, table in scored.items():

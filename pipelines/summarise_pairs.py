@@ -39,11 +39,10 @@ def summarise_pairs(stage: Stage) -> Outcome:
 def _scored(stage: Stage) -> pd.DataFrame:
     """Return all pairs with all their margins, for every model of the grid."""
     grid = stage.params.grid.pairs
-    made = stage.use(DATA / "build_pairs")
     folders = {model: stage.use(DATA / "score_pairs" / model) for model in grid.models}
     tables = []
     for name in grid.constructions:
-        pairs = read_table(made / f"{name}.parquet").drop(columns=["context", "good", "bad"])
+        pairs = read_table(stage.use(DATA / "build_pairs" / f"{name}.parquet")).drop(columns=["context", "good", "bad"])
         for model, folder in folders.items():
             margins = read_table(folder / f"{name}.parquet")[["id", "scheme", "score", "margin"]]
             tables.append(pairs.merge(margins, on="id", validate="one_to_many").assign(model=model))
