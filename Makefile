@@ -19,7 +19,7 @@ test: $(VENV)/installed
 	ruff format --check
 	ruff check
 	mypy
-	pytest
+	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
 
 benchmark: $(VENV)/installed-benchmark
 	pytest benchmarks --quiet
