@@ -24,8 +24,9 @@ def prepare(folder) -> None:
     write_toy_construction(folder / "constructions")
 
     def change(params):
-        for family in ("sentences", "mining", "probes"):
-            params["grid"][family]["constructions"] = ["toy"]
+        for family in params["grid"].values():
+            if "constructions" in family:
+                family["constructions"] = ["toy"]
 
     change_params(folder, ROOT / "presets" / "embedded.yaml", change)
     rows = [{"id": f"mined-{n}", "text": f"Sentence {n}.", "tags": f"DT {['NN', 'VB'][n % 2]}"} for n in range(4)]
