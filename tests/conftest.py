@@ -246,6 +246,7 @@ def _shrink(params: dict) -> None:
         "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "benchmarks": []},
         "prompts": {"llms": ["mock"], "constructions": ["toy"]},
+        "frames": {"llms": [], "constructions": []},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, m
 
 from cxprobe.errors import ParamsError
 from cxprobe.mining_params import MineSentences
-from cxprobe.prompting_params import AskLlms, Llm
+from cxprobe.prompting_params import AskLlms, Llm, WriteFrames
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("params.yaml")
@@ -118,6 +118,15 @@ class PromptsGrid(Closed):
     """Folders of constructions/ that have an items.yaml."""
 
 
+class FramesGrid(Closed):
+    """What write_frames runs over; both may be empty."""
+
+    llms: Annotated[list[LlmSlug], AfterValidator(_distinct)]
+    """Slugs of the section llms."""
+    constructions: Annotated[list[ConstructionName], AfterValidator(_distinct)]
+    """Folders of constructions/ that have a pairs.yaml."""
+
+
 class Grid(Closed):
     """Which models and constructions run; how they run stands in the section of each stage."""
 
@@ -129,6 +138,7 @@ class Grid(Closed):
     scenarios: ScenariosGrid
     benchmarks: BenchmarksGrid
     prompts: PromptsGrid
+    frames: FramesGrid
 
     @model_validator(mode="after")
     def _probe_only_what_has_sentences(self) -> "Grid":
@@ -357,6 +367,7 @@ class Params(Closed):
     fit_probes: FitProbes
     fill_scenarios: FillScenarios
     ask_llms: AskLlms
+    write_frames: WriteFrames
 
     @model_validator(mode="after")
     def _know_every_benchmark(self) -> "Params":

@@ -1,10 +1,13 @@
-"""The sections llms and ask_llms of params.yaml: which instructed models, and how they are asked."""
+"""The sections llms, ask_llms and write_frames of params.yaml: which instructed models, and how they are asked."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from cxprobe.schema import Closed
+
+INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
+DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
 
 
 class Llm(Closed):
@@ -61,3 +64,18 @@ class AskLlms(Closed):
     """Whether the model reasons first: [false], [true] or both."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
+
+
+class WriteFrames(Closed):
+    """Frames of minimal pairs, written and filtered by a model."""
+
+    prompt: str
+    """A name of prompts/frames.yaml."""
+    requests: Annotated[int, Field(ge=1)]
+    """How often frames are asked for; each time other examples are shown, so that the replies differ."""
+    per_request: Annotated[int, Field(ge=1)]
+    """How many frames one request asks for; some 30 tokens of llms.<slug>.max_tokens each."""
+    examples: Annotated[int, Field(ge=1)]
+    """How many frames of the construction's pairs.yaml each request shows."""
+    accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
+    """What the first filter lets through."""

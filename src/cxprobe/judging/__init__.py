@@ -1,11 +1,13 @@
 """Judging: what the replies of language models say, whether that is right, and what it comes to.
 
 Replies are judged one by one (`judge_inference`, `judge_reasoning`), counted (`count_outcomes`) and summed up
-(`accuracy`, `spread_over_prompts`). Nothing here asks a model, so that a change re-runs no request.
+(`accuracy`, `spread_over_prompts`). Nothing here asks a model, so that a change re-runs no request. Verdicts of
+one word are read as well (`read_word`).
 """
 
 from cxprobe.judging.accuracy import accuracy, count_outcomes, macro_f1, spread_over_prompts
 from cxprobe.judging.replies import Judgement, judge_inference, judge_reasoning
+from cxprobe.judging.words import read_word
 
 __all__ = [
     "Judgement",
@@ -14,5 +16,6 @@ __all__ = [
     "judge_inference",
     "judge_reasoning",
     "macro_f1",
+    "read_word",
     "spread_over_prompts",
 ]

@@ -161,7 +161,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError, {})
     faults = list(chain(_faults_of_slots(content, people), _faults_of_templates(content, people)))
     if not faults:  # what cannot be put together cannot be looked at either
-        faults = list(_faults_of_sentences(content, people))
+        faults = list(faults_of_sentences(content, people))
     if faults:
         raise ConstructionError("\n".join(f"{path}, line {line_of(path, *keys)}: {what}" for keys, what in faults))
     return content
@@ -244,7 +244,7 @@ def _faults_of_templates(content: PairsFile, people: People) -> Iterator[Fault]:
                 yield where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}"
 
 
-def _faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
+def faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
     """Put every row into every variant, beside the first row of each other group, and look at what comes out."""
     first = {slot: value for rows in content.groups.values() for slot, value in rows[0].items()}
     persons = {slot: f"Person {number}" for number, slot in enumerate(content.people)}

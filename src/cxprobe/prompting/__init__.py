@@ -6,6 +6,8 @@ data as well (`load_inference_prompts`, `load_reasoning_prompts`) and make quest
 `ask_reasoning`), with examples before them (`choose_examples`, `without_examples`) or none. All questions about a
 construction are one table (`build_questions`), which is put to a model through inspect_ai (`open_llm`, `demand`,
 `put_questions`).
+
+Frames of minimal pairs are asked for, and filtered, in the words of one more file (`load_writing_prompt`).
 """
 
 from cxprobe.prompting.cxnli import InferenceFile, Repair, read_inference_file
@@ -21,6 +23,7 @@ from cxprobe.prompting.templates import (
     load_inference_prompts,
     load_reasoning_prompts,
 )
+from cxprobe.prompting.writing import WritingPrompt, load_writing_prompt
 
 __all__ = [
     "Demand",
@@ -32,6 +35,7 @@ __all__ = [
     "ReasoningPrompts",
     "Repair",
     "Reply",
+    "WritingPrompt",
     "ask_inference",
     "ask_reasoning",
     "build_questions",
@@ -40,6 +44,7 @@ __all__ = [
     "load_inference_prompts",
     "load_items",
     "load_reasoning_prompts",
+    "load_writing_prompt",
     "open_llm",
     "put_questions",
     "read_inference_file",

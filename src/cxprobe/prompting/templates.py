@@ -14,7 +14,7 @@ from cxprobe.schema import Closed, read_yaml, suggest, validate
 PROMPTS_FOLDER = Path("prompts")
 
 
-def _with_fields(*fields: str) -> AfterValidator:
+def with_fields(*fields: str) -> AfterValidator:
     """Return a check that a text takes up exactly these fields."""
 
     def check(text: str) -> str:
@@ -66,9 +66,9 @@ class InferencePrompts(_Wording):
     """Name -> what is said before the item."""
     heading: str
     """What stands above the examples."""
-    example: Annotated[str, _with_fields("premise", "hypothesis", "answer")]
+    example: Annotated[str, with_fields("premise", "hypothesis", "answer")]
     """An example with its answer."""
-    item: Annotated[str, _with_fields("premise", "hypothesis")]
+    item: Annotated[str, with_fields("premise", "hypothesis")]
     """What is asked about."""
 
     @model_validator(mode="after")
@@ -82,7 +82,7 @@ class ReasoningPrompts(_Wording):
 
     prompts: Annotated[dict[Name, ReasoningPrompt], Field(min_length=1)]
     """Name -> what is said before the item."""
-    item: Annotated[str, _with_fields("text", "question", "a", "b")]
+    item: Annotated[str, with_fields("text", "question", "a", "b")]
     """What is asked about, with the three options."""
 
     @model_validator(mode="after")
