@@ -1,10 +1,10 @@
 """What every construction with pairs promises, at the size that the paper has."""
 
 import re
-from collections import Counter
-from difflib import SequenceMatcher
-from itertools import groupby
+from collections import ChainMap, Counter
+from itertools import groupby, product
 from operator import attrgetter
+from string import Formatter
 
 import numpy as np
 import pytest
@@ -88,14 +88,57 @@ def test_articles_are_right(name, rendered):
     assert {wrong for pair in pairs for wrong in wrong_articles(pair.context + pair.good + pair.bad)} == set()
 
 
+def people_in(text, nouns):
+    """Return the people that a text names, in its order and as the lexicon writes them, whatever their capital."""
+    known = {noun.lower(): noun for noun in nouns}
+    return [known[found] for found in re.findall(rf"\b(?:{'|'.join(known)})\b", text.lower())]
+
+
+def parts_of(template, text, contrast):
+    """Return what a text has in each place of its template, and apart from that what it has in the contrasts."""
+    places = []
+    pattern = ""
+    for literal, slot, *_ in Formatter().parse(template):
+        pattern += re.escape(literal) + ("(.+?)" if slot is not None else "")
+        places += [slot] if slot is not None else []
+    found = re.fullmatch(pattern, text, re.IGNORECASE)
+    assert found, (template, text)
+    words = [(slot, part.lower()) for slot, part in zip(places, found.groups(), strict=True)]
+    return [one for one in words if one[0] not in contrast], dict(one for one in words if one[0] in contrast)
+
+
+def declared(content, contrast, pair):
+    """Return what a file says that the right and the wrong member may have in each contrast."""
+    used = {
+        slot for one in contrast.values() for side in (one.good, one.bad) for _, slot, *_ in Formatter().parse(side)
+    }
+    fillers = [rows for rows in content.fillers.values() if used & rows[0].keys()]
+    values = dict(content.frames[int(pair.clusters["frame"].rpartition(" ")[2])])
+    if content.people:
+        nouns = PEOPLE.types[pair.groups["noun_type"]].nouns
+        values |= zip(content.people, people_in(pair.context, nouns), strict=True)
+    return [
+        tuple(
+            {
+                slot: getattr(one, side).format_map(dict(ChainMap(values, *rows))).lower()
+                for slot, one in contrast.items()
+            }
+            for side in ("good", "bad")
+        )
+        for rows in product(*fillers)
+    ]
+
+
 @pytest.mark.parametrize("name", LOADED)
 def test_the_members_of_a_pair_differ_where_the_file_says_and_nowhere_else(name, rendered):
     content = LOADED[name]
     for pair in rendered[name].pairs[::7]:
-        contrast = content.variants[pair.groups["variant"]].contrast
-        good, bad = pair.good.split(), pair.bad.split()
-        changes = SequenceMatcher(None, good, bad, autojunk=False).get_opcodes()
-        assert sum(change[0] != "equal" for change in changes) == len(contrast)
+        variant = content.variants[pair.groups["variant"]]
+        members = [parts_of(variant.continuation, text.lstrip(), variant.contrast) for text in (pair.good, pair.bad)]
+        (shared, good), (also_shared, bad) = members
+        assert shared == also_shared
+        assert all(good[slot] != bad[slot] for slot in variant.contrast)
+        assert (good, bad) in declared(content, variant.contrast, pair)
 
 
 @pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.switched])
@@ -105,12 +148,6 @@ def test_switching_makes_the_wrong_member_right(name, rendered):
         other = members[item, variant, "switched" if order == "original" else "original"]
         assert (pair.good, pair.bad) == (other.bad, other.good)
         assert sorted(pair.context.lower()) == sorted(other.context.lower())
-
-
-def people_in(text, nouns):
-    """Return the people that a text names, in its order and as the lexicon writes them, whatever their capital."""
-    known = {noun.lower(): noun for noun in nouns}
-    return [known[found] for found in re.findall(rf"\b(?:{'|'.join(known)})\b", text.lower())]
 
 
 @pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "meaning"])

@@ -35,7 +35,7 @@ def test_a_file_that_is_right_loads(tmp_path):
         ('who: {good: "{N1}", bad: "{N2}"}', 'who: {good: "{N1}", bad: "{X}"}', 12, "the slot 'X' is unknown"),
         ('who: {good: "{N1}", bad: "{N2}"}', 'they: {good: "{N1}", bad: "{N2}"}', 12, "has the name of a slot"),
         ("is {who}.", "is {N1}.", 12, "the continuation has no slot {who}"),
-        ("gift: an egg", "gift: a egg", 21, "'a egg' has the wrong article"),
+        ("an egg", "a egg", 21, "'a egg' has the wrong article"),
         ("gift: a cake", "gift: an cake", 20, "'an cake' has the wrong article"),
         ("people: [N1, N2]", "people: [N1]", 3, "switched: two people are exchanged, and people names 1"),
         (

@@ -1,0 +1,65 @@
+"""Scores against those of minicons, on the same ids; it comes with the extra `benchmark`, where speed is compared."""
+
+import numpy as np
+import pytest
+
+from cxprobe.likelihood import score_pairs, total
+from cxprobe.likelihood.causal import causal_token_scores
+from cxprobe.likelihood.masked import pll_token_scores
+from cxprobe.models import load_language_model
+from cxprobe.params import ModelSpec, ScorePairs
+from cxprobe.records import Pair
+from tiny_lms import save_lm
+
+scorer = pytest.importorskip("minicons.scorer", reason="minicons comes with the extra benchmark")
+
+CONTEXT = "the old cat runs, the king waits."
+ENDS = ["the old one is the cat.", "the old one is the dog.", "the oxen sing", "the queen, too, reads"]
+TEXTS = [f"{CONTEXT} {end}" for end in ENDS] + ["we say that the cats run", "the fox eats in the garden"]
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """Opens a tiny model of a kind as both know it."""
+
+    def open_(kind, theirs):
+        save_lm(tmp_path / kind, kind)
+        spec = ModelSpec(name=str(tmp_path / kind), revision=None, sha256=None, dtype="float32")
+        model = load_language_model("tiny", spec)
+        # minicons calls a method that transformers 5 dropped.
+        monkeypatch.setattr(
+            type(model.tokenizer), "batch_encode_plus", lambda self, texts, **how: self(texts, **how), raising=False
+        )
+        return model, theirs(model.model, "cpu", tokenizer=model.tokenizer)
+
+    return open_
+
+
+def add(one):
+    return one.sum().item()
+
+
+@pytest.mark.parametrize(("scheme", "metric"), [("pll", "original"), ("pll_word_l2r", "within_word_l2r")])
+@pytest.mark.parametrize("kind", ["bert", "deberta", "deberta-v2"])
+def test_pseudo_log_likelihoods_are_those_of_minicons(opened, kind, scheme, metric):
+    model, theirs = opened(kind, scorer.MaskedLMScorer)
+    ours = [total(one) for one in pll_token_scores(model, TEXTS, scheme=scheme, token_budget=96)]
+    np.testing.assert_allclose(ours, theirs.sequence_score(TEXTS, reduction=add, PLL_metric=metric), atol=1e-4)
+
+
+@pytest.mark.parametrize(("bos", "has_bos"), [("add", True), ("none", False)])
+def test_causal_scores_are_those_of_minicons(opened, bos, has_bos):
+    model, theirs = opened("gpt2", scorer.IncrementalLMScorer)
+    ours = [total(one) for one in causal_token_scores(model, TEXTS, bos=bos, token_budget=96)]
+    expected = theirs.sequence_score(TEXTS, reduction=add, bos_token=has_bos)
+    np.testing.assert_allclose(ours, expected, atol=1e-4)
+
+
+def test_scores_of_continuations_are_those_of_minicons(opened):
+    model, theirs = opened("gpt2", scorer.IncrementalLMScorer)
+    pairs = [Pair(str(n), str(n), CONTEXT, f" {end}", f" {ENDS[n - 1]}", {}, {}) for n, end in enumerate(ENDS)]
+    settings = ScorePairs(schemes=["pll"], scores=["given_context"], bos="add", token_budget=96, device="cpu")
+    found = score_pairs(model, pairs, settings)
+    expected = theirs.conditional_score([CONTEXT] * len(ENDS), ENDS, reduction=add, bos_token=True)
+    np.testing.assert_allclose(found["good"], expected, atol=1e-4)
+    np.testing.assert_allclose(found["bad"], np.roll(expected, 1), atol=1e-4)
