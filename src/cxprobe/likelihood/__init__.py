@@ -14,6 +14,7 @@ from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_sco
 from cxprobe.likelihood.pairs import score_pairs
 from cxprobe.likelihood.precision import agreement
 from cxprobe.likelihood.scores import (
+    CONTEXT_SCORES,
     SCORES,
     decide,
     given_context,
@@ -25,6 +26,7 @@ from cxprobe.likelihood.scores import (
 )
 
 __all__ = [
+    "CONTEXT_SCORES",
     "SCORES",
     "agreement",
     "candidate_log_probabilities",

@@ -6,13 +6,12 @@ import pandas as pd
 
 from cxprobe.likelihood.causal import causal_token_scores
 from cxprobe.likelihood.masked import pll_token_scores
-from cxprobe.likelihood.scores import SCORES, decide, given_context, pmi, refuse_unscored_differences
+from cxprobe.likelihood.scores import CONTEXT_SCORES, SCORES, decide, given_context, pmi, refuse_unscored_differences
 from cxprobe.models import CausalLM, MaskedLM
 from cxprobe.params import ScorePairs
 from cxprobe.records import Pair, TokenScores
 
 Found = Mapping[str, TokenScores]  # text -> its tokens' scores
-GIVEN = ("given_context", "pmi")  # scores of what follows a context
 COLUMNS = ["id", "scheme", "score", "good", "bad", "margin"]
 
 
@@ -63,7 +62,7 @@ def _token_scores(
 
 def _named(pairs: Sequence[Pair], name: str, found: Found, scheme: str) -> pd.DataFrame:
     """Return the rows of one score under one scheme."""
-    own = [pair for pair in pairs if pair.context or name not in GIVEN]
+    own = [pair for pair in pairs if pair.context or name not in CONTEXT_SCORES]
     if not own:
         return pd.DataFrame(columns=COLUMNS)
     for pair in own:

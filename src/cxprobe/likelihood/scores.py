@@ -68,6 +68,8 @@ def pmi(scores: TokenScores, start: int, alone: TokenScores) -> float:
 
 SCORES: dict[str, Score] = {"sum": total, "per_token": per_token, "per_character": per_character}
 """The scores of a whole text by their names."""
+CONTEXT_SCORES = ("given_context", "pmi")
+"""The names of those of what follows a context; a pair without one has none."""
 
 
 def decide(ids: Sequence[str], better: Sequence[float], worse: Sequence[float]) -> Decisions:
