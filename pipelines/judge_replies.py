@@ -15,7 +15,9 @@ def judge_replies(stage: Stage) -> Outcome:
     replies = read_table(stage.use(DATA / "ask_llms" / slug / f"{name}.parquet"))
     judgements = [_judge(reply) for _, reply in replies.iterrows()]
     judged = replies.assign(
-        answer=[judgement.answer for judgement in judgements], outcome=[judgement.outcome for judgement in judgements]
+        answer=[judgement.answer for judgement in judgements],
+        outcome=[judgement.outcome for judgement in judgements],
+        credit=[float(judgement.outcome == "right") for judgement in judgements],
     )
     write_table(judged, stage.data.with_suffix(".parquet"))
     by_prompt = accuracy(judged, [*SETTING, "prompt"])

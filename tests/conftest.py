@@ -245,8 +245,8 @@ def _shrink(params: dict) -> None:
         "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
         "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "benchmarks": []},
-        "prompts": {"llms": ["mock"], "constructions": ["toy"]},
         "frames": {"llms": [], "constructions": []},
+        "prompts": {"llms": ["mock"], "models": ["clm"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -374,11 +374,12 @@ def save_tiny_mlm(folder: Path) -> None:
 
 
 def save_tiny_clm(folder: Path) -> None:
-    """Save a BERT with random weights that reads from left to right."""
+    """Save a BERT with random weights that reads from left to right, long texts too: it spells most words."""
     torch.manual_seed(0)
     tokenizer = tiny_tokenizer()
+    tokenizer.model_max_length = 2048
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, is_decoder=True, **sizes)
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=2048, is_decoder=True, **sizes)
     BertLMHeadModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, m
 
 from cxprobe.errors import ParamsError
 from cxprobe.mining_params import MineSentences
-from cxprobe.prompting_params import AskLlms, Llm, WriteFrames
+from cxprobe.prompting_params import AnswerLikelihoods, AskLlms, Llm, SummarisePrompts, WriteFrames
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("params.yaml")
@@ -110,10 +110,12 @@ class BenchmarksGrid(Closed):
 
 
 class PromptsGrid(Closed):
-    """What is asked in words."""
+    """What is asked about items: of some models in words, of others by the likelihood of the answers."""
 
     llms: Names[LlmSlug]
-    """Slugs of the section llms."""
+    """Slugs of the section llms, which reply in words."""
+    models: Names[ModelSlug]
+    """Slugs of the section models, masked or causal, whose answers are scored."""
     constructions: Names[ConstructionName]
     """Folders of constructions/ that have an items.yaml."""
 
@@ -368,6 +370,8 @@ class Params(Closed):
     fill_scenarios: FillScenarios
     ask_llms: AskLlms
     write_frames: WriteFrames
+    answer_likelihoods: AnswerLikelihoods
+    summarise_prompts: SummarisePrompts
 
     @model_validator(mode="after")
     def _know_every_benchmark(self) -> "Params":
@@ -392,6 +396,15 @@ class Params(Closed):
             raise ValueError(
                 f"summarise_pairs asks for {asked.scheme} and {asked.score}, but score_pairs has the schemes "
                 f"{kept.schemes} and the scores {kept.scores}; add them there"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _score_answers_as_they_are_summarised(self) -> "Params":
+        score, kept = self.summarise_prompts.score, self.answer_likelihoods.scores
+        if score not in kept:
+            raise ValueError(
+                f"summarise_prompts.score is {score}; add it to answer_likelihoods.scores, which has {kept}"
             )
         return self
 

@@ -1,13 +1,15 @@
-"""The sections llms, ask_llms and write_frames of params.yaml: which instructed models, and how they are asked."""
+"""What params.yaml says of prompting: which models are asked in words, how, and how the others are asked."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from cxprobe.records import Bos
 from cxprobe.schema import Closed
 
 INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
 DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
+AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 
 
 class Llm(Closed):
@@ -79,3 +81,33 @@ class WriteFrames(Closed):
     """How many frames of the construction's pairs.yaml each request shows."""
     accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
     """What the first filter lets through."""
+
+
+class AnswerLikelihoods(Closed):
+    """The items of ask_llms, put to language models as texts that go on with one answer or another."""
+
+    inference_prompts: Annotated[list[str], Field(min_length=1)]
+    """Names of prompts/continuations.yaml, section inference."""
+    reasoning_prompts: Annotated[list[str], Field(min_length=1)]
+    """Names of prompts/continuations.yaml, section reasoning."""
+    most_shots: Annotated[int, Field(ge=0)]
+    """Of ask_llms.shots those that show at most so many examples of each relation are asked; small models read little.
+    The items are the same whatever this is."""
+    scores: Annotated[list[AnswerScore], Field(min_length=1)]
+    """How answers are compared: by the log-probability of the answer, over its tokens or characters or not, or by how
+    much the item raises it."""
+    scheme: Literal["pll", "pll_word_l2r"]
+    """How masked models are asked; causal ones have one way."""
+    bos: Bos
+    """What causal models read before a text, as in score_pairs."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    device: str
+    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+
+
+class SummarisePrompts(Closed):
+    """What the figures are drawn from."""
+
+    score: AnswerScore
+    """One of answer_likelihoods.scores; the tables have all."""

@@ -25,8 +25,11 @@ def judged_table(rows):
     table = []
     for reply, gold, construction, prompt, premise in rows:
         answer, outcome = judge_inference(reply, gold, chain_of_thought=False)
-        table.append((construction, prompt, str(RELATIONS.index(gold)), answer, outcome, str(premise)))
-    return pd.DataFrame(table, columns=["construction", "prompt", "gold", "answer", "outcome", "cluster_premise"])
+        table.append(
+            (construction, prompt, str(RELATIONS.index(gold)), answer, outcome, float(outcome == "right"), str(premise))
+        )
+    columns = ["construction", "prompt", "gold", "answer", "outcome", "credit", "cluster_premise"]
+    return pd.DataFrame(table, columns=columns)
 
 
 @settings(deadline=None, max_examples=30)
@@ -34,7 +37,7 @@ def judged_table(rows):
 def test_the_counts_add_up_to_what_was_asked(rows):
     judged = judged_table(rows)
     counts = count_outcomes(judged, ["construction", "prompt"])
-    assert (counts[["right", "wrong", "unparsed", "failed"]].sum(axis=1) == counts["asked"]).all()
+    assert (counts[["right", "wrong", "tied", "unparsed", "failed"]].sum(axis=1) == counts["asked"]).all()
     assert counts["asked"].sum() == len(rows)
     assert counts["failed"].sum() == sum(row[0] is None for row in rows)
 
@@ -76,7 +79,7 @@ def test_when_all_failed_there_is_no_accuracy_and_the_count_says_so():
     judged = judged_table([(None, "neutral", "a", "p", 1)])
     assert accuracy(judged, ["construction"]).empty
     assert count_outcomes(judged, ["construction"]).to_dict("records") == [
-        {"construction": "a", "asked": 1, "right": 0, "wrong": 0, "unparsed": 0, "failed": 1}
+        {"construction": "a", "asked": 1, "right": 0, "wrong": 0, "tied": 0, "unparsed": 0, "failed": 1}
     ]
 
 

@@ -4,14 +4,16 @@ from conftest import ITEMS, ROOT
 from cxprobe.errors import PromptError
 from cxprobe.prompting import (
     Material,
+    build_choices,
     build_questions,
+    load_continuations,
     load_inference_prompts,
     load_items,
     load_reasoning_prompts,
     render_inferences,
     render_reasonings,
 )
-from cxprobe.prompting_params import AskLlms
+from cxprobe.prompting_params import AnswerLikelihoods, AskLlms
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +24,12 @@ def material(tmp_path_factory):
     items = load_items("toy", folder)
     own = render_inferences(items, "toy")
     sets = {of: [item for item in own if item.set == of] for of in ("templatic", "challenge")}
+    return Material(sets, render_reasonings(items, "toy", seed=1), sets, {})
+
+
+def questions(material, settings):
     prompts = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
-    return Material(sets, render_reasonings(items, "toy", seed=1), sets, *prompts)
+    return build_questions("toy", material, *prompts, settings, seed=1)
 
 
 def settings(**changes):
@@ -40,7 +46,7 @@ def settings(**changes):
 
 
 def test_every_item_is_asked_with_every_prompt_and_either_way(material):
-    table = build_questions("toy", material, settings(), seed=1)
+    table = questions(material, settings())
     assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
     assert table["id"].is_unique
     assert table["question"].is_unique
@@ -55,7 +61,7 @@ def test_all_settings_of_shots_are_asked_about_the_same_items(material):
         {"number": 0, "sources": [], "of_the_construction": True},
         {"number": 1, "sources": ["templatic"], "of_the_construction": True},
     ]
-    table = build_questions("toy", material, settings(shots=shots, chain_of_thought=[False]), seed=1)
+    table = questions(material, settings(shots=shots, chain_of_thought=[False]))
     asked = table[table["set"] == "templatic"].groupby("shots")["cluster_premise"].agg(set)
     assert asked[0] == asked[1]
     assert len(asked[0]) == 1  # the other premise is the example
@@ -64,7 +70,7 @@ def test_all_settings_of_shots_are_asked_about_the_same_items(material):
 
 
 def test_what_is_drawn_is_drawn_by_premise(material):
-    table = build_questions("toy", material, settings(premises=1), seed=1)
+    table = questions(material, settings(premises=1))
     templatic = table[table["set"] == "templatic"]
     assert templatic["cluster_premise"].nunique() == 1
     assert set(templatic["gold"]) == set("012")
@@ -72,11 +78,50 @@ def test_what_is_drawn_is_drawn_by_premise(material):
 
 def test_an_unknown_prompt_or_nothing_to_ask_is_told(material):
     with pytest.raises(PromptError, match="prompt 'shrot' is unknown; did you mean 'short'"):
-        build_questions("toy", material, settings(inference_prompts=["shrot"]), seed=1)
+        questions(material, settings(inference_prompts=["shrot"]))
     with pytest.raises(PromptError, match="toy: nothing to ask"):
-        build_questions("toy", material._replace(inferences={}, reasonings=[]), settings(), seed=1)
+        questions(material._replace(inferences={}, reasonings=[]), settings())
 
 
 def test_shots_and_their_sources_go_together():
     with pytest.raises(ValueError, match="number is 1 and sources has 0; give both"):
         settings(shots=[{"number": 1, "sources": [], "of_the_construction": True}])
+
+
+def choices(material, settings, **changes):
+    plain = {"inference_prompts": ["question"], "reasoning_prompts": ["riddle"], "most_shots": 1, "scores": ["sum"]}
+    technical = {"scheme": "pll", "bos": "add", "token_budget": 64, "device": "cpu"}
+    own = AnswerLikelihoods.model_validate(plain | technical | changes)
+    return build_choices("toy", material, load_continuations(ROOT / "prompts"), settings, own, seed=1)
+
+
+SHOTS = [
+    {"number": 0, "sources": [], "of_the_construction": True},
+    {"number": 1, "sources": ["templatic"], "of_the_construction": True},
+]
+SAME = ["kind", "set", "test", "answerable", "shots", "examples", "gold", "cluster_premise"]
+
+
+def test_the_same_items_are_asked_in_words_and_by_likelihood(material):
+    asked = settings(shots=SHOTS, inference_prompts=["short"], chain_of_thought=[False])
+    in_words = questions(material, asked)
+    by_likelihood, texts = choices(material, asked)
+    assert in_words[SAME].equals(by_likelihood[SAME])
+    assert by_likelihood["id"].tolist() == [choice.id for choice in texts]
+    assert by_likelihood["question"].tolist() == [choice.context for choice in texts]
+    for gold, choice in zip(by_likelihood["gold"], texts, strict=True):
+        assert gold in choice.answers
+
+
+def test_fewer_shots_leave_the_items_as_they_are(material):
+    asked = settings(shots=SHOTS)
+    few, _ = choices(material, asked, most_shots=0)
+    both, _ = choices(material, asked)
+    assert few["id"].tolist() == [id_ for id_, shots in zip(both["id"], both["shots"], strict=True) if shots == 0]
+    with pytest.raises(PromptError, match=r"most_shots is 0, and ask_llms\.shots has none so few"):
+        choices(material, settings(shots=SHOTS[1:]), most_shots=0)
+
+
+def test_an_unknown_continuation_is_told(material):
+    with pytest.raises(PromptError, match="continuation 'questoin' is unknown; did you mean 'question'"):
+        choices(material, settings(), inference_prompts=["questoin"])

@@ -1,4 +1,4 @@
-"""From judged replies to numbers: counts, accuracies with intervals, and their spread over prompts."""
+"""From judged answers to numbers: counts, accuracies with intervals, and their spread over prompts."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         by: What is counted apart, such as construction and prompt.
 
     Returns:
-        One row a group, in the order of the values: the columns of ``by``, asked, right, wrong, unparsed and failed;
-        the last four add up to asked.
+        One row a group, in the order of the values: the columns of ``by``, asked, right, wrong, tied, unparsed and
+        failed; the last five add up to asked.
 
     Raises:
         DataError: An outcome is unknown.
@@ -34,14 +34,15 @@ def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Estimate how often replies are right.
+    """Estimate how often answers are right.
 
     A reply without an answer is not right; it stays in the denominator, and its rate stands beside. A request that
     failed is no reply and counts in neither; a group all of whose requests failed has no row.
 
     Args:
-        judged: One row a question: gold, answer ("" if there is none), outcome, the columns of ``by`` and one or more
-            named ``cluster_...`` by which the items are clustered (an item's premise or frame).
+        judged: One row a question: gold, answer ("" if there is none), outcome, credit (1 for right, 0 for wrong or no
+            answer, 1/k for a tie of k), the columns of ``by`` and one or more named ``cluster_...`` by which the items
+            are clustered (an item's premise or frame).
         by: What is measured apart.
 
     Returns:
@@ -59,7 +60,7 @@ def accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     rows = []
     for names, group in replied.groupby(list(by)):
         ways = group[clusters].to_numpy(dtype=object)  # (n, ways)
-        right = estimate_rate(np.asarray(group["outcome"] == "right", dtype=np.float64), ways)
+        right = estimate_rate(group["credit"].to_numpy(dtype=np.float64), ways)
         unparsed = estimate_rate(np.asarray(group["outcome"] == "unparsed", dtype=np.float64), ways)
         rows.append(
             dict(zip(by, names, strict=True))

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from cxprobe.records import RELATIONS, Relation
 
-Outcome = Literal["right", "wrong", "unparsed", "failed"]
-OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unparsed", "failed")
+Outcome = Literal["right", "wrong", "tied", "unparsed", "failed"]  # tied: of likelihoods only
+OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "tied", "unparsed", "failed")
 
 # The answers that a model may give, each with the word that may follow it on its line.
 _INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}

@@ -1,4 +1,4 @@
-"""From items, prompts and parameters to the table of all questions about a construction."""
+"""From items, prompts and parameters to all questions about a construction, in words or as texts to continue."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -6,74 +6,134 @@ from typing import NamedTuple, TypeVar
 import pandas as pd
 
 from cxprobe.errors import PromptError
+from cxprobe.prompting.continuations import Continuations, continue_inference, continue_reasoning
 from cxprobe.prompting.examples import choose_examples, without_examples
+from cxprobe.prompting.material import Material
 from cxprobe.prompting.templates import InferencePrompts, ReasoningPrompts, ask_inference, ask_reasoning
-from cxprobe.prompting_params import AskLlms, Shots
-from cxprobe.records import CLUSTER, RELATIONS, Inference, Reasoning
+from cxprobe.prompting_params import AnswerLikelihoods, AskLlms, Shots
+from cxprobe.records import CLUSTER, RELATIONS, Choice, Inference, Reasoning
 from cxprobe.seeding import generator_for
 
 Item = TypeVar("Item", Inference, Reasoning)
 
 REASONING = "reasoning"
 NO_EXAMPLES = "none"
-_COLUMNS = (
-    "id", "kind", "set", "construction", "test", "answerable", "prompt", "shots", "examples", "chain_of_thought",
-    "gold", "question", f"{CLUSTER}premise",
-)  # fmt: skip
 
 
-class Material(NamedTuple):
-    """What the questions about a construction are made of.
+class _Asked(NamedTuple):
+    """An item in one of the ways in which it is asked; ``id`` names the two together."""
 
-    Attributes:
-        inferences: Name of a set -> its items about the construction.
-        reasonings: The construction's reasoning items.
-        sources: Name of a source of examples, as the parameters give it -> its items.
-        inference_prompts: How models are asked about inferences.
-        reasoning_prompts: How models are asked multiple-choice questions.
-    """
+    id: str
+    item: Inference | Reasoning
+    prompt: str
+    shots: int
+    sources: str
+    examples: Sequence[Inference]
+    thought: bool
 
-    inferences: Mapping[str, Sequence[Inference]]
+
+class _Selection(NamedTuple):
+    """What is asked, and the examples of each setting of shots."""
+
+    inferences: Sequence[Inference]
     reasonings: Sequence[Reasoning]
-    sources: Mapping[str, Sequence[Inference]]
-    inference_prompts: InferencePrompts
-    reasoning_prompts: ReasoningPrompts
+    by_shots: Sequence[tuple[Shots, Sequence[Inference]]]
 
 
-def build_questions(construction: str, material: Material, settings: AskLlms, *, seed: int) -> pd.DataFrame:
-    """Return every question: each item with each prompt, setting of shots and chain of thought.
+def build_questions(
+    construction: str,
+    material: Material,
+    inference_prompts: InferencePrompts,
+    reasoning_prompts: ReasoningPrompts,
+    settings: AskLlms,
+    *,
+    seed: int,
+) -> pd.DataFrame:
+    """Return every question in words: each item with each prompt, setting of shots and chain of thought.
 
     No premise that is an example in any setting is asked in one, so that all settings are compared on the same items.
 
     Args:
         construction: Its name.
         material: What there is.
+        inference_prompts: How models are asked about inferences.
+        reasoning_prompts: How models are asked multiple-choice questions.
         settings: What of it is asked.
         seed: The project's seed.
 
     Returns:
         One row a question: id; kind ("inference" or "reasoning"); set; construction; test (of reasoning, else "");
         answerable; prompt; shots; examples (their sources, or "none"); chain_of_thought; gold (the digit or letter);
-        question; cluster_premise (the premise or frame).
+        cluster_premise (the premise or frame); question.
 
     Raises:
         PromptError: A prompt or a source of examples is unknown, a source is too small, or there is nothing to ask.
     """
-    by_shots = [_examples(shots, construction, material.sources, seed) for shots in settings.shots]
-    every_example = [example for examples in by_shots for example in examples]
+    selection = _select(construction, material, settings, seed)
+    rows = []
+    for asked in _asked(selection, settings.inference_prompts, settings.reasoning_prompts, settings.chain_of_thought):
+        thought = asked.thought
+        if isinstance(asked.item, Inference):
+            text = ask_inference(asked.item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
+        else:
+            text = ask_reasoning(asked.item, asked.prompt, reasoning_prompts, chain_of_thought=thought)
+        rows.append(_row(asked) | {"question": text})
+    return pd.DataFrame(rows)
+
+
+def build_choices(
+    construction: str,
+    material: Material,
+    continuations: Continuations,
+    settings: AskLlms,
+    own: AnswerLikelihoods,
+    *,
+    seed: int,
+) -> tuple[pd.DataFrame, list[Choice]]:
+    """Return the same items as `build_questions` as texts to continue: with each continuation and setting of shots.
+
+    Args:
+        construction: Its name.
+        material: What there is.
+        continuations: The texts.
+        settings: What is asked in words; the items, and the examples, are those.
+        own: Which texts, and how many shots at most.
+        seed: The project's seed.
+
+    Returns:
+        One row a question, as `build_questions` returns them, where question is what stands before the answer; and
+        the questions with their answers, in the same order.
+
+    Raises:
+        PromptError: A text or a source of examples is unknown, a source is too small, or there is nothing to ask.
+    """
+    selection = _select(construction, material, settings, seed)
+    few = [(shots, examples) for shots, examples in selection.by_shots if shots.number <= own.most_shots]
+    if not few:
+        raise PromptError(f"answer_likelihoods.most_shots is {own.most_shots}, and ask_llms.shots has none so few")
+    rows, choices = [], []
+    for asked in _asked(selection._replace(by_shots=few), own.inference_prompts, own.reasoning_prompts, [False]):
+        if isinstance(asked.item, Inference):
+            choice = continue_inference(asked.id, asked.item, asked.prompt, continuations, asked.examples)
+        else:
+            choice = continue_reasoning(asked.id, asked.item, asked.prompt, continuations)
+        rows.append(_row(asked) | {"question": choice.context})
+        choices.append(choice)
+    return pd.DataFrame(rows), choices
+
+
+def _select(construction: str, material: Material, settings: AskLlms, seed: int) -> _Selection:
+    by_shots = [(shots, _examples(shots, construction, material.sources, seed)) for shots in settings.shots]
+    every_example = [example for _, examples in by_shots for example in examples]
     inferences = [
         item
         for name, items in material.inferences.items()
         for item in _draw(without_examples(items, every_example), settings.premises, (construction, name), seed)
     ]
     reasonings = _draw(material.reasonings, settings.premises, (construction, REASONING), seed)
-    rows = [
-        *_inference_rows(inferences, by_shots, material.inference_prompts, settings),
-        *_reasoning_rows(reasonings, material.reasoning_prompts, settings),
-    ]
-    if not rows:
+    if not inferences and not reasonings:
         raise PromptError(f"{construction}: nothing to ask; its items.yaml and ask_llms.sets have no set in common")
-    return pd.DataFrame(rows, columns=list(_COLUMNS))
+    return _Selection(inferences, reasonings, by_shots)
 
 
 def _examples(
@@ -96,35 +156,40 @@ def _cluster(item: Inference | Reasoning) -> str:
     return item.premise_id if isinstance(item, Inference) else item.frame_id
 
 
-def _inference_rows(
-    items: Sequence[Inference], by_shots: Sequence[Sequence[Inference]], prompts: InferencePrompts, settings: AskLlms
-) -> Iterator[tuple[object, ...]]:
-    for prompt in settings.inference_prompts:
-        for shots, examples in zip(settings.shots, by_shots, strict=True):
+def _asked(
+    selection: _Selection, inference_prompts: Sequence[str], reasoning_prompts: Sequence[str], thoughts: Sequence[bool]
+) -> Iterator[_Asked]:
+    for prompt in inference_prompts:
+        for shots, examples in selection.by_shots:
             sources = "+".join(shots.sources) or NO_EXAMPLES
-            for thought in settings.chain_of_thought:
-                for item in items:
-                    id_ = "/".join((item.id, prompt, str(shots.number), sources, _thought(thought)))
-                    question = ask_inference(item, prompt, prompts, examples, chain_of_thought=thought)
-                    yield (
-                        id_, "inference", item.set, item.construction, "", True, prompt, shots.number, sources, thought,
-                        str(RELATIONS.index(item.gold)), question, item.premise_id,
-                    )  # fmt: skip
+            for thought in thoughts:
+                for item in selection.inferences:
+                    id_ = _id(item, prompt, shots.number, sources, thought)
+                    yield _Asked(id_, item, prompt, shots.number, sources, examples, thought)
+    for prompt in reasoning_prompts:
+        for thought in thoughts:
+            for frame in selection.reasonings:
+                id_ = _id(frame, prompt, 0, NO_EXAMPLES, thought)
+                yield _Asked(id_, frame, prompt, 0, NO_EXAMPLES, [], thought)
 
 
-def _reasoning_rows(
-    items: Sequence[Reasoning], prompts: ReasoningPrompts, settings: AskLlms
-) -> Iterator[tuple[object, ...]]:
-    for prompt in settings.reasoning_prompts:
-        for thought in settings.chain_of_thought:
-            for item in items:
-                id_ = "/".join((item.id, prompt, "0", NO_EXAMPLES, _thought(thought)))
-                question = ask_reasoning(item, prompt, prompts, chain_of_thought=thought)
-                yield (
-                    id_, "reasoning", REASONING, item.construction, item.test, item.answerable, prompt, 0, NO_EXAMPLES,
-                    thought, item.gold, question, item.frame_id,
-                )  # fmt: skip
+def _id(item: Inference | Reasoning, prompt: str, shots: int, sources: str, thought: bool) -> str:
+    return "/".join((item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"))
 
 
-def _thought(chain_of_thought: bool) -> str:
-    return "reasoned" if chain_of_thought else "direct"
+def _row(asked: _Asked) -> dict[str, object]:
+    item = asked.item
+    return {
+        "id": asked.id,
+        "kind": "inference" if isinstance(item, Inference) else REASONING,
+        "set": item.set if isinstance(item, Inference) else REASONING,
+        "construction": item.construction,
+        "test": "" if isinstance(item, Inference) else item.test,
+        "answerable": isinstance(item, Inference) or item.answerable,
+        "prompt": asked.prompt,
+        "shots": asked.shots,
+        "examples": asked.sources,
+        "chain_of_thought": asked.thought,
+        "gold": str(RELATIONS.index(item.gold)) if isinstance(item, Inference) else item.gold,
+        f"{CLUSTER}premise": _cluster(item),
+    }

@@ -11,6 +11,8 @@ from matplotlib.ticker import PercentFormatter
 from cxprobe.reporting.plots import MARKERS, OKABE_ITO
 
 ROW = 0.34  # inches
+LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
+LINE = 0.22  # of the legend, in inches
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 
 
@@ -36,8 +38,11 @@ def dots(
         chance: Where a line is drawn; None for a bias, whose best value is 0.
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
-    height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.5
-    figure = Figure(figsize=(1.9 + 2.3 * len(places), height), layout="constrained")
+    width = 1.9 + 2.3 * len(places)
+    columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
+    legend = -(-(len(kinds) + (chance is not None)) // columns) * LINE
+    height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.3 + legend
+    figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else np.zeros(1)
     for axes, place in zip(grid, places, strict=True):
@@ -55,7 +60,7 @@ def dots(
     grid[0].set_yticks(range(len(names)), [readable(str(name)) for name in names])
     grid[0].set_ylim(len(names) - 0.5, -0.5)
     figure.suptitle(title, fontsize=11)
-    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 
