@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from json import dumps
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -33,6 +34,8 @@ from cxprobe.seeding import generator_for
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import SCRATCH, replacing, write_table
 
+PROMPTS_FILE = Path("prompts/frames.yaml")
+
 Asked = list[tuple[Question, Reply]]
 
 
@@ -44,7 +47,7 @@ def write_frames(stage: Stage) -> Outcome:
     content, about = load_pairs(name, people), load_construction(name).model_dump(include={"name", "gloss", "positive"})
     if content.tests != "meaning" or not all(variant.context for variant in content.variants.values()):
         raise ConstructionError(f"{name}: the filters ask about a sentence and what it means; its pairs.yaml has none")
-    prompt = load_writing_prompt(settings.prompt)
+    prompt = load_writing_prompt(stage.use(PROMPTS_FILE), settings.prompt)
     ask = partial(_ask, stage, open_llm(stage.params.llms[stage.item["llm"]]))
     slots = {slot: content.slots[slot].gloss for slot in content.frames[0]}
     templates = templates_of(content, people)

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from cxprobe.errors import PromptError
-from cxprobe.prompting.templates import PROMPTS_FOLDER, Name, with_fields
+from cxprobe.prompting.templates import Name, with_fields
 from cxprobe.prompting_params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
@@ -73,7 +73,7 @@ class WritingPrompts(Closed):
     """Name -> how models are asked."""
 
 
-def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingPrompt:
+def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
     """Read and check ``prompts/frames.yaml`` and return one of its prompts.
 
     Raises:
@@ -83,7 +83,6 @@ def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingProm
         Oba & Sugawara 2026 for the design: generation from a template with slots, and two filters, prototypical,
         extended or unacceptable and appropriate or inappropriate; all words are this project's own.
     """
-    path = folder / "frames.yaml"
     prompts = validate(WritingPrompts, read_yaml(path, PromptError), path, PromptError, {}).prompts
     if name not in prompts:
         raise PromptError(f"{path}: prompt '{name}' is unknown{suggest(name, list(prompts))}")
