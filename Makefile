@@ -4,7 +4,7 @@ VENV := .venv
 PRESET ?= embedded
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: repro test benchmark ui preset clean
+.PHONY: repro test test-all benchmark ui preset clean
 
 repro: $(VENV)/installed
 	cxprobe check
@@ -20,6 +20,10 @@ test: $(VENV)/installed
 	ruff check
 	mypy
 	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
+
+# The slow ones too, such as those that start a server.
+test-all: $(VENV)/installed
+	pytest -m 'slow or not slow'
 
 benchmark: $(VENV)/installed-benchmark
 	pytest benchmarks --quiet

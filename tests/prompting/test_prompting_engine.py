@@ -97,7 +97,19 @@ def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_a
 def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path, monkeypatch):
     url, _ = server
     monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=2)
+    asked = [Question("broken", "broken?"), QUESTIONS[0]]
+    broken, whole = put_questions(asked, model, open_llm(model), tmp_path)
+    assert broken.text is None
+    assert broken.error
+    assert whole.text
+
+
+def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path, monkeypatch):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
     model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
-    (reply,) = put_questions([Question("broken", "broken?")], model, open_llm(model), tmp_path)
-    assert reply.text is None
-    assert reply.error
+    broken = [Question(f"broken {number}", f"broken {number}?") for number in range(10)]
+    with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
+        put_questions(broken, model, open_llm(model), tmp_path)
+    assert set(asked) == {question.text for question in broken[:3]}

@@ -10,6 +10,7 @@ from cxprobe.errors import ModelError
 from cxprobe.prompting_params import Llm
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
+TRIED = 3  # questions that are put before the others; one alone may be refused for what it says
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
@@ -102,7 +103,8 @@ def put_questions(questions: Sequence[Question], llm: Llm, model: Any, scratch: 
     """Put questions to a model and return a reply, or a failure, for each, in their order.
 
     What was answered is kept in ``scratch`` at once: a run that was cut off goes on from there, and asks nothing again
-    that has been answered; what failed is asked again.
+    that has been answered; what failed is asked again. A few questions are put first: a server that answers none of
+    them does not know the model or the key, or is down, and is not asked the rest.
 
     Args:
         questions: With ids of their own.
@@ -111,8 +113,22 @@ def put_questions(questions: Sequence[Question], llm: Llm, model: Any, scratch: 
         scratch: A folder of this model's.
 
     Raises:
-        ModelError: The run broke down, or a question has neither a reply nor an error.
+        ModelError: None of the first questions was answered, the run broke down, or a question has neither a reply nor
+            an error.
     """
+    replies = _put(questions[:TRIED], llm, model, scratch)
+    if all(reply.text is None for reply in replies):
+        reason = replies[0].error.strip().splitlines()[-1]  # before it stands the whole request
+        raise ModelError(
+            f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look at "
+            "the model's name, its base_url, its key and its server, and run the stage again"
+        )
+    return [*replies, *_put(questions[TRIED:], llm, model, scratch)]
+
+
+def _put(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> list[Reply]:
+    if not questions:
+        return []
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
