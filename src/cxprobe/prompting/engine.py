@@ -120,8 +120,8 @@ def put_questions(questions: Sequence[Question], llm: Llm, model: Any, scratch: 
     if all(reply.text is None for reply in replies):
         reason = replies[0].error.strip().splitlines()[-1]  # before it stands the whole request
         raise ModelError(
-            f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look at "
-            "the model's name, its base_url, its key and its server, and run the stage again"
+            f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look "
+            "at the model's name, its base_url, its key and its server, and run the stage again"
         )
     return [*replies, *_put(questions[TRIED:], llm, model, scratch)]
 
