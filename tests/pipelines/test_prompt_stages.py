@@ -1,12 +1,53 @@
 """What is asked in words and by likelihood, as stages: the same items, and the summary that follows from both."""
 
+import importlib.util
+import shutil
+
 import pytest
 
+from conftest import ROOT, save_tiny_clm, write_toy_construction
+from cxprobe.errors import DataError
+from cxprobe.params import ModelSpec, load_params
+from cxprobe.stage import Outcome, Stage
 from cxprobe.storage import read_json, read_table
+from tiny_lms import save_lm
 
-pytestmark = pytest.mark.pipeline
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the toy construction and the project's prompts, to work in."""
+    write_toy_construction(tmp_path / "constructions")
+    shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
+def score(dtype: str = "float32") -> Outcome:
+    """Run the stage's work in the current folder, with the model that lies in the folder model."""
+    spec = importlib.util.spec_from_file_location("answer_likelihoods", ROOT / "pipelines" / "answer_likelihoods.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    model = ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)
+    stage = Stage(
+        "answer_likelihoods", {"model": "m", "construction": "toy"}, params.model_copy(update={"models": {"m": model}})
+    )
+    return script.answer_likelihoods(stage)
+
+
+def test_bfloat16_is_compared_with_float32(folder):
+    save_tiny_clm(folder / "model")
+    assert 0.5 < score("bfloat16").metrics["answers_as_in_float32"] <= 1
+
+
+def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder):
+    save_lm(folder / "model", "gpt2")
+    with pytest.raises(DataError, match=r"of 32 questions are too long for the model, which takes 64 tokens"):
+        score()
+    assert not (folder / "data").exists()
+
+
+@pytest.mark.pipeline
 def test_a_model_in_words_and_one_by_likelihood_have_the_same_items(finished_project):
     replies = read_table(finished_project / "data/judge_replies/mock/toy.parquet")
     questions = read_table(finished_project / "data/answer_likelihoods/clm/toy/questions.parquet")
@@ -15,6 +56,7 @@ def test_a_model_in_words_and_one_by_likelihood_have_the_same_items(finished_pro
     assert items[0] == items[1]
 
 
+@pytest.mark.pipeline
 def test_the_summary_is_that_of_the_likelihoods(finished_project):
     folder = finished_project / "data/answer_likelihoods/clm/toy"
     gold = read_table(folder / "questions.parquet").set_index("id")
@@ -28,6 +70,7 @@ def test_the_summary_is_that_of_the_likelihoods(finished_project):
     assert metrics["mock"]["reply_reasoning"]["unparsed"] == 1  # it says a digit where a letter is asked for
 
 
+@pytest.mark.pipeline
 def test_what_ran_stands_beside_what_is_published(finished_project):
     folder = finished_project / "results/summarise_prompts"
     for name in ("inference", "reasoning", "prompts"):

@@ -146,26 +146,26 @@ def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
 
 # The release states no licence and is not stored here; these run where a copy lies.
 RELEASE = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data")) / "benchmarks" / "cxnli"
-SIZES = {
-    "CxNLI/CxNLI_1_example_train.csv": 24,
-    "CxNLI/CxNLI_3_examples_test.tsv": 390,
-    "CxNLI/CxNLI_3_examples_train.csv": 72,
-    "CxNLI/SNLI_1_example_train.csv": 3,
-    "CxNLI/SNLI_3_examples_train.csv": 9,
-    "CxNLI_distinction/CxNLI_1_example_train_CxNLI_distinction_train.csv": 24,
-    "CxNLI_distinction/CxNLI_distinction_train.tsv": 14,
-    "o1-preview/CxNLI_3_examples_test104.csv": 104,
-    "o1-preview/CxNLI_3_examples_test16.csv": 16,
-    "o1-preview/CxNLI_3_examples_test16.tsv": 16,
+SIZES = {  # items and repairs
+    "CxNLI/CxNLI_1_example_train.csv": (24, 4),
+    "CxNLI/CxNLI_3_examples_test.tsv": (390, 54),
+    "CxNLI/CxNLI_3_examples_train.csv": (72, 10),
+    "CxNLI/SNLI_1_example_train.csv": (3, 3),
+    "CxNLI/SNLI_3_examples_train.csv": (9, 9),
+    "CxNLI_distinction/CxNLI_1_example_train_CxNLI_distinction_train.csv": (24, 4),
+    "CxNLI_distinction/CxNLI_distinction_train.tsv": (14, 2),
+    "o1-preview/CxNLI_3_examples_test104.csv": (104, 325),
+    "o1-preview/CxNLI_3_examples_test16.csv": (16, 3),
+    "o1-preview/CxNLI_3_examples_test16.tsv": (16, 2),
 }
 needs_the_release = pytest.mark.skipif(not RELEASE.is_dir(), reason="no copy of the CxNLI release")
 
 
 @needs_the_release
 @pytest.mark.parametrize("name", SIZES)
-def test_every_file_of_the_release_has_all_its_items(name):
+def test_every_file_of_the_release_has_all_its_items_and_tells_what_was_repaired(name):
     file = read_inference_file(RELEASE / name, "official")
-    assert len(file.items) == SIZES[name]
+    assert (len(file.items), len(file.repairs)) == SIZES[name]
     words = [text for item in file.items for text in (item.premise, item.hypothesis)]
     assert all(text and text == text.strip() and "\t" not in text for text in words)
 

@@ -135,8 +135,9 @@ def prompted_beside_published(run: pd.DataFrame, published: pd.DataFrame, keys: 
         accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked="reply", items="the paper's"
     )
     both = pd.concat([ours, theirs], ignore_index=True)
-    places = {setting: place for place, setting in enumerate(dict.fromkeys(_settings(both, keys)))}
-    order = sorted(range(len(both)), key=lambda row: places[_settings(both, keys)[row]])
+    settings = _settings(both, keys)
+    places = {setting: place for place, setting in enumerate(dict.fromkeys(settings))}
+    order = sorted(range(len(both)), key=lambda row: places[settings[row]])
     columns = [*keys, "model", "asked", "items", "accuracy", "n", "source"]
     return both.iloc[order][columns].reset_index(drop=True)
 
