@@ -11,7 +11,8 @@ repro: $(VENV)/installed
 	dvc repro
 	cxprobe sync
 	@echo
-	@echo "Figures:  results/summarise_results/figures/ and results/fit_probes/<model>/<construction>/*.png"
+	@echo "Figures:  results/summarise_results/figures/, results/summarise_scenarios/, results/summarise_pairs/figures/,"
+	@echo "          results/summarise_prompts/figures/, and results/fit_probes/<model>/<source>/<construction>/"
 	@echo "Numbers:  .venv/bin/dvc metrics show"
 	@echo "MLflow:   make ui, then open http://127.0.0.1:5000"
 
