@@ -22,7 +22,7 @@ from cxprobe.seeding import generator_for
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 IGNORED = -100  # the label of a position where nothing is predicted
-_ROWS = 1024  # positions whose logits over the vocabulary exist at one time
+_ROWS = 256  # positions whose logits over the vocabulary exist at one time: few enough to stay in the heap of malloc
 _LOGGED = 20  # steps that a point of the learning curve is the mean of
 
 
