@@ -1,13 +1,15 @@
 """Estimates with intervals."""
 
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from cxprobe.errors import DataError
-from cxprobe.records import Difference, Estimate
+from cxprobe.records import CLUSTER, Difference, Estimate
 
 LEVEL = 0.95
 
@@ -22,19 +24,37 @@ def credit(probabilities: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDA
     return np.where(probabilities == 0.5, 0.5, (probabilities > 0.5) == labels)
 
 
+def clusters_of(table: pd.DataFrame) -> NDArray[np.object_]:
+    """Return the clusters of a table's rows, shape (rows, ways): the columns that begin with ``cluster_``.
+
+    Columns that differ in a number at their end, such as cluster_ADJ1 and cluster_ADJ2, hold clusters of one kind: a
+    row with a word in the first place and one with it in the second have a cluster in common. A row without a name,
+    as in a column that only other rows' constructions have, shares no cluster of that kind.
+
+    Raises:
+        DataError: There is no such column.
+    """
+    columns = [column for column in table.columns if column.startswith(CLUSTER)]
+    if not columns:
+        raise DataError(f"no column begins with {CLUSTER}; items that share a premise or a word are not independent")
+    alone = np.array([f"row {place}" for place in range(len(table))], dtype=object)
+    ways = []
+    for column in columns:
+        names = np.where(table[column].isna(), alone, table[column].astype(str))
+        ways.append(column.rstrip("0123456789") + ":" + names.astype(object))
+    return np.column_stack(ways)
+
+
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
-    The interval is Wilson's score interval at 95 %, taken for the effective number of items. That is n / deff, where
-    the design effect deff is the ratio of the cluster-robust (ultimate cluster) variance of the mean to the binomial
-    one, and is corrected for the few degrees of freedom that few clusters leave. Items may be clustered in several
-    ways at once, by template and by word: the way that leaves the fewest effective items decides. It needs no
-    resampling, stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the
+    The interval is Wilson's score interval at 95 %, taken for the effective number of items (`effective_items`). It
+    needs no resampling, stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the
     design effect is taken as 1 and only the number of clusters widens the interval.
 
     Args:
         credits: Shape (n,): 1 for right, 0 for wrong, 0.5 for a tie.
-        clusters: Shape (n, k): the name of each item's cluster, in k ways of clustering.
+        clusters: Shape (n, k): the names of each item's clusters. A name is one cluster in whatever column it stands.
 
     Raises:
         DataError: There are no items, or not one row of clusters for each.
@@ -47,7 +67,7 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
     if n == 0 or clusters.ndim != 2 or n != len(clusters):
         raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
     rate = float(np.mean(credits, dtype=np.float64))
-    effective = min(effective_items(credits, way) for way in clusters.T)
+    effective = effective_items(credits, clusters)
     z = float(norm.ppf((1 + LEVEL) / 2))
     centre = (rate + z**2 / (2 * effective)) / (1 + z**2 / effective)
     half = z / (1 + z**2 / effective) * sqrt(rate * (1 - rate) / effective + z**2 / (4 * effective**2))
@@ -58,18 +78,29 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
 def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
     """Return how many independent items tell as much about the mean as these clustered ones, in [1, n].
 
+    That is n / deff, where the design effect deff is the ratio of the cluster-robust variance of the mean to the
+    binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on one
+    another if they have any cluster in common: the same template, or the same word, be it in another place. Where
+    that comes out below the variance under one of the ways of clustering alone, which chance can bring about, the
+    larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as one item.
+
     Args:
         credits: Shape (n,).
-        clusters: Shape (n,): the name of each item's cluster. One cluster alone counts as one item.
+        clusters: Shape (n, k), see `estimate_rate`.
+
+    Source:
+        Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
+        are pairs of one kind of thing.
     """
     n = len(credits)
-    rate = float(np.mean(credits, dtype=np.float64))
-    _, members = np.unique(clusters, return_inverse=True)
-    residuals = np.bincount(members, weights=credits - rate)  # (g,) sums per cluster
-    groups = len(residuals)
+    ways = _ways(clusters)
+    groups = min(len(np.unique(way)) for way in ways)
     if groups == 1:
         return 1.0
-    clustered = groups / (groups - 1) * float(residuals @ residuals) / n**2
+    residuals = credits - np.mean(credits, dtype=np.float64)  # (n,)
+    dependent = max(_sum_over_shared(residuals, residuals, way) for way in ways)
+    clustered = groups / (groups - 1) * dependent / n**2
+    rate = float(np.mean(credits, dtype=np.float64))
     binomial = rate * (1 - rate) / n
     design_effect = max(clustered / binomial, 1.0) if binomial else 1.0
     quantile = (1 + LEVEL) / 2
@@ -83,13 +114,13 @@ def estimate_difference(
     """Estimate the difference of two rates of the same items, first less second.
 
     The interval is built from those of the two rates (`estimate_rate`) by the method of variance estimates recovery,
-    with the correlation of the two between clusters; like them it is not empty where all items agree. Of several ways
-    of clustering, the one with the lowest correlation, which leaves the widest interval, decides.
+    with the correlation of the two between clusters; like them it is not empty where all items agree. Of all ways of
+    clustering together and each alone, the one with the lowest correlation, which leaves the widest interval, decides.
 
     Args:
         first: Shape (n,): each item's credit in one way of asking.
         second: Shape (n,): in the other.
-        clusters: Shape (n, k): the name of each item's cluster, in k ways of clustering.
+        clusters: Shape (n, k), see `estimate_rate`.
 
     Raises:
         DataError: The two have not the same items, or see `estimate_rate`.
@@ -101,7 +132,7 @@ def estimate_difference(
         raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
     one, other = estimate_rate(first, clusters), estimate_rate(second, clusters)
     value = one.value - other.value
-    together = min(_correlation(first - one.value, second - other.value, way) for way in clusters.T)
+    together = min(_correlation(first - one.value, second - other.value, way) for way in _ways(clusters))
     down, up = one.value - one.low, one.high - one.value
     other_down, other_up = other.value - other.low, other.high - other.value
     low = value - sqrt(max(0.0, down**2 - 2 * together * down * other_up + other_up**2))
@@ -109,9 +140,41 @@ def estimate_difference(
     return Difference(value, max(-1.0, low), min(1.0, high), one.n)
 
 
-def _correlation(first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
-    """Return the correlation of two sums of residuals over clusters, 0 where one does not vary."""
-    _, members = np.unique(clusters, return_inverse=True)
-    one, other = np.bincount(members, weights=first), np.bincount(members, weights=second)  # (g,), (g,)
-    size = float(one @ one) * float(other @ other)
-    return float(one @ other) / sqrt(size) if size else 0.0
+def _correlation(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+    """Return the correlation of two means between clusters, 0 where one does not vary; residuals (n,), codes (n, k)."""
+    one, other = _sum_over_shared(first, first, codes), _sum_over_shared(second, second, codes)
+    if min(one, other) <= 0:
+        return 0.0
+    return float(np.clip(_sum_over_shared(first, second, codes) / sqrt(one * other), -1, 1))
+
+
+def _ways(clusters: NDArray[np.object_]) -> list[NDArray[np.int64]]:
+    """Return clusters as numbers under all ways of clustering together, (n, k), and under each alone, (n, 1)."""
+    codes = np.unique(clusters.astype(str), return_inverse=True)[1].reshape(clusters.shape)
+    return [codes, *(codes[:, [way]] for way in range(clusters.shape[1]))]
+
+
+def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+    """Return the sum of first[i] * second[j] over all i and j that have a cluster in common; (n,), (n,), (n, k).
+
+    Pairs of items are not gone through. Items that have t clusters in common are members of t groups by one cluster,
+    of t over 2 groups by two, and so on; with alternating signs these numbers add up to one for each t above 0.
+    """
+    codes = np.sort(codes, axis=1)
+    # What stands in a row twice is one cluster; the repetition becomes one that no other item is in.
+    rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
+    codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
+    codes.sort(axis=1)
+    total, places = 0.0, range(codes.shape[1])
+    for size in range(1, codes.shape[1] + 1):
+        chosen = np.concatenate(
+            [codes[:, list(subset)] for subset in combinations(places, size)]
+        )  # (n * subsets, size)
+        keys = chosen[:, 0]
+        for column in chosen.T[1:]:
+            _, keys = np.unique(keys * (codes.max() + 1) + column, return_inverse=True)
+        _, members = np.unique(keys, return_inverse=True)
+        repeats = len(chosen) // len(codes)
+        one, other = (np.bincount(members, weights=np.tile(sums, repeats)) for sums in (first, second))  # (groups,)
+        total += (-1) ** (size + 1) * float(one @ other)
+    return total

@@ -8,8 +8,7 @@ from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
 from cxprobe.judging.replies import OUTCOMES
-from cxprobe.records import CLUSTER
-from cxprobe.stats import estimate_rate
+from cxprobe.stats import clusters_of, estimate_rate
 
 
 def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -53,13 +52,11 @@ def accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Raises:
         DataError: There is no column to cluster by.
     """
-    clusters = [column for column in judged.columns if column.startswith(CLUSTER)]
-    if not clusters:
-        raise DataError(f"no column begins with {CLUSTER}; items that share a premise are no independent ones")
-    replied = judged[judged["outcome"] != "failed"]
+    replied = judged[judged["outcome"] != "failed"].reset_index(drop=True)
+    clusters = clusters_of(replied)  # (n, ways)
     rows = []
     for names, group in replied.groupby(list(by)):
-        ways = group[clusters].to_numpy(dtype=object)  # (n, ways)
+        ways = clusters[group.index]
         right = estimate_rate(group["credit"].to_numpy(dtype=np.float64), ways)
         unparsed = estimate_rate(np.asarray(group["outcome"] == "unparsed", dtype=np.float64), ways)
         rows.append(

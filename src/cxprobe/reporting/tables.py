@@ -6,8 +6,8 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 
-from cxprobe.records import CLUSTER, Estimate
-from cxprobe.stats import credit, estimate_rate
+from cxprobe.records import Estimate
+from cxprobe.stats import clusters_of, credit, estimate_rate
 
 _INTERVAL = ("accuracy", "low", "high")
 _ESTIMATE = [*_INTERVAL, "n"]
@@ -76,5 +76,4 @@ def layer_series(by_layer: pd.DataFrame, columns: Sequence[str] = _INTERVAL) -> 
 
 
 def _estimate(members: pd.DataFrame, rate: str) -> Estimate:
-    clusters = members.filter(regex=f"^{CLUSTER}")
-    return estimate_rate(members[rate].to_numpy(dtype=np.float64), clusters.to_numpy(dtype=object))
+    return estimate_rate(members[rate].to_numpy(dtype=np.float64), clusters_of(members))
