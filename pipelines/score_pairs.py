@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from cxprobe.likelihood import refuse_unscored
 from cxprobe.likelihood import score_pairs as score
 from cxprobe.models import load_language_model
 from cxprobe.pairs import pairs_of
+from cxprobe.seeding import generator_for
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_table
 
@@ -20,13 +22,18 @@ def score_pairs(stage: Stage) -> Outcome:
         for name in stage.params.grid.pairs.constructions
     }
     model = load_language_model(slug, spec, settings.device)
+    for own in pairs.values():  # all of them before the first is asked about
+        refuse_unscored(model, own, settings)
     scored = {name: score(model, own, settings) for name, own in pairs.items()}
     for name, table in scored.items():
         write_table(table, stage.data / f"{name}.parquet")
     metrics: dict[str, float] = {"pairs": sum(map(len, pairs.values())), "scores": sum(map(len, scored.values()))}
     if spec.dtype != "float32":
         reference = load_language_model(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
-        sample = [pair for own in pairs.values() for pair in own[:: max(1, len(own) // COMPARED)]]
+        rng = generator_for(stage.params.seed, "compared")
+        sample = [
+            own[place] for own in pairs.values() for place in rng.permutation(len(own))[:COMPARED]
+        ]  # drawn, since pairs stand in the order of their variants
         expected = score(reference, sample, settings)
         found = pd.concat(scored.values()).merge(expected, on=["id", "scheme", "score"], suffixes=("", "_expected"))
         metrics["decisions_as_in_float32"] = float(

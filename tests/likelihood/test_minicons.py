@@ -1,7 +1,8 @@
-"""Scores against those of minicons, on the same ids; it comes with the extra `benchmark`, where speed is compared."""
+"""Scores against those of minicons, on the same ids; `benchmarks/` compares the speed."""
 
 import numpy as np
 import pytest
+from minicons import scorer
 
 from cxprobe.likelihood import score_pairs, total
 from cxprobe.likelihood.causal import causal_token_scores
@@ -10,8 +11,6 @@ from cxprobe.models import load_language_model
 from cxprobe.params import ModelSpec, ScorePairs
 from cxprobe.records import Pair
 from tiny_lms import save_lm
-
-scorer = pytest.importorskip("minicons.scorer", reason="minicons comes with the extra benchmark")
 
 CONTEXT = "the old cat runs, the king waits."
 ENDS = ["the old one is the cat.", "the old one is the dog.", "the oxen sing", "the queen, too, reads"]

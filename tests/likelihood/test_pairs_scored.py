@@ -69,15 +69,24 @@ def test_masked_scores_are_made_of_the_tokens_scores(models):
     assert found["pmi"] == pytest.approx(whole.log_probs[after].sum() - alone.log_probs.sum())
 
 
-def test_members_that_differ_in_a_token_without_a_score_are_refused(models):
-    pair = Pair("c", "c", "", "old cats run.", "the cats run.", {}, {})
-    with pytest.raises(DataError, match="differ in a token that has no score; take bos: add"):
-        score_pairs(models["gpt2"], [pair], settings(bos="none", scores=["sum"]))
+@pytest.mark.parametrize(
+    ("pair", "scores", "message"),
+    [
+        (Pair("c", "c", "", "old cats run.", "the cats run.", {}, {}), ["sum"], "1 of 1 pairs, such as c, differ in"),
+        (PAIRS[0], ["pmi"], "pmi needs the score of a continuation's first token"),
+    ],
+)
+def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_is_computed(
+    models, monkeypatch, pair, scores, message
+):
+    model = models["gpt2"]
 
+    def computes(*_args, **_options):
+        raise AssertionError("the model was asked")
 
-def test_a_part_that_stands_alone_needs_something_before_it(models):
-    with pytest.raises(DataError, match="take bos: add"):
-        score_pairs(models["gpt2"], PAIRS[:1], settings(scores=["pmi"]))
+    monkeypatch.setattr(type(model.model), "forward", computes)
+    with pytest.raises(DataError, match=f"{message}.*take bos: add"):
+        score_pairs(model, [pair], settings(bos="none", scores=scores))
 
 
 def test_a_model_that_finds_all_words_alike_ties(models):

@@ -11,7 +11,6 @@ from cxprobe.likelihood import (
     per_character,
     per_token,
     pmi,
-    refuse_unscored_differences,
     total,
 )
 from cxprobe.records import TokenScores
@@ -93,10 +92,3 @@ def test_a_score_that_is_not_finite_names_its_pair():
             decide(["a", "b"], [-1.0, -2.0], [-1.0, broken])
     with pytest.raises(DataError, match="decisions need pairs with two scores each"):
         decide([], [], [])
-
-
-def test_a_pair_may_not_differ_in_a_token_without_a_score():
-    other = scored("one old cats", [(0, 3), (3, 7), (8, 11), (11, 12)], [NAN, -2.0, -4.0, -0.5], ids=[9, 1, 2, 3])
-    refuse_unscored_differences("p", FIRST_UNSCORED, FIRST_UNSCORED)
-    with pytest.raises(DataError, match=r"pair p: .* differ in a token that has no score; take bos: add"):
-        refuse_unscored_differences("p", FIRST_UNSCORED, other)

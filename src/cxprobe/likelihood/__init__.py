@@ -12,7 +12,7 @@ half; a text scores the same alone and in any company; nothing is truncated.
 from cxprobe.likelihood.causal import causal_token_scores
 from cxprobe.likelihood.choices import score_choices
 from cxprobe.likelihood.masked import candidate_log_probabilities, pll_token_scores, single_token_words
-from cxprobe.likelihood.pairs import score_pairs
+from cxprobe.likelihood.pairs import refuse_unscored, score_pairs
 from cxprobe.likelihood.precision import agreement
 from cxprobe.likelihood.scores import (
     CONTEXT_SCORES,
@@ -22,7 +22,6 @@ from cxprobe.likelihood.scores import (
     per_character,
     per_token,
     pmi,
-    refuse_unscored_differences,
     total,
 )
 
@@ -38,7 +37,7 @@ __all__ = [
     "per_token",
     "pll_token_scores",
     "pmi",
-    "refuse_unscored_differences",
+    "refuse_unscored",
     "score_choices",
     "score_pairs",
     "single_token_words",

@@ -47,6 +47,14 @@ def causal_token_scores(model: CausalLM, texts: Sequence[str], *, bos: Bos, toke
     return [_record(one, found[ids.tobytes()]) for one, ids in zip(encoded, whole, strict=True)]
 
 
+def texts_without_first_score(model: CausalLM, texts: Sequence[str], bos: Bos) -> dict[str, int]:
+    """Return the first token of texts, by text, where nothing stands before it and it has no score; else nothing."""
+    if _before(model, bos):
+        return {}
+    encoded = encode(model.tokenizer, texts, special_tokens=False)
+    return {one.text: int(one.ids[0]) for one in encoded if len(one.ids)}
+
+
 class Group(NamedTuple):
     """Texts that begin alike.
 

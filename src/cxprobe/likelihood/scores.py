@@ -92,19 +92,6 @@ def decide(ids: Sequence[str], better: Sequence[float], worse: Sequence[float]) 
     return Decisions(margins, (np.sign(margins) + 1) / 2, float(np.mean(margins == 0)))
 
 
-def refuse_unscored_differences(id_: str, one: TokenScores, other: TokenScores) -> None:
-    """Refuse a pair that differs in a token without a score, as the first is under bos: none.
-
-    Raises:
-        DataError: The unscored tokens of the two are not the same.
-    """
-    unscored = [scores.ids[np.isnan(scores.log_probs)].tolist() for scores in (one, other)]
-    if unscored[0] != unscored[1]:
-        raise DataError(
-            f"pair {id_}: {one.text!r} and {other.text!r} differ in a token that has no score; take bos: add"
-        )
-
-
 def _scored(scores: TokenScores) -> NDArray[np.bool_]:
     scored = ~np.isnan(scores.log_probs)
     if not scored.any():
