@@ -2,8 +2,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import PAIRS, PEOPLE
 from cxprobe.errors import DataError
-from cxprobe.pairs import accuracy_by, bias_by, credit_margins, paired_focus_shifts
+from cxprobe.pairs import (
+    accuracy_by,
+    bias_by,
+    credit_margins,
+    load_pairs,
+    load_people,
+    pair_table,
+    paired_focus_shifts,
+    render_pairs,
+)
 from cxprobe.stats import estimate_rate
 
 
@@ -67,7 +77,24 @@ def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_bia
     assert (order["low"] > 0.7).all()
     assert order[["first", "second"]].to_numpy().tolist() == [["original", "switched"]] * 2
     assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
+    assert order["changed"].tolist() == [1, 1]
     assert bias_by(table, "variant", ["noun_type"])["bias"].tolist() == [0, 0]
+
+
+def test_a_liking_for_one_name_in_either_seat_is_no_bias_of_means_and_changes_every_decision(tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "pairs.yaml").write_text(PAIRS)
+    (tmp_path / "people.yaml").write_text(PEOPLE)
+    people = load_people(tmp_path / "people.yaml")
+    pairs = render_pairs("x", load_pairs("x", people, tmp_path), people, 9, seed=0).pairs
+    table = pair_table([pair for pair in pairs if pair.groups["variant"] == "A"])
+    named = table[["good", "bad"]].map(lambda text: text.split()[-1])  # the person that each member names
+    liking = np.where(named["good"] < named["bad"], 1.0, -1.0)  # for whoever comes first in the alphabet
+    bias = bias_by(table.assign(margin=liking), "order", ["construction"])
+    assert bias["changed"].tolist() == [1]
+    assert bias["bias"].item() < 0.5
+    assert accuracy_by(table.assign(margin=liking), ["construction"])["accuracy"].tolist() == [0.5]
 
 
 def test_a_bias_is_a_size_whichever_way_it_goes():

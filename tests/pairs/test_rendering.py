@@ -92,3 +92,50 @@ frames:
 def test_a_table_gives_its_pairs_back(tmp_path, people):
     rendered = render_pairs("x", load_text(tmp_path, people), people, 5, seed=2)
     assert pairs_of(pair_table(rendered.pairs)) == rendered.pairs
+
+
+WORD_LISTS = """\
+tests: form
+people: []
+switched: false
+slots:
+  bought: {{gloss: a thing, content: false}}
+  article: {{gloss: its article, content: false}}
+  other: {{gloss: another thing, content: false}}
+variants:
+  one:
+    context: null
+    continuation: "she took {{article}} {{thing}} and {{article}} {{other}}."
+    contrast:
+      thing: {{good: "{{bought}}", bad: "{{other}}"}}
+frames: [{{bought: cake, article: some}}, {{bought: pie, article: {article}}}]
+fillers:
+  others: [{{other: loaf}}, {{other: {other}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("article", "other", "message"),
+    [
+        ("the", "pie", r"x.pairs\.yaml, variant one: 'She took the pie and the pie\.' is both the right and the wrong"),
+        ("a", "apple", r"x.pairs\.yaml, variant one: .*: 'a apple' has the wrong article"),
+    ],
+)
+def test_what_only_certain_rows_make_together_is_refused(tmp_path, people, article, other, message):
+    content = load_text(tmp_path, people, WORD_LISTS.format(article=article, other=other))
+    with pytest.raises(DataError, match=message):
+        render_pairs("x", content, people, 4, seed=0)
+
+
+def test_an_item_is_clustered_by_its_frame_its_people_and_the_large_groups_it_draws_from(tmp_path, people):
+    [pair, *_] = render_pairs("x", load_text(tmp_path, people), people, 1, seed=0).pairs
+    assert {pair.clusters["noun1"], pair.clusters["noun2"]} == {pair.context.split()[0], pair.context.split()[2]}
+    verbs = ", ".join(f"{{other: v{number}}}" for number in range(10))
+    text = WORD_LISTS.format(article="the", other="tart").replace("{other: loaf}, {other: tart}", verbs)
+    (tmp_path / "large").mkdir()
+    [large, *_] = render_pairs("x", load_text(tmp_path / "large", people, text), people, 1, seed=0).pairs
+    assert set(large.clusters) == {"frame", "others"}
+    (tmp_path / "small").mkdir()
+    text = WORD_LISTS.format(article="the", other="tart")
+    [small, *_] = render_pairs("x", load_text(tmp_path / "small", people, text), people, 1, seed=0).pairs
+    assert set(small.clusters) == {"frame"}

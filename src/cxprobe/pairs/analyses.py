@@ -11,9 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.records import CLUSTER, Difference
-from cxprobe.stats import estimate_difference, estimate_rate
+from cxprobe.records import Difference
+from cxprobe.stats import clusters_of, estimate_difference, estimate_rate
 
+BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
 MEMBERS = ("variant", "order")  # the ways in which an item is asked about
 
 
@@ -41,30 +42,38 @@ def accuracy_by(scored: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     rows = []
     for key, group in scored.groupby(list(by), sort=False):
         credits = _credits(group)
-        estimate = estimate_rate(credits, _clusters(group))
+        estimate = estimate_rate(credits, clusters_of(group))
         ties = int((credits == 0.5).sum())
         rows.append((*key, estimate.value, estimate.low, estimate.high, estimate.n, ties, ties / estimate.n))
     return pd.DataFrame(rows, columns=[*by, "accuracy", "low", "high", "n", "ties", "tie_rate"])
 
 
 def bias_by(scored: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return how far two ways of asking about the same items are apart: the groups, first, second, bias, low, high, n.
+    """Return how far two ways of asking about the same items are apart.
 
-    With ``column="order"`` this is bias (i), |mean(original) - mean(switched)|: a preference for one of the two people
-    whatever the sentence says. With ``column="variant"`` it is bias (ii), |mean(A) - mean(B)|: a preference for one
-    diagnostic. A difference of 0 lies on the edge of what |difference| can be, so where the difference's interval has 0
-    in it, the bias's begins there.
+    With ``column="order"`` this is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
+    |mean(A) - mean(B)|, a preference for one diagnostic. A difference of 0 lies on the edge of what |difference| can
+    be, so where the difference's interval has 0 in it, the bias's begins there.
+
+    Bias (i) compares means, and people are drawn into both seats equally often: a model that always prefers the same
+    one of two names is right in half of the original and half of the switched pairs and has no bias (i). What gives
+    it away is ``changed``, the share of items whose decision is right in one order and wrong in the other (a tie
+    against a decision counts half): near 1 for such a model, 0 for one that understands.
 
     Args:
         scored: Scored pairs in which every item has both ways.
         column: "order" or "variant".
         by: The columns that make the groups, such as noun_type.
 
+    Returns:
+        One row a group: the columns of ``by``; first and second, the two ways; bias, low, high; changed, changed_low,
+        changed_high; n.
+
     Raises:
         DataError: A group has not exactly two values in the column, or an item lacks one of them.
 
     Source:
-        Oba & Sugawara 2026, biases (i) and (ii).
+        Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
     rows = []
     for key, group in scored.groupby(list(by), sort=False):
@@ -76,9 +85,12 @@ def bias_by(scored: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
         first, second = (group[group[column] == way].set_index(keys).sort_index() for way in ways)
         if not first.index.equals(second.index):
             raise DataError(f"{place}: some items have not both {ways[0]} and {ways[1]}, so they cannot be compared")
-        difference = estimate_difference(_credits(first), _credits(second), _clusters(first))
-        rows.append((*key, *ways, *_absolute(difference), difference.n))
-    return pd.DataFrame(rows, columns=[*by, "first", "second", "bias", "low", "high", "n"])
+        one, other, clusters = _credits(first), _credits(second), clusters_of(first)
+        difference = estimate_difference(one, other, clusters)
+        changed = estimate_rate(np.abs(one - other), clusters)
+        changes = (changed.value, changed.low, changed.high)
+        rows.append((*key, *ways, *_absolute(difference), *changes, difference.n))
+    return pd.DataFrame(rows, columns=[*by, "first", "second", *BIAS])
 
 
 def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
@@ -110,11 +122,6 @@ def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
 
 def _credits(scored: pd.DataFrame) -> NDArray[np.float64]:
     return credit_margins(scored["margin"].to_numpy(np.float64))
-
-
-def _clusters(scored: pd.DataFrame) -> NDArray[np.object_]:
-    names = [column for column in scored.columns if column.startswith(CLUSTER)]
-    return scored[names].to_numpy(object)
 
 
 def _absolute(difference: Difference) -> tuple[float, float, float]:

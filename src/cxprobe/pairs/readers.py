@@ -7,7 +7,7 @@
     good, bad  the right and the wrong text, or how it goes on after the context
     context    what both begin with; empty or left out if there is nothing
     item       names what several pairs are about; left out, every pair is an item
-    cluster_*  what the pair shares with others, for intervals; left out, every pair is a cluster
+    cluster_*  what the pair shares with others, for intervals; left out, every item is a cluster
     others     what the pair is reported under: construction, variant ...
 
 Where there is a context, a blank goes between it and what follows, unless that begins with one.

@@ -8,11 +8,14 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.pairs.drawing import Draw, draw_items
+from cxprobe.pairs.english import wrong_articles
 from cxprobe.pairs.files import NounType, PairsFile, People, fill
+from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.records import CLUSTER, Pair
 from cxprobe.seeding import generator_for
 
 NO_TYPE = "none"  # the noun type of pairs without people
+_SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
 TEXTS = ("id", "item", "context", "good", "bad")
 
 
@@ -46,7 +49,7 @@ def render_pairs(
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
 
     Raises:
-        DataError: Two pairs of one cell are the same.
+        DataError: Two pairs of one cell are the same, the members of a pair do not differ, or an article is wrong.
 
     Source:
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
@@ -75,11 +78,12 @@ def _members(
     if content.people:
         values |= people.pronouns[nouns.pronouns[draw.pronouns]]
     item = _hash(name, words, kind, *values.values(), *persons)
-    clusters = {"frame": f"{name} {draw.rows[0]}", "noun": persons[0] if persons else f"{name} {draw.rows[-1]}"}
+    clusters = _clusters(name, content, draw) | {f"noun{place}": noun for place, noun in enumerate(persons, start=1)}
     for variant_name, variant in content.variants.items():
         for order in ("original", "switched") if content.switched else ("original",):
             seats = content.people if order == "original" else content.people[::-1]
             context, good, bad = fill(variant, {**values, **dict(zip(seats, persons, strict=True))})
+            _refuse_unsound(name, variant_name, context, good, bad)
             gap = " " if context else ""
             yield Pair(
                 id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
@@ -97,6 +101,25 @@ def _members(
                 },
                 clusters=clusters,
             )
+
+
+def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) -> None:
+    """Refuse what only certain rows make together; what a row does alone is found where the file is read."""
+    text = f"{context} {good}".strip()
+    where = f"{CONSTRUCTIONS_FOLDER / name / 'pairs.yaml'}, variant {variant}: {text!r}"
+    if good == bad:
+        raise DataError(f"{where} is both the right and the wrong member; rows of two groups give one word twice")
+    for wrong in wrong_articles(f"{text} {bad}"):
+        raise DataError(f"{where}: {wrong!r} has the wrong article; give the article a slot in the noun's own row")
+
+
+def _clusters(name: str, content: PairsFile, draw: Draw) -> dict[str, str]:
+    """Return the samples of words that an item shares with others: its frame, and its row of each large filler."""
+    chosen = dict(zip(content.groups, draw.rows, strict=True))
+    frame = {"frame": f"{name} {chosen.pop('frames')}"}
+    return frame | {
+        group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
+    }
 
 
 def _check_distinct(name: str, pairs: Sequence[Pair]) -> None:
