@@ -1,16 +1,19 @@
 """summarise_pairs: every model's scores -> accuracies, biases, series of checkpoints or sizes, figures."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.pairs import accuracy_by, bias_by
-from cxprobe.reporting import curves, dots
+from cxprobe.reporting import ALL, curves, dots, pairs_beside_published
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 ESTIMATE = ["accuracy", "low", "high", "n", "tie_rate"]
+PUBLISHED = Path("published")
+SOURCE = "Oba & Sugawara 2026, their items"
 BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
 CELL = ["model", "construction", "tests", "words", "variant", "noun_type", "order"]
 
@@ -26,6 +29,7 @@ def summarise_pairs(stage: Stage) -> Outcome:
         "variants": accuracy_by(headline, ["model", "construction", "tests", "words", "variant"]),
         "noun_types": accuracy_by(headline, ["model", "construction", "tests", "words", "noun_type"]),
         "scores": accuracy_by(every, ["model", "construction", "words", "scheme", "score"]),
+        "beside_published": _beside_published(stage, headline),
         "biases": _biases(headline),
         "series": _series(stage, headline),
     }
@@ -63,16 +67,24 @@ def _biases(headline: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _beside_published(stage: Stage, headline: pd.DataFrame) -> pd.DataFrame:
+    meaning = headline[(headline["tests"] == "meaning") & (headline["words"] == "real")]
+    both = pd.concat([meaning.assign(construction=ALL), meaning])
+    objectives, people = (
+        pd.read_csv(stage.use(PUBLISHED / f"oba2026_{name}.tsv"), sep="\t")
+        for name in ("objectives", "human_validation")
+    )
+    return pairs_beside_published(accuracy_by(both, ["construction", "model"]), objectives, people, SOURCE)
+
+
 def _series(stage: Stage, headline: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy of each construction along every series of models, with all pairs of form beside them."""
+    """Return the accuracy of each construction, of meaning and of form, along every series of models."""
     real = headline[headline["words"] == "real"]
-    form = real[real["tests"] == "form"].assign(construction="all pairs of form")
     tables = []
     for name, series in stage.params.series.items():
-        for pairs in (real[real["tests"] == "meaning"], form):
-            own = accuracy_by(pairs[pairs["model"].isin(series.models)], ["model", "construction"])
-            quantity = own["model"].map(series.models).astype(float)
-            tables.append(own.assign(series=name, axis=series.axis, quantity=quantity))
+        own = accuracy_by(real[real["model"].isin(series.models)], ["model", "construction"])
+        quantity = own["model"].map(series.models).astype(float)
+        tables.append(own.assign(series=name, axis=series.axis, quantity=quantity))
     columns = [
         "series",
         "axis",
@@ -122,6 +134,17 @@ def _figures(stage: Stage, tables: Mapping[str, pd.DataFrame]) -> dict[str, Figu
             colours="model",
             panels="noun_type",
             value="bias",
+            chance=None,
+        )
+    orders = kept["biases"][kept["biases"]["compares"] == "order"]
+    if not orders.empty:
+        figures["figures/changed_with_order"] = dots(
+            orders.assign(low=orders["changed_low"], high=orders["changed_high"]),
+            f"Decisions that change when the two people are exchanged, {score}",
+            rows="construction",
+            colours="model",
+            panels="noun_type",
+            value="changed",
             chance=None,
         )
     for name, own in tables["series"].groupby("series", sort=False):

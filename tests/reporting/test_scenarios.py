@@ -64,14 +64,15 @@ def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
 
 def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_interval_are_marked():
     table = beside_published(rates(), "accuracy", published(), "A paper, Table 1")
-    assert table.columns.tolist() == ["model", "scenario", "source", "none", "S5", "PMI"]
+    assert table.columns.tolist() == ["model", "scenario", "source", "n", "none", "S5", "PMI"]
+    assert set(table.loc[table["source"] == "this run", "n"]) == {str(rates()["n"].iloc[0])}
     assert table[["model", "scenario", "source"]].to_numpy().tolist() == [
         *[["mine", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
         *[["big-one", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
         *[["Big-One", scenario, "A paper, Table 1"] for scenario in ("S1", "S2")],
         ["Other", "S1", "A paper, Table 1"],
     ]
-    cells = table.drop(columns="source").set_index(["model", "scenario"])
+    cells = table.drop(columns=["source", "n"]).set_index(["model", "scenario"])
     assert cells.loc[("big-one", "S1")].tolist() == [
         "50.0 (45.0 to 55.5) *",
         "50.0 (45.0 to 55.5)",  # 55.55 as printed may be 55.545

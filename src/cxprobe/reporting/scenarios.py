@@ -16,6 +16,7 @@ CHANCE = 0.5
 PANEL = (2.9, 2.5)  # inches
 ROW = 3  # panels beside each other
 SPREAD = 0.7  # of the room of a scenario, in which the models stand beside each other
+_ROW = ["model", "scenario", "source", "n"]
 _KEYS = ["model", "calibration", "scenario"]
 
 
@@ -57,8 +58,9 @@ def beside_published(rates: pd.DataFrame, rate: str, published: pd.DataFrame, so
         source: Where the published rates stand.
 
     Returns:
-        model, scenario, source ("this run" or the published one), and a column for each calibration. An asterisk
-        marks a rate whose 95 % interval does not hold the published one; what is absent is an empty text.
+        model, scenario, source ("this run" or the published one), n (items; a model is not asked about those whose
+        words are not one token for it), and a column for each calibration. An asterisk marks a rate whose 95 %
+        interval does not hold the published one; what is absent is an empty text.
     """
     keys = ["key", "scenario", "calibration"]
     run = rates.assign(key=rates["model"].str.lower(), source="this run")
@@ -70,10 +72,11 @@ def beside_published(rates: pd.DataFrame, rate: str, published: pd.DataFrame, so
     place = {key: number for number, key in enumerate(dict.fromkeys([*ran, *theirs["key"]]))}
     both = pd.concat([run, theirs]).sort_values("key", key=lambda names: names.map(place), kind="stable")
     rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for *names, calibration, cell in both[["model", "scenario", "source", "calibration", "cell"]].to_numpy().tolist():
+    both["n"] = both["n"].map(lambda n: "" if np.isnan(n) else str(int(n)))
+    for *names, calibration, cell in both[[*_ROW, "calibration", "cell"]].to_numpy().tolist():
         rows.setdefault(tuple(names), {})[calibration] = cell
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(dict.fromkeys(run["calibration"])))
-    return table.fillna("").rename_axis(["model", "scenario", "source"]).reset_index()
+    return table.fillna("").rename_axis(_ROW).reset_index()
 
 
 def rates_by_scenario(
