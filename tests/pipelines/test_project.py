@@ -154,14 +154,24 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
     def ask(params):
         params["benchmarks"] = {"toy-blimp": benchmark}
         params["grid"]["benchmarks"] = {"models": ["mlm", "clm"], "benchmarks": ["toy-blimp"]}
+        params["series"] = {"both": {"axis": "parameters", "models": {"mlm": 1e3, "clm": 1e4}}}
 
     change(project, ask)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == [f"score_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")]
+    assert [stage for stage in ran if "benchmarks" in stage] == [
+        *[f"score_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")],
+        "summarise_benchmarks@toy-blimp",
+    ]
     metrics = read_json(project / "results/score_benchmarks/mlm/toy-blimp/metrics.json")
     assert (metrics["n"], metrics["ties"], metrics["identical"]) == (4, 1, 1)
     by_group = read_table(project / "results/score_benchmarks/clm/toy-blimp/accuracy_by_group.csv")
     assert by_group["phenomenon"].tolist() == ["agreement"]
+    together = project / "results/summarise_benchmarks/toy-blimp"
+    table = read_table(together / "accuracies.csv")
+    assert table[["model", "group", "n"]].to_numpy().tolist() == [
+        [model, group, 4] for model in ("mlm", "clm") for group in ("all", "agreement")
+    ]
+    assert {file.name for file in (together / "figures").iterdir()} == {"accuracies.png", "series_both.png"}
 
 
 def test_tuned_probes_use_what_was_found_for_them(project):

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from cxprobe.reporting.tables import cell
+
 ALL = "all pairs of meaning"
-_COLUMNS = ["construction", "model", "source", "accuracy", "low", "high", "n"]
+_COLUMNS = ["construction", "model", "source", "accuracy", "n"]
 
 
 def pairs_beside_published(
@@ -22,19 +24,20 @@ def pairs_beside_published(
         source: Where the published ones stand.
 
     Returns:
-        construction, model, source, accuracy, low, high (rates; absent where not published) and n.
+        construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
+        reading, in which what was not published is an empty text.
     """
-    models = objectives.assign(construction=ALL, accuracy=objectives["score"])
+    models = objectives.assign(construction=ALL, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n="")
     majority = people.assign(
         construction=people["construction"].replace("overall", ALL),
         model="people (majority)",
-        accuracy=people["majority_percent"] / 100,
+        accuracy=[f"{percent:.1f}" for percent in people["majority_percent"]],
         n=people["items"],
     )
+    run = accuracies.assign(accuracy=[cell(*row) for row in accuracies[["accuracy", "low", "high"]].to_numpy()])
     both = pd.concat(
-        [accuracies.assign(source="this run"), models.assign(source=source), majority.assign(source=source)],
-        ignore_index=True,
+        [run.assign(source="this run"), models.assign(source=source), majority.assign(source=source)], ignore_index=True
     )
     first = {name: place for place, name in enumerate([ALL, *dict.fromkeys(accuracies["construction"])])}
     both = both.sort_values("construction", key=lambda names: names.map(first), kind="stable")
-    return both[_COLUMNS].astype({"n": "Int64"}).reset_index(drop=True)
+    return both[_COLUMNS].astype({"n": str}).reset_index(drop=True)

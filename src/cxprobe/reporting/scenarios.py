@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from cxprobe.reporting.plots import MARKERS, OKABE_ITO
-from cxprobe.reporting.tables import rate_by
+from cxprobe.reporting.tables import cell, rate_by
 
 CHANCE = 0.5
 PANEL = (2.9, 2.5)  # inches
@@ -73,8 +73,8 @@ def beside_published(rates: pd.DataFrame, rate: str, published: pd.DataFrame, so
     both = pd.concat([run, theirs]).sort_values("key", key=lambda names: names.map(place), kind="stable")
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     both["n"] = both["n"].map(lambda n: "" if np.isnan(n) else str(int(n)))
-    for *names, calibration, cell in both[[*_ROW, "calibration", "cell"]].to_numpy().tolist():
-        rows.setdefault(tuple(names), {})[calibration] = cell
+    for *names, calibration, text in both[[*_ROW, "calibration", "cell"]].to_numpy().tolist():
+        rows.setdefault(tuple(names), {})[calibration] = text
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(dict.fromkeys(run["calibration"])))
     return table.fillna("").rename_axis(_ROW).reset_index()
 
@@ -159,4 +159,4 @@ def _cell(value: float, low: float, high: float, published: float) -> str:
     """Return a rate and its interval in percent, with an asterisk if they do not go with a published rate."""
     # What is printed to a hundredth of a percent may be half of that more or less. NaN, not reported, differs never.
     differs = published < low - 5e-5 or published > high + 5e-5
-    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f}){' *' if differs else ''}"
+    return cell(value, low, high) + (" *" if differs else "")

@@ -75,5 +75,10 @@ def layer_series(by_layer: pd.DataFrame, columns: Sequence[str] = _INTERVAL) -> 
     }
 
 
+def cell(value: float, low: float, high: float) -> str:
+    """Return a rate and its interval in percent, for reading."""
+    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
 def _estimate(members: pd.DataFrame, rate: str) -> Estimate:
     return estimate_rate(members[rate].to_numpy(dtype=np.float64), clusters_of(members))
