@@ -60,6 +60,13 @@ def test_every_question_has_its_reply_in_order(tmp_path):
     assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
 
 
+def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
+    for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
+        model = llm(arguments={"reply": said})
+        replies = put_questions(QUESTIONS, model, open_llm(model), tmp_path)
+        assert {reply.text for reply in replies} == {said}
+
+
 def test_what_a_run_needs_is_told_beforehand():
     assert demand(QUESTIONS, llm()) == (10, sum(len(text) for _, text in QUESTIONS) // 4, 70)
 

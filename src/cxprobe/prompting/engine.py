@@ -1,5 +1,6 @@
 """Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
 
+import json
 import os
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -136,9 +137,10 @@ def _put(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> 
     from inspect_ai.solver import generate
 
     os.environ["INSPECT_CACHE_DIR"] = str(scratch.absolute())  # inspect takes it from nowhere else
+    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key leaves them out
     task = Task(
         dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
-        solver=generate(cache=CachePolicy(expiry=None)),
+        solver=generate(cache=CachePolicy(expiry=None, scopes={"arguments": arguments})),
     )
     log = evaluate(
         task,
