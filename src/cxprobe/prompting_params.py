@@ -9,10 +9,17 @@ from cxprobe.schema import Closed, distinct
 
 INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
 DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
+OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 
 T = TypeVar("T")
 Distinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
+
+
+def _other_than_own(name: str) -> str:
+    if name in (*OWN, "reasoning"):
+        raise ValueError("this is the name of a set of the project's own; give the file another")
+    return name
 
 
 class Llm(Closed):
@@ -42,7 +49,8 @@ class Shots(Closed):
     sources: Annotated[list[str], AfterValidator(distinct)]
     """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
     of_the_construction: bool
-    """Whether they are of the construction that is asked about; false for a general file."""
+    """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
+    from a general file."""
 
     @model_validator(mode="after")
     def _sources_for_shots(self) -> "Shots":
@@ -56,7 +64,7 @@ class AskLlms(Closed):
 
     sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items."""
-    files: dict[str, str]
+    files: dict[Annotated[str, AfterValidator(_other_than_own)], str]
     """Name of a set -> a file in the shape of the CxNLI release that is asked about as well."""
     premises: Annotated[int, Field(ge=1)] | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
