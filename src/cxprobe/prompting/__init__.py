@@ -35,9 +35,10 @@ from cxprobe.prompting.templates import (
     load_inference_prompts,
     load_reasoning_prompts,
 )
-from cxprobe.prompting.writing import WritingPrompt, load_writing_prompt
+from cxprobe.prompting.writing import WRITING_FILE, WritingPrompt, load_writing_prompt, require_sentences
 
 __all__ = [
+    "WRITING_FILE",
     "Continuations",
     "Demand",
     "InferenceFile",
@@ -73,5 +74,6 @@ __all__ = [
     "read_inference_file",
     "render_inferences",
     "render_reasonings",
+    "require_sentences",
     "without_examples",
 ]

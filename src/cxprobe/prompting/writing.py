@@ -1,16 +1,18 @@
 """Prompts by which a model writes frames for minimal pairs and filters them, as data: prompts/frames.yaml."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cxprobe.errors import PromptError
-from cxprobe.prompting.templates import Name, with_fields
+from cxprobe.errors import ConstructionError, PromptError
+from cxprobe.prompting.templates import PROMPTS_FOLDER, Name, with_fields
 from cxprobe.prompting_params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 from cxprobe.schema import Closed, read_yaml, suggest, validate
+
+WRITING_FILE = PROMPTS_FOLDER / "frames.yaml"
 
 
 def _naming(*words: str) -> AfterValidator:
@@ -71,6 +73,23 @@ class WritingPrompts(Closed):
 
     prompts: Annotated[dict[Name, WritingPrompt], Field(min_length=1)]
     """Name -> how models are asked."""
+
+
+def require_sentences(construction: str, tests: str, contexts: Sequence[str | None]) -> None:
+    """Refuse pairs about which the filters have nothing to ask.
+
+    Args:
+        construction: Whose pairs.
+        tests: What they test.
+        contexts: The context of each variant.
+
+    Raises:
+        ConstructionError: They test something else than meaning, or a variant has no context.
+    """
+    if tests != "meaning" or not all(contexts):
+        raise ConstructionError(
+            f"{construction}: the filters ask about a sentence and what it means; its pairs.yaml has none"
+        )
 
 
 def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
