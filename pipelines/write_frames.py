@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from json import dumps
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,7 +28,6 @@ from cxprobe.pairs import (
 )
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.prompting import (
-    WRITING_FILE,
     Question,
     Reply,
     demand,
@@ -41,6 +41,8 @@ from cxprobe.seeding import generator_for
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import SCRATCH, replacing, write_table
 
+PROMPTS_FILE = Path("prompts/frames.yaml")
+
 Asked = list[tuple[Question, Reply]]
 
 
@@ -51,7 +53,7 @@ def write_frames(stage: Stage) -> Outcome:
     people = load_people(stage.use(PEOPLE_FILE))
     content, about = load_pairs(name, people), load_construction(name).model_dump(include={"name", "gloss", "positive"})
     require_sentences(name, content.tests, [variant.context for variant in content.variants.values()])
-    prompt = load_writing_prompt(stage.use(WRITING_FILE), settings.prompt)
+    prompt = load_writing_prompt(settings.prompt, stage.use(PROMPTS_FILE).parent)
     ask = partial(_ask, stage, open_llm(stage.params.llms[stage.item["llm"]]))
     slots = {slot: content.slots[slot].gloss for slot in content.frames[0]}
     templates = templates_of(content, people)

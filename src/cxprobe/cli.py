@@ -28,7 +28,6 @@ from cxprobe.mining import (
 from cxprobe.pairs import load_pairs, load_people
 from cxprobe.params import CONSTRUCTIONS_FOLDER, Params, load_params
 from cxprobe.prompting import (
-    WRITING_FILE,
     build_choices,
     build_questions,
     load_continuations,
@@ -76,7 +75,7 @@ def check() -> None:
         for name in params.grid.frames.constructions:
             content = load_pairs(name, people)
             require_sentences(name, content.tests, [variant.context for variant in content.variants.values()])
-            load_writing_prompt(WRITING_FILE, params.write_frames.prompt)
+            load_writing_prompt(params.write_frames.prompt)
         print("params.yaml and its constructions are as they should be")
 
 

@@ -35,10 +35,9 @@ from cxprobe.prompting.templates import (
     load_inference_prompts,
     load_reasoning_prompts,
 )
-from cxprobe.prompting.writing import WRITING_FILE, WritingPrompt, load_writing_prompt, require_sentences
+from cxprobe.prompting.writing import WritingPrompt, load_writing_prompt, require_sentences
 
 __all__ = [
-    "WRITING_FILE",
     "Continuations",
     "Demand",
     "InferenceFile",

@@ -12,8 +12,6 @@ from cxprobe.prompting.templates import PROMPTS_FOLDER, Name, with_fields
 from cxprobe.prompting_params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
-WRITING_FILE = PROMPTS_FOLDER / "frames.yaml"
-
 
 def _naming(*words: str) -> AfterValidator:
     """Return a check that a text names each of these words, since they are the answers that are understood."""
@@ -92,7 +90,7 @@ def require_sentences(construction: str, tests: str, contexts: Sequence[str | No
         )
 
 
-def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
+def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingPrompt:
     """Read and check ``prompts/frames.yaml`` and return one of its prompts.
 
     Raises:
@@ -102,6 +100,7 @@ def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
         Oba & Sugawara 2026 for the design: generation from a template with slots, and two filters, prototypical,
         extended or unacceptable and appropriate or inappropriate; all words are this project's own.
     """
+    path = folder / "frames.yaml"
     prompts = validate(WritingPrompts, read_yaml(path, PromptError), path, PromptError, {}).prompts
     if name not in prompts:
         raise PromptError(f"{path}: prompt '{name}' is unknown{suggest(name, list(prompts))}")
