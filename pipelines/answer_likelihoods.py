@@ -4,9 +4,9 @@ import pandas as pd
 
 from cxprobe.likelihood import score_choices
 from cxprobe.models import load_language_model
-from cxprobe.prompting import build_choices, load_continuations, load_material, material_files
+from cxprobe.prompting import build_choices, inferences_of, load_continuations, load_material, material_files
 from cxprobe.stage import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.storage import DATA, read_table, write_table
 
 COMPARED = 64  # questions on which another precision is compared with float32
 
@@ -16,7 +16,8 @@ def answer_likelihoods(stage: Stage) -> Outcome:
     asked, settings, seed = stage.params.ask_llms, stage.params.answer_likelihoods, stage.params.seed
     for path in material_files(name, asked):
         stage.use(path)
-    material = load_material(name, asked, seed=seed)
+    pool = inferences_of(read_table(stage.use(DATA / "pool_examples" / f"{name}.parquet")))
+    material = load_material(name, asked, pool, seed=seed)
     questions, choices = build_choices(name, material, load_continuations(), asked, settings, seed=seed)
     spec = stage.params.models[slug]
     model = load_language_model(slug, spec, settings.device)

@@ -6,6 +6,7 @@ from cxprobe.prompting import (
     Question,
     build_questions,
     demand,
+    inferences_of,
     load_inference_prompts,
     load_material,
     load_reasoning_prompts,
@@ -14,7 +15,7 @@ from cxprobe.prompting import (
     put_questions,
 )
 from cxprobe.stage import Outcome, Stage, run_stage
-from cxprobe.storage import SCRATCH, write_table
+from cxprobe.storage import DATA, SCRATCH, read_table, write_table
 
 
 def ask_llms(stage: Stage) -> Outcome:
@@ -23,7 +24,8 @@ def ask_llms(stage: Stage) -> Outcome:
     model = open_llm(llm)
     for path in material_files(name, settings):
         stage.use(path)
-    material = load_material(name, settings, seed=seed)
+    pool = inferences_of(read_table(stage.use(DATA / "pool_examples" / f"{name}.parquet")))
+    material = load_material(name, settings, pool, seed=seed)
     table = build_questions(name, material, load_inference_prompts(), load_reasoning_prompts(), settings, seed=seed)
     questions = [Question(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
     needed = demand(questions, llm)

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions import load_construction
-from cxprobe.errors import ConstructionError
 from cxprobe.judging import read_word
 from cxprobe.pairs import (
     KEPT,
@@ -28,7 +27,15 @@ from cxprobe.pairs import (
     templates_of,
 )
 from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.prompting import Question, Reply, demand, load_writing_prompt, open_llm, put_questions
+from cxprobe.prompting import (
+    Question,
+    Reply,
+    demand,
+    load_writing_prompt,
+    open_llm,
+    put_questions,
+    require_sentences,
+)
 from cxprobe.prompting_params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 from cxprobe.seeding import generator_for
 from cxprobe.stage import Outcome, Stage, run_stage
@@ -45,9 +52,8 @@ def write_frames(stage: Stage) -> Outcome:
         stage.use(CONSTRUCTIONS_FOLDER / name / file)
     people = load_people(stage.use(PEOPLE_FILE))
     content, about = load_pairs(name, people), load_construction(name).model_dump(include={"name", "gloss", "positive"})
-    if content.tests != "meaning" or not all(variant.context for variant in content.variants.values()):
-        raise ConstructionError(f"{name}: the filters ask about a sentence and what it means; its pairs.yaml has none")
-    prompt = load_writing_prompt(stage.use(PROMPTS_FILE), settings.prompt)
+    require_sentences(name, content.tests, [variant.context for variant in content.variants.values()])
+    prompt = load_writing_prompt(settings.prompt, stage.use(PROMPTS_FILE).parent)
     ask = partial(_ask, stage, open_llm(stage.params.llms[stage.item["llm"]]))
     slots = {slot: content.slots[slot].gloss for slot in content.frames[0]}
     templates = templates_of(content, people)

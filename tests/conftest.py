@@ -229,14 +229,15 @@ def make_project(folder: Path) -> None:
         save_tiny_bert(folder / "models" / name, seed=seed)
     save_tiny_mlm(folder / "models" / "mlm")
     save_tiny_clm(folder / "models" / "clm")
-    change_params(folder, ROOT / "presets" / "embedded.yaml", _shrink)
+    change_params(folder, ROOT / "presets" / "embedded.yaml", shrink)
     for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
         run(folder, *command)
     run(folder, "dvc", "config", "core.analytics", "false")
     commit(folder)
 
 
-def _shrink(params: dict) -> None:
+def shrink(params: dict) -> None:
+    """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
     params["grid"] = {
         "sentences": {"constructions": ["toy"]},
         "mining": {"constructions": ["toy"]},

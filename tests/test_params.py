@@ -17,6 +17,13 @@ def unpinned() -> dict:
     return {"kind": "files", "format": "jsonl", "text": "text", "url": "url"} | place
 
 
+def shots(*sources: str) -> dict:
+    return {"number": 1, "sources": list(sources), "of_the_construction": True}
+
+
+ALIKE = "ask_llms: shots has 1 of ['templatic'] more than once; results are told apart by number and sources alone"
+
+
 @pytest.mark.parametrize("preset", ["embedded", "paper"])
 def test_every_preset_is_complete(preset):
     load_params(ROOT / "presets" / f"{preset}.yaml", ROOT / "constructions")
@@ -61,6 +68,18 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["mine_sentences"].update(corpus=unpinned()), "names no revision"),
         (lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}), "bad.slug"),
         (lambda p: p.update(models=None), "input should be a valid dictionary"),
+        (
+            lambda p: p["ask_llms"].update(inference_prompts=["short", "short"]),
+            "ask_llms.inference_prompts: 'short' stands",
+        ),
+        (lambda p: p["ask_llms"].update(chain_of_thought=[True, True]), "ask_llms.chain_of_thought: True stands here"),
+        (lambda p: p["answer_likelihoods"].update(reasoning_prompts=["riddle"] * 2), "'riddle' stands here more than"),
+        (lambda p: p["ask_llms"]["shots"].append(p["ask_llms"]["shots"][1] | {"of_the_construction": False}), ALIKE),
+        (lambda p: p["ask_llms"]["shots"].append(shots("b", "a", "b")), "ask_llms.shots[2].sources: 'b' stands here"),
+        (
+            lambda p: p["ask_llms"].update(shots=[shots("a", "b"), shots("b", "a")]),
+            "shots has 1 of ['a', 'b'] more than",
+        ),
         (lambda p: p["grid"]["prompts"].update(llms=["mokc"]), "'mokc' is not in llms; did you mean 'mock'?"),
     ],
 )

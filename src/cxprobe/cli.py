@@ -26,7 +26,18 @@ from cxprobe.mining import (
     write_labels,
 )
 from cxprobe.pairs import load_pairs, load_people
-from cxprobe.params import CONSTRUCTIONS_FOLDER, load_params
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Params, load_params
+from cxprobe.prompting import (
+    build_choices,
+    build_questions,
+    load_continuations,
+    load_inference_prompts,
+    load_material,
+    load_pool,
+    load_reasoning_prompts,
+    load_writing_prompt,
+    require_sentences,
+)
 from cxprobe.scenarios import load_scenarios
 from cxprobe.sentences import load_grammars
 from cxprobe.stage import read_records
@@ -46,7 +57,7 @@ def sync() -> None:
 
 @app.command()
 def check() -> None:
-    """Check params.yaml and the constructions that it names, without running anything: seconds, not hours."""
+    """Check params.yaml and the constructions and prompts that it names, without running anything: seconds."""
     with _mendable():
         params = load_params()
         for name in params.grid.sentences.constructions:
@@ -60,6 +71,11 @@ def check() -> None:
             read_labels(_labels_file(name))
         for name in params.grid.scenarios.constructions:
             load_scenarios(name)
+        _check_prompts(params)
+        for name in params.grid.frames.constructions:
+            content = load_pairs(name, people)
+            require_sentences(name, content.tests, [variant.context for variant in content.variants.values()])
+            load_writing_prompt(params.write_frames.prompt)
         print("params.yaml and its constructions are as they should be")
 
 
@@ -105,6 +121,16 @@ def agreement_(construction: str) -> None:
             print(f"{first} and {second}: {agreed} of {both} alike, kappa {shown}")
         if len({one.who for one in labels}) < 2:
             print("fewer than two people have labelled; there is nothing to compare")
+
+
+def _check_prompts(params: Params) -> None:
+    """Make all questions, in words and by likelihood, and put them to no model."""
+    asked, seed = params.ask_llms, params.seed
+    inference, reasoning, continuations = load_inference_prompts(), load_reasoning_prompts(), load_continuations()
+    for name in params.grid.prompts.constructions:
+        material = load_material(name, asked, load_pool(name, asked), seed=seed)
+        build_questions(name, material, inference, reasoning, asked, seed=seed)
+        build_choices(name, material, continuations, asked, params.answer_likelihoods, seed=seed)
 
 
 def _labels_file(construction: str) -> Path:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, m
 from cxprobe.errors import ParamsError
 from cxprobe.mining_params import MineSentences
 from cxprobe.prompting_params import AnswerLikelihoods, AskLlms, Llm, SummarisePrompts, WriteFrames
-from cxprobe.schema import Closed, read_yaml, suggest, validate
+from cxprobe.schema import Closed, distinct, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("params.yaml")
 CONSTRUCTIONS_FOLDER = Path("constructions")
@@ -26,20 +26,13 @@ def _known(kind: Literal["models", "llms", "constructions"], where: str) -> Afte
     return AfterValidator(check)
 
 
-def _distinct(names: list[str]) -> list[str]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{', '.join(map(repr, twice))} stands here more than once; name each once")
-    return names
-
-
 # A slug is a part of paths and of DVC's stage names, where a dot or a blank would mean something else.
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 ModelSlug = Annotated[str, _known("models", "models")]
 LlmSlug = Annotated[str, _known("llms", "llms")]
 ConstructionName = Annotated[Slug, _known("constructions", "constructions/")]
 Name = TypeVar("Name", bound=str)
-Names = Annotated[list[Name], AfterValidator(_distinct), Field(min_length=1)]
+Names = Annotated[list[Name], AfterValidator(distinct), Field(min_length=1)]
 
 
 # The stages that end in labelled sentences; a stage's name is its folder under data/ and its section here.
@@ -67,7 +60,7 @@ class MiningGrid(Closed):
 class LabelsGrid(Closed):
     """What label_sentences runs over."""
 
-    constructions: Annotated[list[ConstructionName], AfterValidator(_distinct)]
+    constructions: Annotated[list[ConstructionName], AfterValidator(distinct)]
     """Constructions of grid.mining whose labels.tsv is ready to be used; empty if none is."""
 
 
@@ -103,9 +96,9 @@ class ScenariosGrid(Closed):
 class BenchmarksGrid(Closed):
     """What score_benchmarks runs over; both may be empty."""
 
-    models: Annotated[list[ModelSlug], AfterValidator(_distinct)]
+    models: Annotated[list[ModelSlug], AfterValidator(distinct)]
     """Slugs of the section models: masked or causal language models."""
-    benchmarks: Annotated[list[Slug], AfterValidator(_distinct)]
+    benchmarks: Annotated[list[Slug], AfterValidator(distinct)]
     """Slugs of the section benchmarks."""
 
 
@@ -123,9 +116,9 @@ class PromptsGrid(Closed):
 class FramesGrid(Closed):
     """What write_frames runs over; both may be empty."""
 
-    llms: Annotated[list[LlmSlug], AfterValidator(_distinct)]
+    llms: Annotated[list[LlmSlug], AfterValidator(distinct)]
     """Slugs of the section llms."""
-    constructions: Annotated[list[ConstructionName], AfterValidator(_distinct)]
+    constructions: Annotated[list[ConstructionName], AfterValidator(distinct)]
     """Folders of constructions/ that have a pairs.yaml."""
 
 
@@ -250,9 +243,9 @@ class BuildPairs(Closed):
 class ScorePairs(Closed):
     """Scores of minimal pairs; every score of every scheme is kept."""
 
-    schemes: Annotated[list[SchemeName], AfterValidator(_distinct), Field(min_length=1)]
+    schemes: Annotated[list[SchemeName], AfterValidator(distinct), Field(min_length=1)]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
-    scores: Annotated[list[ScoreName], AfterValidator(_distinct), Field(min_length=1)]
+    scores: Annotated[list[ScoreName], AfterValidator(distinct), Field(min_length=1)]
     """The scores by name: of the whole text (the papers' is per_token), or of the continuation after the context."""
     bos: Literal["as_tokenizer", "add", "none"]
     """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""

@@ -1,15 +1,25 @@
 """What params.yaml says of prompting: which models are asked in words, how, and how the others are asked."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.records import Bos
-from cxprobe.schema import Closed
+from cxprobe.schema import Closed, distinct
 
 INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
 DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
+OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
+
+T = TypeVar("T")
+Distinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
+
+
+def _other_than_own(name: str) -> str:
+    if name in (*OWN, "reasoning"):
+        raise ValueError("this is the name of a set of the project's own; give the file another")
+    return name
 
 
 class Llm(Closed):
@@ -36,10 +46,11 @@ class Shots(Closed):
 
     number: Annotated[int, Field(ge=0)]
     """Examples of each relation, from each source; 0 for none."""
-    sources: list[str]
+    sources: Annotated[list[str], AfterValidator(distinct)]
     """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
     of_the_construction: bool
-    """Whether they are of the construction that is asked about; false for a general file."""
+    """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
+    from a general file."""
 
     @model_validator(mode="after")
     def _sources_for_shots(self) -> "Shots":
@@ -51,21 +62,32 @@ class Shots(Closed):
 class AskLlms(Closed):
     """The questions: every item with every prompt, number of shots and chain of thought."""
 
-    sets: Annotated[list[Literal["templatic", "challenge", "reasoning"]], Field(min_length=1)]
+    sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items."""
-    files: dict[str, str]
+    files: dict[Annotated[str, AfterValidator(_other_than_own)], str]
     """Name of a set -> a file in the shape of the CxNLI release that is asked about as well."""
     premises: Annotated[int, Field(ge=1)] | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
     all."""
-    inference_prompts: Annotated[list[str], Field(min_length=1)]
+    inference_prompts: Distinct[str]
     """Names of prompts/inference.yaml."""
-    reasoning_prompts: Annotated[list[str], Field(min_length=1)]
+    reasoning_prompts: Distinct[str]
     """Names of prompts/reasoning.yaml."""
-    chain_of_thought: Annotated[list[bool], Field(min_length=1)]
+    chain_of_thought: Distinct[bool]
     """Whether the model reasons first: [false], [true] or both."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
+
+    @model_validator(mode="after")
+    def _tell_settings_apart(self) -> "AskLlms":
+        told = [(shots.number, tuple(sorted(shots.sources))) for shots in self.shots]
+        for number, sources in told:
+            if told.count((number, sources)) > 1:
+                raise ValueError(
+                    f"shots has {number} of {list(sources)} more than once; results are told apart by number and "
+                    "sources alone, so keep one, or ask the others in a run of their own"
+                )
+        return self
 
 
 class WriteFrames(Closed):
@@ -86,14 +108,14 @@ class WriteFrames(Closed):
 class AnswerLikelihoods(Closed):
     """The items of ask_llms, put to language models as texts that go on with one answer or another."""
 
-    inference_prompts: Annotated[list[str], Field(min_length=1)]
+    inference_prompts: Distinct[str]
     """Names of prompts/continuations.yaml, section inference."""
-    reasoning_prompts: Annotated[list[str], Field(min_length=1)]
+    reasoning_prompts: Distinct[str]
     """Names of prompts/continuations.yaml, section reasoning."""
     most_shots: Annotated[int, Field(ge=0)]
     """Of ask_llms.shots those that show at most so many examples of each relation are asked; small models read little.
     The items are the same whatever this is."""
-    scores: Annotated[list[AnswerScore], Field(min_length=1)]
+    scores: Distinct[AnswerScore]
     """How answers are compared: by the log-probability of the answer, over its tokens or characters or not, or by how
     much the item raises it."""
     scheme: Literal["pll", "pll_word_l2r"]

@@ -15,6 +15,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from cxprobe.errors import CxprobeError
 
 M = TypeVar("M", bound="Closed")
+T = TypeVar("T")
 
 
 class Closed(BaseModel):
@@ -53,6 +54,18 @@ def validate(
     except ValidationError as faults:
         lines = [f"{place}: {_explain(fault, model)}" for fault in faults.errors()]
         raise error("\n".join(lines)) from None
+
+
+def distinct(values: list[T]) -> list[T]:
+    """Return a list as it is.
+
+    Raises:
+        ValueError: A value stands there more than once.
+    """
+    twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+    if twice:
+        raise ValueError(f"{', '.join(map(repr, twice))} stands here more than once; name each once")
+    return values
 
 
 def line_of(path: Path, *keys: str | int) -> int:

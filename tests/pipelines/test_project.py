@@ -80,6 +80,21 @@ def test_new_probe_parameters_extract_nothing(project):
     assert ran == ["fit_probes@one-generate_sentences-toy", "summarise_results"]
 
 
+def test_a_construction_that_no_example_comes_from_asks_nothing_again(project):
+    shutil.copytree(project / "constructions" / "toy", project / "constructions" / "other")
+    done = run(project, "dvc", "repro", "summarise_prompts")
+    assert stages_that_ran(done.stdout) == ["pool_examples@toy"]
+
+    def show_those_of_all(params):
+        params["ask_llms"]["shots"][1]["of_the_construction"] = False
+
+    change(project, show_those_of_all)
+    done = run(project, "dvc", "repro", "ask_llms")
+    assert stages_that_ran(done.stdout) == ["pool_examples@toy", "ask_llms@mock-toy"]
+    items = read_table(project / "data/pool_examples/toy.parquet")
+    assert set(items["construction"]) == {"toy", "other"}
+
+
 def test_a_new_model_runs_alone(project):
     change(project, lambda params: params["grid"]["probes"].update(models=["one", "two"]))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)

@@ -23,16 +23,20 @@ def folder(tmp_path, monkeypatch):
 
 
 def score(dtype: str = "float32") -> Outcome:
-    """Run the stage's work in the current folder, with the model that lies in the folder model."""
-    spec = importlib.util.spec_from_file_location("answer_likelihoods", ROOT / "pipelines" / "answer_likelihoods.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    """Run the stages' work in the current folder, with the model that lies in the folder model."""
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
     model = ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)
-    stage = Stage(
-        "answer_likelihoods", {"model": "m", "construction": "toy"}, params.model_copy(update={"models": {"m": model}})
-    )
-    return script.answer_likelihoods(stage)
+    params = params.model_copy(update={"models": {"m": model}})
+    work("pool_examples")(Stage("pool_examples", {"construction": "toy"}, params))
+    return work("answer_likelihoods")(Stage("answer_likelihoods", {"model": "m", "construction": "toy"}, params))
+
+
+def work(stage: str):
+    """Return what a stage's script does."""
+    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / f"{stage}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return getattr(script, stage)
 
 
 def test_bfloat16_is_compared_with_float32(folder):
@@ -44,7 +48,7 @@ def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder):
     save_lm(folder / "model", "gpt2")
     with pytest.raises(DataError, match=r"of 32 questions are too long for the model, which takes 64 tokens"):
         score()
-    assert not (folder / "data").exists()
+    assert not (folder / "data" / "answer_likelihoods").exists()
 
 
 @pytest.mark.pipeline

@@ -4,6 +4,7 @@ import json
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
 
 import pytest
 
@@ -14,6 +15,32 @@ from cxprobe.prompting_params import Llm
 pytest.importorskip("inspect_ai")
 
 QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
+FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
+
+
+class Odd(NamedTuple):
+    status: int
+    body: dict
+
+
+def refused(code, message):
+    return Odd(400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}})
+
+
+def said(text, finish_reason):
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+    return Odd(200, FRAME | {"choices": [choice]})
+
+
+ODD = {
+    "long": refused("context_length_exceeded", "The context is too long. Answer: 1"),
+    "endless": refused("x", "The input length exceeds the context"),
+    "invalid": refused("invalid_prompt", "Your prompt was blocked."),
+    "filtered": said("Answer: 1", "content_filter"),
+    "silent": Odd(200, FRAME | {"choices": []}),
+    "cut": said("The premise says", "length"),
+    "empty": said("", "stop"),
+}
 
 
 def llm(**changes):
@@ -23,7 +50,10 @@ def llm(**changes):
 
 @pytest.fixture
 def server():
-    """An OpenAI-compatible server that says what it was asked, and fails at every second request."""
+    """An OpenAI-compatible server that says what it was asked, and fails at every second request.
+
+    A question that begins with one of `ODD` is answered as that says, at every request.
+    """
     asked: Counter[str] = Counter()
     lock = threading.Lock()
 
@@ -34,14 +64,18 @@ def server():
             text = content if isinstance(content, str) else content[0]["text"]
             with lock:
                 asked[text] += 1
-                fails = sum(asked.values()) % 2 == 0 or "broken" in text
-            self.send_response(500 if fails else 200)
+                odd = ODD.get(text.split()[0])
+                fails = (sum(asked.values()) % 2 == 0 or "broken" in text) and not odd
+            self.send_response(500 if fails else odd.status if odd else 200)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
             message = {"role": "assistant", "content": f"You asked: {text} {body['temperature']}"}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+            reply = FRAME | {"choices": [choice]}
+            if odd:
+                self.wfile.write(json.dumps(odd.body).encode())
+                return
             self.wfile.write(json.dumps({"error": {"message": "down"}} if fails else reply | {"usage": usage}).encode())
 
         def log_message(self, *_):
@@ -58,6 +92,13 @@ def test_every_question_has_its_reply_in_order(tmp_path):
     replies = put_questions(QUESTIONS, llm(), open_llm(llm()), tmp_path)
     assert [reply.id for reply in replies] == [question.id for question in QUESTIONS]
     assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
+
+
+def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
+    for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
+        model = llm(arguments={"reply": said})
+        replies = put_questions(QUESTIONS, model, open_llm(model), tmp_path)
+        assert {reply.text for reply in replies} == {said}
 
 
 def test_what_a_run_needs_is_told_beforehand():
@@ -103,6 +144,23 @@ def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path,
     assert broken.text is None
     assert broken.error
     assert whole.text
+
+
+def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path, monkeypatch):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    questions = [QUESTIONS[0], *(Question(name, f"{name} question") for name in ODD)]
+    for times in (1, 2):
+        replies = {reply.id: reply for reply in put_questions(questions, model, open_llm(model), tmp_path)}
+        failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
+        assert set(failed) == {"long", "endless", "invalid", "filtered", "silent"}
+        assert "model_length: The context is too long. Answer: 1" in failed["long"]
+        assert "content_filter: Your prompt was blocked." in failed["invalid"]
+        assert "no choices" in failed["silent"]
+        assert (replies["cut"].text, replies["empty"].text) == ("The premise says", "")
+        assert {asked[f"{name} question"] for name in failed} == {times}
+        assert {asked[f"{name} question"] for name in ("cut", "empty")} == {1}
 
 
 def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path, monkeypatch):

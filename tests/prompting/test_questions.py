@@ -88,6 +88,11 @@ def test_shots_and_their_sources_go_together():
         settings(shots=[{"number": 1, "sources": [], "of_the_construction": True}])
 
 
+def test_a_file_does_not_take_the_name_of_a_set_of_our_own():
+    with pytest.raises(ValueError, match="the name of a set of the project's own"):
+        settings(files={"templatic": "data/mine.tsv"})
+
+
 def choices(material, settings, **changes):
     plain = {"inference_prompts": ["question"], "reasoning_prompts": ["riddle"], "most_shots": 1, "scores": ["sum"]}
     technical = {"scheme": "pll", "bos": "add", "token_budget": 64, "device": "cpu"}

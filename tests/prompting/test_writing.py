@@ -19,7 +19,7 @@ ABOUT = {"name": "Toy", "gloss": "a toy", "positive": "all"}
 
 def load(folder, text=FRAMES, name="own"):
     (folder / "frames.yaml").write_text(text)
-    return load_writing_prompt(folder / "frames.yaml", name)
+    return load_writing_prompt(name, folder)
 
 
 def test_a_question_has_all_that_is_known_in_its_place(tmp_path):
@@ -61,5 +61,5 @@ def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
 
 def test_the_prompts_of_the_project_load():
     for name in YAML(typ="safe").load(ROOT / "prompts" / "frames.yaml")["prompts"]:
-        prompt = load_writing_prompt(ROOT / "prompts" / "frames.yaml", name)
+        prompt = load_writing_prompt(name, ROOT / "prompts")
         assert all("{" not in text for text, *_ in Formatter().parse(prompt.write))

@@ -99,6 +99,18 @@ def test_the_figure_shows_the_settings_that_ran_and_no_others(names, tables):
     assert len(figure.legends[0].get_texts()) == 2 + 5 + 1
 
 
+def test_two_sets_of_ours_under_one_published_name_are_told_apart(names, tables):
+    published = published_inference(names, tables["inference"])
+    ours = run_table(*((name, 0, "none", False) for name in ("templatic", "cxnli", "challenge")))
+    figure = accuracy_beside_published(with_published_names(names, ours), published, "title")
+    left, right = ({line.get_label(): len(line.get_xdata()) for line in axes.get_lines()} for axes in figure.axes)
+    assert {label for label, dots in left.items() if dots and "(" not in label} == {
+        "one, templatic", "one, cxnli", "two, templatic", "two, cxnli", "chance"
+    }  # fmt: skip
+    assert {label for label, dots in right.items() if dots and "(" not in label} == {"one", "two", "chance"}
+    assert all(dots <= 1 for label, dots in left.items() if label != "chance")
+
+
 def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
     settings = [("templatic", 0, "none", False), ("reasoning", 0, "none", False), ("templatic", 3, "a/b.csv", True)]
     by_construction = pd.concat([run_table(*settings).assign(construction=name) for name in ("x", "y")])

@@ -13,6 +13,9 @@ OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "tied", "unparsed", "failed")
 _INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
 _REASONING: Mapping[str, str] = {"A": "", "B": "", "C": ""}
 
+# What may follow on "A" that is an option; before any other small letter it may be the article.
+_AFTER_OPTION = r"(?:as|because|due|for|given|is|since|the)\b"
+
 # Reasoning between tags; a tag that is never closed leaves no answer, one that was never opened ends the reasoning.
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r".*</(?:think|thinking|thought|reasoning|scratchpad)>", re.DOTALL | re.IGNORECASE)
@@ -36,9 +39,10 @@ def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool
     """Judge a reply to a question about a premise and a hypothesis, whose answer is one digit.
 
     An answer is a digit that a line consists of ("1", "**2** (contradiction)"), or that is said to be the answer
-    ("Answer: 1"). The last one wins, so that a digit in the reasoning is no answer. Without chain of thought a reply
-    may also begin with it and go on to explain ("0. The premise says ..."). What is left open ("Answer: 0 or 1"), and
-    a word without its digit, is unparsed.
+    ("Answer: 1"), perhaps with its word before it ("Answer: neutral (1)"). The last one wins, so that a digit in the
+    reasoning is no answer. Without chain of thought a reply may also begin with it and go on to explain ("0. The
+    premise says ..."). What is left open ("Answer: 0 or 1", "Answer: 1/3"), a digit after another one's word, and a
+    word without its digit, is unparsed.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
@@ -53,6 +57,8 @@ def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool
 
 def judge_reasoning(reply: str | None, gold: str, *, chain_of_thought: bool) -> Judgement:
     """Judge a reply to a multiple-choice question, whose answer is one letter, as `judge_inference` does a digit.
+
+    An A that may as well be the article ("Answer: A person who is taller") is unparsed.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
@@ -78,10 +84,12 @@ def _after_reasoning(reply: str) -> str:
 
 def _last_answer(text: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> str | None:
     """Return the answer that is given last, or None if none is given or the last one is left open."""
-    symbol = _symbol(answers)
+    symbol, words = _symbol(answers), "|".join(filter(None, answers.values()))
+    worded = rf"(?:(?P<word>{words})[^\S\n]*[-–—:=,]?[^\S\n]*)?" if words else ""
     named = re.compile(
         rf"\b(?:answer|label|option|choice)\b\s*(?:is|was|would be|should be|must be)?\s*(?P<colon>[:=])?\s*"
-        rf"(?:option|choice|label)?\s*[(\[]*(?P<symbol>{symbol})[)\]]*(?P<open>\s*(?:or|and|/|,)\s*[(\[]*(?:{symbol}))?",
+        rf"(?:option|choice|label)?\s*{worded}[(\[]*(?P<symbol>{symbol})[)\]]*"
+        rf"(?P<open>\s*(?:or|and|/|,)\s*[(\[]*(?:{symbol})|\s*/\s*\d)?",
         re.IGNORECASE,
     )
     praised = re.compile(
@@ -91,7 +99,8 @@ def _last_answer(text: str, answers: Mapping[str, str], *, chain_of_thought: boo
     found: list[tuple[int, str | None]] = []
     for match in named.finditer(text):
         if _is_said(match) and _is_letter_of_its_own(match, text):
-            found.append((match.start("symbol"), None if match["open"] else match["symbol"].upper()))
+            open_ = match["open"] or _has_another_word(match, answers) or _may_be_article(match, text)
+            found.append((match.start("symbol"), None if open_ else match["symbol"].upper()))
     for match in praised.finditer(text):
         if match["symbol"].isupper() or match["symbol"].isdigit():
             found.append((match.start("symbol"), match["symbol"].upper()))
@@ -116,12 +125,25 @@ def _is_letter_of_its_own(match: re.Match[str], text: str) -> bool:
     return not match["symbol"].islower() or bool(re.match(r"\s*(?:[)\].,;:!]|$)", text[match.end("symbol") :], re.M))
 
 
+def _has_another_word(match: re.Match[str], answers: Mapping[str, str]) -> bool:
+    word = match.groupdict().get("word")
+    return word is not None and word.lower() != answers[match["symbol"].upper()]
+
+
+def _may_be_article(match: re.Match[str], text: str) -> bool:
+    """Return whether the symbol is a capital A, without a bracket, before a word that can follow the article."""
+    return match["symbol"] == "A" and bool(re.match(rf"[^\S\n]+(?!{_AFTER_OPTION})[a-z]", text[match.end("symbol") :]))
+
+
 def _lone(text: str, answers: Mapping[str, str]) -> list[tuple[int, str | None]]:
     """Return the lines that consist of an answer, and perhaps its word in brackets: "1", "(B)", "2 (contradiction)"."""
     found: list[tuple[int, str | None]] = []
     for answer, word in answers.items():
         after = rf"(?:\s*[-–—:.]?\s*[(\[]?{word}[)\]]?)?" if word else ""
-        lone = re.compile(rf"^\s*[(\[]?(?P<symbol>{answer})[)\]]?{after}\s*[.!:)]?\s*$", re.IGNORECASE | re.MULTILINE)
+        before = rf"(?:{word}[^\S\n]*[-–—:]?[^\S\n]*)?" if word else ""
+        lone = re.compile(
+            rf"^\s*{before}[(\[]?(?P<symbol>{answer})[)\]]?{after}\s*[.!:)]?\s*$", re.IGNORECASE | re.MULTILINE
+        )
         found += [(match.start("symbol"), answer) for match in lone.finditer(text)]
     return found
 

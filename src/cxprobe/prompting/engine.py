@@ -1,7 +1,8 @@
 """Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from cxprobe.prompting_params import Llm
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
 TRIED = 3  # questions that are put before the others; one alone may be refused for what it says
+NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
@@ -31,7 +33,8 @@ class Reply(NamedTuple):
 
     Attributes:
         id: The question's.
-        text: The raw reply, or None if the request failed, after all retries.
+        text: The raw reply, or None if there is none: the request failed, after all retries, or the provider refused it
+            as too long, or filtered what was said.
         error: Why it failed, or "".
     """
 
@@ -90,13 +93,34 @@ def open_llm(llm: Llm) -> Any:
 
         arguments["custom_outputs"] = say
     try:
-        return get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
+        model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
         reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
         raise ModelError(
             f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
             "and its key in the environment)"
         ) from None
+    model.api.generate = _failing_without_reply(model.api.generate)
+    return model
+
+
+def _failing_without_reply(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` that fails where inspect would hand on an error's text as if the model spoke.
+
+    So it has to be before inspect sees it: what a provider returns is cached, and would never be asked again.
+    """
+
+    async def asked(*arguments: Any, **options: Any) -> Any:
+        result = await generate(*arguments, **options)
+        output = result[0] if isinstance(result, tuple) else result
+        if not isinstance(output, Exception):
+            if not output.choices:
+                raise RuntimeError(f"no choices in the provider's answer; {output.error or 'no reason was given'}")
+            if output.error is not None or output.stop_reason in NO_REPLY:
+                raise RuntimeError(f"{output.stop_reason}: {output.error or output.completion}")
+        return result
+
+    return asked
 
 
 def put_questions(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> list[Reply]:
@@ -136,9 +160,10 @@ def _put(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> 
     from inspect_ai.solver import generate
 
     os.environ["INSPECT_CACHE_DIR"] = str(scratch.absolute())  # inspect takes it from nowhere else
+    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key leaves them out
     task = Task(
         dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
-        solver=generate(cache=CachePolicy(expiry=None)),
+        solver=generate(cache=CachePolicy(expiry=None, scopes={"arguments": arguments})),
     )
     log = evaluate(
         task,
@@ -161,6 +186,4 @@ def _put(questions: Sequence[Question], llm: Llm, model: Any, scratch: Path) -> 
 def _reply(id_: str, sample: Any) -> Reply:
     if sample.error is not None:
         return Reply(id_, None, str(sample.error.message))
-    if sample.output.error is not None:
-        return Reply(id_, None, str(sample.output.error))
     return Reply(id_, sample.output.completion, "")

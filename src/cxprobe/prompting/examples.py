@@ -63,5 +63,6 @@ def _draw(items: list[Inference], source: int, construction: str | None, shots: 
         raise PromptError(
             f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but a "
             f"source has {', '.join(lacking)}; ask for fewer shots, or give a larger source"
+            + (", or let them be of any construction (of_the_construction: false)" if construction else "")
         )
     return [item for some in found.values() for item in some]

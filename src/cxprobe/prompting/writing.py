@@ -1,14 +1,14 @@
 """Prompts by which a model writes frames for minimal pairs and filters them, as data: prompts/frames.yaml."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cxprobe.errors import PromptError
-from cxprobe.prompting.templates import Name, with_fields
+from cxprobe.errors import ConstructionError, PromptError
+from cxprobe.prompting.templates import PROMPTS_FOLDER, Name, with_fields
 from cxprobe.prompting_params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
@@ -73,7 +73,24 @@ class WritingPrompts(Closed):
     """Name -> how models are asked."""
 
 
-def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
+def require_sentences(construction: str, tests: str, contexts: Sequence[str | None]) -> None:
+    """Refuse pairs about which the filters have nothing to ask.
+
+    Args:
+        construction: Whose pairs.
+        tests: What they test.
+        contexts: The context of each variant.
+
+    Raises:
+        ConstructionError: They test something else than meaning, or a variant has no context.
+    """
+    if tests != "meaning" or not all(contexts):
+        raise ConstructionError(
+            f"{construction}: the filters ask about a sentence and what it means; its pairs.yaml has none"
+        )
+
+
+def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingPrompt:
     """Read and check ``prompts/frames.yaml`` and return one of its prompts.
 
     Raises:
@@ -83,6 +100,7 @@ def load_writing_prompt(path: Path, name: str) -> WritingPrompt:
         Oba & Sugawara 2026 for the design: generation from a template with slots, and two filters, prototypical,
         extended or unacceptable and appropriate or inappropriate; all words are this project's own.
     """
+    path = folder / "frames.yaml"
     prompts = validate(WritingPrompts, read_yaml(path, PromptError), path, PromptError, {}).prompts
     if name not in prompts:
         raise PromptError(f"{path}: prompt '{name}' is unknown{suggest(name, list(prompts))}")

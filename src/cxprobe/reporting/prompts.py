@@ -190,8 +190,10 @@ def prompted_figures(
 def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str) -> Figure:
     """Draw accuracies by setting, a panel for each set, in those settings that ran; published ones have no interval.
 
+    Where several sets of ours have the name of one published set, the labels say which of them each dot is.
+
     Args:
-        run: Columns set, shots, examples, chain_of_thought, label (of the model), accuracy, low, high.
+        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high.
         published: Columns set, shots, examples, chain_of_thought, model, accuracy.
         title: Of the figure.
     """
@@ -200,7 +202,9 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
     theirs = known.assign(
         label=[f"{model} (published)" for model in known["model"]], low=known["accuracy"], high=known["accuracy"]
     )
-    both = pd.concat([run, theirs], ignore_index=True)
+    several = run.groupby("set")["items"].transform("nunique") > 1
+    ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
+    both = pd.concat([ours, theirs], ignore_index=True)
     return dots(
         both.assign(setting=setting_names(both)), title, rows="setting", colours="label", panels="set", chance=CHANCE
     )
