@@ -93,6 +93,16 @@ def test_what_is_no_archive_is_a_fault_of_the_file():
     assert [fault.line for fault in faults] == [1]
 
 
+@pytest.mark.parametrize("shard", ["a.json.gz", "a.json.bz2", "a.json.zst", "a.json.lz4"])
+def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(tmp_path, shard):
+    with pa.output_stream(tmp_path / shard):
+        pass
+    assert read(read_jsonl, (tmp_path / shard).read_bytes(), shard) == ([], [])
+    records, faults = read(read_jsonl, b"", shard)
+    assert not records
+    assert [(fault.line, fault.fault) for fault in faults] == [(1, "cannot be read further: the file is empty")]
+
+
 @settings(max_examples=200)
 @given(
     st.lists(st.integers(0, 60).map(lambda n: b"x" * n), max_size=20),
