@@ -9,7 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from pydantic import TypeAdapter
 
 from conftest import ROOT
@@ -35,8 +38,8 @@ def write_corpus(folder: Path, shards: int = 4) -> None:
     (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
 
 
-def settings_of(folder: Path, tagger: Path, workers: int = 1) -> MineSentences:
-    corpus = {"kind": "files", "folder": str(folder), "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+def settings_of(folder: Path | str, tagger: Path, workers: int = 1, format: str = "jsonl") -> MineSentences:
+    corpus = {"kind": "files", "folder": str(folder), "glob": None, "format": format, "text": "text", "url": "url"}
     return TypeAdapter(MineSentences).validate_python(
         {
             "corpus": corpus,
@@ -148,6 +151,38 @@ def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tag
     assert found.counts["faults"] == 2
     assert found.faults["fault"].iloc[1].startswith("cannot be opened")
     assert len(found.sentences)
+
+
+def write_shard(path: Path, texts: list[str]) -> None:
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(pa.table({"text": texts}), path)
+    else:
+        with pa.output_stream(path) as file:  # compressed as its name says
+            file.write("\n".join(json.dumps({"text": text}) for text in texts).encode())
+
+
+@pytest.mark.parametrize("suffix", ["json", "json.gz", "json.bz2", "json.zst", "json.lz4", "parquet"])
+@pytest.mark.parametrize("call", ["open", "read"])
+def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_path, monkeypatch, suffix, call):
+    storage, folder = MemoryFileSystem(), f"memory://{tmp_path.name}"
+    sentences = [f"The {one} it was, the {other} it became." for one in ADJECTIVES for other in ADJECTIVES]
+    for shard in range(2):
+        path = tmp_path / f"{shard}.{suffix}"
+        write_shard(path, sentences[shard::2])
+        storage.pipe(f"{folder}/{path.name}", path.read_bytes())
+    settings = settings_of(folder, toy_tagger, format="parquet" if suffix == "parquet" else "jsonl")
+
+    def fail(*_, **__):
+        raise ConnectionResetError("reset by peer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
+        with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
+            mine(settings, tmp_path / "scratch", tmp_path / "out")
+    run, found = mine(settings, tmp_path / "scratch", tmp_path / "out")
+    assert run == 2
+    assert sorted(found.sentences["text"]) == sorted(sentences)
+    assert found.faults.empty
 
 
 def test_a_folder_without_files_is_an_error(toy_tagger, tmp_path):

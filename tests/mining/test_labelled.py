@@ -72,9 +72,32 @@ def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negati
     assert sorted(dealt["id"]) == sorted(table["id"])
     assert (dealt.groupby("cluster_template")["split"].nunique() == 1).all()
     assert set(dealt.groupby("split")["label"].nunique()) == {2}
-    assert dealt.columns.tolist() == ["id", "text", "label", "split", "length", "cluster_template", "cluster_document"]
+    clusters = ["cluster_template", "cluster_document", "cluster_source"]
+    assert dealt.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
     shuffled = table.sample(frac=1, random_state=seed)
     pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed), dealt)
+
+
+@pytest.mark.parametrize(
+    ("url", "document", "source"),
+    [
+        (
+            "scikit-learn==1.5.2/sklearn/svm/_base.py#12",
+            "scikit-learn==1.5.2/sklearn/svm/_base.py",
+            "scikit-learn==1.5.2",
+        ),
+        ("https://Blog.example.org/a?b=c==d/#e", "https://Blog.example.org/a?b=c==d/", "blog.example.org"),
+        ("http://blog.example.org", "http://blog.example.org", "blog.example.org"),
+        ("http://[broken/x", "http://[broken/x", "[broken"),
+        ("en/part.00000.json.gz#7", "en/part.00000.json.gz#7", "en/part.00000.json.gz#7"),
+        ("austen/emma.txt", "austen/emma.txt", "austen/emma.txt"),
+        ("", "", ""),
+    ],
+)
+def test_sentences_are_clustered_by_document_and_by_who_wrote_it(url, document, source):
+    dealt = split_sequences(labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1)
+    assert set(dealt["cluster_document"]) == {document}
+    assert set(dealt["cluster_source"]) == {source}
 
 
 def test_the_test_part_is_one_fold():

@@ -93,6 +93,16 @@ def test_what_is_no_archive_is_a_fault_of_the_file():
     assert [fault.line for fault in faults] == [1]
 
 
+@pytest.mark.parametrize("shard", ["a.json.gz", "a.json.bz2", "a.json.zst", "a.json.lz4"])
+def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(tmp_path, shard):
+    with pa.output_stream(tmp_path / shard):
+        pass
+    assert read(read_jsonl, (tmp_path / shard).read_bytes(), shard) == ([], [])
+    records, faults = read(read_jsonl, b"", shard)
+    assert not records
+    assert [(fault.line, fault.fault) for fault in faults] == [(1, "cannot be read further: the file is empty")]
+
+
 @settings(max_examples=200)
 @given(
     st.lists(st.integers(0, 60).map(lambda n: b"x" * n), max_size=20),
@@ -135,12 +145,29 @@ def test_parquet_rows_without_text_are_named(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(tmp_path, kind):
+    texts = pa.array([b"one", b"tw\xff\xfeo", None, b"four \xe2\x80\xa6", b"five"]).cast(kind, safe=False)
+    urls = pa.array([b"a", b"b", b"c", None, b"\xe9"]).cast(kind, safe=False)
+    pa.parquet.write_table(pa.table({"text": texts, "url": urls}), tmp_path / "a.parquet")
+    records, faults = read(read_parquet, (tmp_path / "a.parquet").read_bytes(), "a.parquet")
+    assert records == [("one", "a", 0), ("four …", "a.parquet#4", 0)]
+    assert [(fault.line, fault.fault, fault.raw) for fault in faults] == [
+        (2, "invalid UTF-8 at byte 2 of the text", b"tw\xff\xfeo"),
+        (3, "no text", b""),
+        (5, "invalid UTF-8 at byte 0 of the url", b"five"),
+    ]
+
+
 def test_what_is_no_parquet_is_a_fault(tmp_path):
     _, faults = read(read_parquet, b"PAR1 not really", "a.parquet")
     assert len(faults) == 1
     pa.parquet.write_table(pa.table({"content": ["one"]}), tmp_path / "b.parquet")
     _, faults = read(read_parquet, (tmp_path / "b.parquet").read_bytes(), "b.parquet")
     assert faults[0].fault == "no column 'text'; its columns are content"
+    pa.parquet.write_table(pa.table({"text": [["one"]]}), tmp_path / "c.parquet")
+    _, faults = read(read_parquet, (tmp_path / "c.parquet").read_bytes(), "c.parquet")
+    assert faults[0].fault.startswith("cannot be read further: Unsupported cast from list")
 
 
 def test_paragraphs_of_running_text_keep_their_place():

@@ -25,7 +25,7 @@ def run_shards(job: Job, engine: Engine) -> int:
     neither the number of workers nor their order can change a result.
 
     Raises:
-        DataError: A cluster's jobs have ended and left shards unfinished.
+        DataError: A shard's storage failed, or a cluster's jobs have ended and left shards unfinished.
     """
     executor = _executor(job, engine)
     left = list(executor.get_incomplete_ranks())

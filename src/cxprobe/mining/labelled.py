@@ -1,5 +1,6 @@
 """From judgements to data: labelled sentences in two parts that share no sequence of tags."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from cxprobe.errors import DataError
 from cxprobe.mining.labels import Judgement, Label
 from cxprobe.records import CLUSTER, LABELS
 from cxprobe.seeding import seed_for
+
+# The host of a web page, or the package of the embedded corpus with its version.
+_SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
 
 
 class Labelled(NamedTuple):
@@ -61,7 +65,8 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFra
 
     Returns:
         A table in the shape of generated sentences: id, text, label, split, the features, and what sentences share:
-        cluster_template (the sequence of tags) and cluster_document.
+        cluster_template (the sequence of tags), cluster_document (the url without its fragment) and cluster_source (the
+        host or package). A record that a corpus gives no url is a document and source of its own.
 
     Raises:
         DataError: A label has fewer sequences than there are folds, so some part would have none.
@@ -81,6 +86,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFra
     dealt = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
     _, test = next(dealt.split(ordered, ordered["label"], ordered["tags"]))
     in_test = np.isin(np.arange(len(ordered)), test)
+    origins = [_origin(url) for url in ordered["url"]]
     features = [name for name in ordered.columns if name not in ("id", "text", "url", "start", "end", "tags", "label")]
     return pd.DataFrame(
         {
@@ -90,7 +96,8 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFra
             "split": np.where(in_test, "test", "train"),
             **{name: ordered[name] for name in features},
             f"{CLUSTER}template": ordered["tags"],
-            f"{CLUSTER}document": ordered["url"],
+            f"{CLUSTER}document": [document for document, _ in origins],
+            f"{CLUSTER}source": [source for _, source in origins],
         }
     )
 
@@ -99,3 +106,9 @@ def _outcome(said: Mapping[str, Judgement]) -> str:
     if not said:
         return "not labelled"
     return next(iter(said.values())) if len(set(said.values())) == 1 else "conflict"
+
+
+def _origin(url: str) -> tuple[str, str]:
+    """Return the document and the source that a url names."""
+    source = _SOURCE.match(url)
+    return (url.partition("#")[0], source[1].lower()) if source else (url, url)

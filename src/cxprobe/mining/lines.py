@@ -115,6 +115,12 @@ def _chunks(file: IO[bytes], shard: str) -> Iterator[bytes | Fault]:
 
 
 def _pieces(file: IO[bytes], shard: str) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file as they come.
+
+    Raises:
+        EOFError: The file ends before its archive does; the archive of nothing is not a file of no bytes.
+        IsalError, OSError: It is no archive, or a damaged one.
+    """
     suffix = PurePosixPath(shard).suffix
     if suffix == ".gz":
         yield from _gunzipped(file)
@@ -124,15 +130,12 @@ def _pieces(file: IO[bytes], shard: str) -> Iterator[bytes]:
             stream = pa.CompressedInputStream(stream, COMPRESSIONS[suffix])
         while piece := stream.read(_PIECE):
             yield piece
+    if (suffix == ".gz" or suffix in COMPRESSIONS) and not file.tell():
+        raise EOFError("the file is empty")
 
 
 def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield what an archive of one or several members holds. ISA-L inflates three times as fast as zlib.
-
-    Raises:
-        EOFError: The file ends before its last member does.
-        IsalError: It is no archive, or a damaged one.
-    """
+    """Yield what an archive of one or several members holds. ISA-L inflates three times as fast as zlib."""
     member = isal_zlib.decompressobj(wbits=31)
     begun = False
     while stored := file.read(_PIECE):

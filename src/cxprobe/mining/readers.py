@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -106,11 +107,8 @@ def _parsed(line: bytes, keys: Keys) -> dict[str, Any] | str:
 
 
 def _json_fault(line: bytes, fault: orjson.JSONDecodeError) -> str:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as encoding:
-        return f"invalid UTF-8 at byte {encoding.start} of the line"
-    return f"no JSON: {fault.msg}"
+    byte = _broken_at(line)
+    return f"no JSON: {fault.msg}" if byte is None else f"invalid UTF-8 at byte {byte} of the line"
 
 
 def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
@@ -126,21 +124,52 @@ def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Itera
         for batch in table.iter_batches(PARQUET_ROWS, columns=columns, use_threads=False):
             yield from _rows(batch, row, shard, keys, longest)
             row += len(batch)
-    except (pa.ArrowInvalid, OSError) as fault:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as fault:
         yield Fault(shard, row + 1, -1, f"cannot be read further: {' '.join(str(fault).split())[:300]}", b"")
 
 
 def _rows(batch: pa.RecordBatch, before: int, shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
-    texts = batch[keys.text].cast(pa.string())
-    urls = batch[keys.url].to_pylist() if keys.url in batch.schema.names else [None] * len(batch)
+    columns = {name: batch[name].cast(pa.string(), safe=False) for name in batch.schema.names}  # unsafe: any bytes
+    texts, urls = columns[keys.text], columns.get(keys.url, pa.nulls(len(batch), pa.string()))
+    faults = _row_faults(texts, urls, longest)
+    for row, fault in sorted(faults.items()):
+        raw = texts[row].as_buffer()
+        yield Fault(shard, before + row + 1, -1, fault, raw[:KEPT].to_pybytes() if raw else b"")
+    good = np.delete(np.arange(len(batch)), list(faults))
+    names = zip(good.tolist(), urls.take(good).to_pylist(), strict=True)
+    kept = [name or f"{shard}#{before + row + 1}" for row, name in names]
+    yield Block(texts.take(good), kept, [0] * len(kept))
+
+
+def _row_faults(texts: pa.Array, urls: pa.Array, longest: int) -> dict[int, str]:
+    """Return what is wrong with some rows."""
+    faults = {row: f"invalid UTF-8 at byte {byte} of the url" for row, byte in _undecodable(urls).items()}
+    faults |= {row: f"invalid UTF-8 at byte {byte} of the text" for row, byte in _undecodable(texts).items()}
     sizes = pc.fill_null(pc.binary_length(texts), 0)
-    good = pc.and_(pc.greater(sizes, 0), pc.less_equal(sizes, longest))
-    for row in pc.indices_nonzero(pc.invert(good)).to_pylist():
-        size = sizes[row].as_py()
-        fault = f"a text of {size:,} bytes, more than mine_sentences.longest_line ({longest:,})" if size else "no text"
-        yield Fault(shard, before + row + 1, -1, fault, (texts[row].as_py() or "").encode()[:KEPT])
-    kept = [str(urls[row] or f"{shard}#{before + row + 1}") for row in pc.indices_nonzero(good).to_pylist()]
-    yield Block(texts.filter(good), kept, [0] * len(kept))
+    for row in pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist():
+        faults[row] = "no text"
+    for row in pc.indices_nonzero(pc.greater(sizes, longest)).to_pylist():
+        faults[row] = f"a text of {sizes[row].as_py():,} bytes, more than mine_sentences.longest_line ({longest:,})"
+    return faults
+
+
+def _undecodable(column: pa.Array) -> dict[int, int]:
+    """Return the rows that are no UTF-8, each with its first such byte. Neither Parquet nor Arrow sees to it."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        broken = enumerate(_broken_at(content or b"") for content in column.cast(pa.binary()).to_pylist())
+        return {row: byte for row, byte in broken if byte is not None}
+    return {}
+
+
+def _broken_at(content: bytes) -> int | None:
+    """Return the first byte that is no UTF-8."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return fault.start
+    return None
 
 
 def read_text(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:  # noqa: ARG001

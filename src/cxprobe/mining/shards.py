@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import pyarrow as pa
 from datatrove.io import get_datafolder
 from threadpoolctl import threadpool_limits
 
+from cxprobe.errors import DataError
 from cxprobe.mining.blocks import Block, Fault
 from cxprobe.mining.matching import Matchers
 from cxprobe.mining.pattern import Pattern
@@ -111,14 +112,44 @@ def _mine(job: Job, rank: int) -> Counter[str]:
 
 
 def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
-    """Yield a shard's blocks; a file that cannot even be opened is a fault like any other."""
+    """Yield a shard's blocks; a file that is not there is a fault like any other."""
     try:
         file = get_datafolder(job.folder).open(shard, "rb")
-    except OSError as fault:
+    except FileNotFoundError as fault:
         yield Fault(shard, 0, -1, f"cannot be opened: {' '.join(str(fault).split())}", b"")
         return
+    except OSError as fault:
+        raise _out_of_reach(shard, fault) from fault
     with file:
-        yield from READERS[job.format].read(file, shard, job.keys, job.longest_line)
+        stored = cast(IO[bytes], _Stored(file, shard))
+        yield from READERS[job.format].read(stored, shard, job.keys, job.longest_line)
+
+
+class _Stored:
+    """A file whose storage may fail. A decompressor's or parser's OSError tells of damage; the storage's must not.
+
+    Damage is booked as a fault, and the shard is done with. A connection that breaks off fails the shard instead.
+    """
+
+    def __init__(self, file: IO[bytes], shard: str) -> None:
+        self._file = file
+        self._shard = shard
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as fault:
+            raise _out_of_reach(self._shard, fault) from fault
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _out_of_reach(shard: str, fault: OSError) -> DataError:
+    said = " ".join(str(fault).split()) or type(fault).__name__
+    return DataError(
+        f"{shard} was not read to its end: {said}. Run the stage again: it goes on with the shards that are left"
+    )
 
 
 def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBatch:
