@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 from conftest import ROOT, project_environment
 from cxprobe.models import load_language_model
 from cxprobe.params import load_params
+from cxprobe.pretraining import load_pretraining_params
 
 MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
@@ -86,3 +87,13 @@ def test_params_name_the_carried_models_by_the_hash_of_their_weights():
     for slug, spec in carried.items():
         spec = spec.model_copy(update={"name": str(ROOT / spec.name)})
         assert load_language_model(slug, spec, "cpu").fingerprint == f"sha256 {spec.sha256}"
+
+
+def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
+    params = load_pretraining_params(MODELS / "params.yaml").pretrain
+    for name in ("mini-mlm", "mini-clm", "tiny-clm"):
+        card = (MODELS / name / "README.md").read_text()
+        assert f"{params[name].steps:,} steps" in card
+        assert f"dvc repro models/dvc.yaml:pretrain@{name}\n" in card
+    kept = [*params["tiny-clm"].checkpoints, params["tiny-clm"].steps]
+    assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in kept]

@@ -52,8 +52,8 @@ def make_models_project(folder: Path) -> None:
         vocabulary |= {"source": "source", "pieces": 100, "positions": 32}
     for training in params["pretrain"].values():
         training |= {"steps": 40, "warm_up": 5, "batch_tokens": 256, "body_rate": 0.003, "head_rate": 0.01}
-        training |= {"threads": 1, "resume_every": 5, "validate_every": 20, "first_checkpoint": 2}
-    params["pretrain"]["tiny-clm"] |= {"architecture": {"width": 16, "layers": 1, "heads": 2}, "checkpoints": 3}
+        training |= {"threads": 1, "resume_every": 5, "validate_every": 20}
+    params["pretrain"]["tiny-clm"] |= {"architecture": {"width": 16, "layers": 1, "heads": 2}, "checkpoints": [2, 9]}
     params["evaluate_pretrained"]["blimp"] = "blimp"
     with (folder / "models" / "params.yaml").open("w") as file:
         YAML_SAFE.dump(params, file)

@@ -1,6 +1,6 @@
 import pytest
 
-from cxprobe.pretraining.schedule import checkpoint_steps, learning_rate_factor, masked_share
+from cxprobe.pretraining.schedule import learning_rate_factor, masked_share
 
 
 def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
@@ -15,8 +15,3 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
 def test_the_share_of_masks_falls_in_a_line():
     assert [masked_share(step, 3, 0.3, 0.1) for step in range(3)] == pytest.approx([0.3, 0.2, 0.1])
     assert masked_share(0, 1, 0.3, 0.1) == 0.3
-
-
-def test_checkpoints_are_log_spaced_and_end_with_the_last_step():
-    assert checkpoint_steps(1000, 4, first=1) == [1, 10, 100, 1000]
-    assert checkpoint_steps(1000, 1, first=1) == [1000]

@@ -18,7 +18,7 @@ def changed(folder, edit):
 
 
 def test_the_projects_own_parameters_are_right():
-    assert set(load_pretraining_params(PARAMS).pretrain) == {"mini-mlm", "mini-clm", "tiny-clm"}
+    assert set(load_pretraining_params(PARAMS).pretrain) == {"mini-mlm-first", "mini-mlm", "mini-clm", "tiny-clm"}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,8 @@ def test_the_projects_own_parameters_are_right():
         (lambda p: p["pretrain"]["mini-mlm"].update(stepz=3), "pretrain.mini-mlm.stepz: unknown key"),
         (lambda p: p["pretrain"]["mini-mlm"].pop("steps"), "pretrain.mini-mlm.steps: missing"),
         (lambda p: p["pretrain"]["mini-mlm"].update(masked_first=1.2), "pretrain.mini-mlm.masked_first: 1.2"),
-        (lambda p: p["pretrain"]["tiny-clm"].update(first_checkpoint=9999), "must be below steps"),
+        (lambda p: p["pretrain"]["tiny-clm"].update(checkpoints=[50, 9999]), "must ascend and stay below steps"),
+        (lambda p: p["pretrain"]["tiny-clm"].update(checkpoints=[50, 20]), "must ascend and stay below steps"),
         (lambda p: p["pretrain"]["tiny-clm"].update(objective="masked"), "starts from trained weights"),
         (lambda p: p["build_corpus"].update(source={"kind": "net"}), "build_corpus.source"),
     ],

@@ -1,6 +1,4 @@
-"""What changes while a model is trained: the learning rate, the share of masked tokens, and when it is kept."""
-
-import numpy as np
+"""What changes while a model is trained: the learning rate and the share of masked tokens."""
 
 
 def learning_rate_factor(step: int, steps: int, warm_up: int) -> float:
@@ -17,8 +15,3 @@ def masked_share(step: int, steps: int, first: float, last: float) -> float:
     Masking Rate Schedules for MLM Pretraining", section 4).
     """
     return first + (last - first) * step / max(1, steps - 1)
-
-
-def checkpoint_steps(steps: int, count: int, first: int) -> list[int]:
-    """Return ``count`` log-spaced steps from ``first`` to the last one; a checkpoint is kept after each."""
-    return sorted({round(step) for step in np.geomspace(first, steps, count)}) if count > 1 else [steps]

@@ -83,10 +83,8 @@ class Pretrain(Closed):
     """The share of tokens that is masked at first; of no effect on a causal model."""
     masked_last: Share
     """The share of tokens that is masked at last, and in validation."""
-    checkpoints: Annotated[int, Field(ge=0)]
-    """How many log-spaced steps to keep the model at, the last one included; 0 keeps the final model alone."""
-    first_checkpoint: Count
-    """The step of the first of them."""
+    checkpoints: list[Count]
+    """Steps after which the model is kept on its way, ascending; with any, the last step is kept beside them."""
     resume_every: Count
     """Steps after which a killed training can go on."""
     validate_every: Count
@@ -106,8 +104,8 @@ class Pretrain(Closed):
     def _possible(self) -> "Pretrain":
         if self.objective == "masked" and self.architecture:
             raise ValueError("a masked model starts from trained weights; give it a start and architecture: null")
-        if self.checkpoints and self.first_checkpoint >= self.steps:
-            raise ValueError(f"first_checkpoint ({self.first_checkpoint}) must be below steps ({self.steps})")
+        if self.checkpoints != sorted(set(self.checkpoints)) or self.checkpoints[-1:] >= [self.steps]:
+            raise ValueError(f"checkpoints {self.checkpoints} must ascend and stay below steps ({self.steps})")
         return self
 
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
 from cxprobe.pretraining.masking import mask_tokens
-from cxprobe.pretraining.schedule import checkpoint_steps, learning_rate_factor, masked_share
+from cxprobe.pretraining.schedule import learning_rate_factor, masked_share
 from cxprobe.pretraining.segments import Segments, pad, plan_batches
 from cxprobe.pretraining.settings import Pretrain
 from cxprobe.pretraining.starts import save_model
@@ -241,8 +241,7 @@ def train(
     """
     kept = {}
     if settings.checkpoints:
-        steps = checkpoint_steps(settings.steps, settings.checkpoints, settings.first_checkpoint)
-        kept = {step: scratch / f"step-{step:06d}" for step in steps}
+        kept = {step: scratch / f"step-{step:06d}" for step in (*settings.checkpoints, settings.steps)}
     state = scratch / "last.ckpt"
     module = LanguageModelling(model, settings, tokenizer.pad_token_id)
     trainer = pl.Trainer(
