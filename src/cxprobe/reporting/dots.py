@@ -81,13 +81,14 @@ def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: floa
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for spare in grid[len(places) :]:
         spare.remove()
-    for axes, place in zip(grid, places, strict=False):
+    for number, (axes, place) in enumerate(zip(grid, places, strict=False)):
         own = table[table[panels] == place].sort_values(x)
         axes.fill_between(own[x], own["low"], own["high"], color=OKABE_ITO[0], alpha=0.2, linewidth=0)
         axes.plot(own[x], own["accuracy"], color=OKABE_ITO[0], marker="o", markersize=4)
         axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2)
         axes.set_xscale("log")
-        axes.set_ylim(0, 1.02)
+        axes.tick_params(labelbottom=number + columns >= len(places))  # where no panel stands below
+        axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_title(readable(str(place)), fontsize=9)
         _tidy(axes, "y")
