@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.errors import DataError
 from cxprobe.reporting.dots import dots
+from cxprobe.reporting.tables import cell
 from cxprobe.schema import Closed, read_yaml, validate
 
 CHANCE = 1 / 3  # three relations, three options
@@ -126,10 +127,7 @@ def prompted_beside_published(run: pd.DataFrame, published: pd.DataFrame, keys: 
         The keys, model, asked ("reply" for what is published), items (whose sentences), accuracy, with the 95 %
         interval of what ran, n, and source; what is not reported is an empty text.
     """
-    cells = [
-        f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-        for value, low, high in run[["accuracy", "low", "high"]].to_numpy().tolist()
-    ]
+    cells = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
     ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run")
     theirs = published.assign(
         accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked="reply", items="the paper's"
