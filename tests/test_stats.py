@@ -98,6 +98,13 @@ def test_of_several_ways_of_clustering_the_widest_interval_counts():
     assert widths[0] < widths[1] == pytest.approx(widths[2])
 
 
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from("abcd")), min_size=1, max_size=30))
+def test_a_way_of_clustering_in_which_nothing_is_shared_changes_nothing(items):
+    credits, verbs = (np.array(column) for column in zip(*items, strict=True))
+    by_verb = verbs.astype(object)[:, None]
+    assert estimate_rate(credits, np.hstack([by_verb, names(len(items))])) == estimate_rate(credits, by_verb)
+
+
 def test_items_that_share_a_word_in_another_place_depend_on_one_another():
     rng = np.random.default_rng(5)
     pairs = np.array([(one, other) for one in range(20) for other in range(20) if one != other])

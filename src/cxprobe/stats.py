@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from cxprobe.errors import DataError
 from cxprobe.records import CLUSTER, Difference, Estimate
@@ -68,7 +68,7 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
         raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
     rate = float(np.mean(credits, dtype=np.float64))
     effective = effective_items(credits, clusters)
-    z = float(norm.ppf((1 + LEVEL) / 2))
+    z = float(ndtri((1 + LEVEL) / 2))
     centre = (rate + z**2 / (2 * effective)) / (1 + z**2 / effective)
     half = z / (1 + z**2 / effective) * sqrt(rate * (1 - rate) / effective + z**2 / (4 * effective**2))
     # Rounding must not push the estimate itself out of its interval when the rate is 0 or 1.
@@ -81,8 +81,9 @@ def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_])
     That is n / deff, where the design effect deff is the ratio of the cluster-robust variance of the mean to the
     binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on one
     another if they have any cluster in common: the same template, or the same word, be it in another place. Where
-    that comes out below the variance under one of the ways of clustering alone, which chance can bring about, the
-    larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as one item.
+    that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
+    about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
+    one item.
 
     Args:
         credits: Shape (n,).
@@ -97,14 +98,14 @@ def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_])
     groups = min(len(np.unique(way)) for way in ways)
     if groups == 1:
         return 1.0
-    residuals = credits - np.mean(credits, dtype=np.float64)  # (n,)
+    rate = float(np.mean(credits, dtype=np.float64))
+    residuals = credits - rate  # (n,)
     dependent = max(_sum_over_shared(residuals, residuals, way) for way in ways)
     clustered = groups / (groups - 1) * dependent / n**2
-    rate = float(np.mean(credits, dtype=np.float64))
     binomial = rate * (1 - rate) / n
     design_effect = max(clustered / binomial, 1.0) if binomial else 1.0
     quantile = (1 + LEVEL) / 2
-    few_clusters = float(t.ppf(quantile, n - 1) / t.ppf(quantile, groups - 1)) ** 2
+    few_clusters = float(stdtrit(n - 1, quantile) / stdtrit(groups - 1, quantile)) ** 2
     return max(n / design_effect * few_clusters, 1.0)
 
 
@@ -115,7 +116,8 @@ def estimate_difference(
 
     The interval is built from those of the two rates (`estimate_rate`) by the method of variance estimates recovery,
     with the correlation of the two between clusters; like them it is not empty where all items agree. Of all ways of
-    clustering together and each alone, the one with the lowest correlation, which leaves the widest interval, decides.
+    clustering together, each alone and none, the one with the lowest correlation, which leaves the widest interval,
+    decides.
 
     Args:
         first: Shape (n,): each item's credit in one way of asking.
@@ -149,9 +151,16 @@ def _correlation(first: NDArray[np.float64], second: NDArray[np.float64], codes:
 
 
 def _ways(clusters: NDArray[np.object_]) -> list[NDArray[np.int64]]:
-    """Return clusters as numbers under all ways of clustering together, (n, k), and under each alone, (n, 1)."""
-    codes = np.unique(clusters.astype(str), return_inverse=True)[1].reshape(clusters.shape)
-    return [codes, *(codes[:, [way]] for way in range(clusters.shape[1]))]
+    """Return clusters as numbers under all ways of clustering together, (n, k), under each alone and none, (n, 1).
+
+    A way in which no two items share a cluster is left out. It says what no clustering says, and what is estimated must
+    not depend on it: a table of several constructions has columns that are empty for most of them.
+    """
+    codes = _renumbered(clusters)
+    shared = np.bincount(codes.ravel())[codes] > 1  # (n, k)
+    codes = codes[:, shared.any(axis=0)]
+    none = np.arange(len(codes))[:, None]  # (n, 1)
+    return [codes, *np.split(codes, codes.shape[1], axis=1), none] if codes.size else [none]
 
 
 def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
@@ -165,16 +174,20 @@ def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], co
     rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
     codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
     codes.sort(axis=1)
-    total, places = 0.0, range(codes.shape[1])
+    total = 0.0
     for size in range(1, codes.shape[1] + 1):
-        chosen = np.concatenate(
-            [codes[:, list(subset)] for subset in combinations(places, size)]
-        )  # (n * subsets, size)
-        keys = chosen[:, 0]
-        for column in chosen.T[1:]:
-            _, keys = np.unique(keys * (codes.max() + 1) + column, return_inverse=True)
-        _, members = np.unique(keys, return_inverse=True)
-        repeats = len(chosen) // len(codes)
-        one, other = (np.bincount(members, weights=np.tile(sums, repeats)) for sums in (first, second))  # (groups,)
+        subsets = np.array(list(combinations(range(codes.shape[1]), size)))  # (subsets, size)
+        chosen = codes[:, subsets]  # (n, subsets, size)
+        groups = chosen[..., 0]  # (n, subsets)
+        for place in range(1, size):
+            groups = _renumbered(groups * (codes.max() + 1) + chosen[..., place])
+        one, other = (
+            np.bincount(groups.ravel(), weights=np.repeat(sums, len(subsets))) for sums in (first, second)
+        )  # (groups,)
         total += (-1) ** (size + 1) * float(one @ other)
     return total
+
+
+def _renumbered(names: NDArray[np.object_] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return an array of the same shape with each name's number, from 0 on, in its place."""
+    return pd.factorize(names.ravel())[0].reshape(names.shape)

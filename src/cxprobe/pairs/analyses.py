@@ -40,9 +40,12 @@ def accuracy_by(scored: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         by: The columns that make the groups, such as construction, variant, noun_type and order.
     """
     rows = []
-    for key, group in scored.groupby(list(by), sort=False):
-        credits = _credits(group)
-        estimate = estimate_rate(credits, clusters_of(group))
+    every, clusters = _credits(scored), clusters_of(scored)  # (n,), (n, ways)
+    numbered = scored[list(by)].assign(place=np.arange(len(scored)))
+    for key, group in numbered.groupby(list(by), sort=False):
+        places = group["place"].to_numpy()
+        credits = every[places]
+        estimate = estimate_rate(credits, clusters[places])
         ties = int((credits == 0.5).sum())
         rows.append((*key, estimate.value, estimate.low, estimate.high, estimate.n, ties, ties / estimate.n))
     return pd.DataFrame(rows, columns=[*by, "accuracy", "low", "high", "n", "ties", "tie_rate"])
