@@ -5,6 +5,7 @@ import pandas as pd
 from cxprobe.likelihood import score_choices
 from cxprobe.models import load_language_model
 from cxprobe.prompting import build_choices, inferences_of, load_continuations, load_material, material_files
+from cxprobe.seeding import draw_places
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_table
 
@@ -27,7 +28,8 @@ def answer_likelihoods(stage: Stage) -> Outcome:
     metrics: dict[str, float] = {"questions": len(questions), "scores": len(scores)}
     if spec.dtype != "float32":
         reference = load_language_model(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
-        expected = score_choices(reference, choices[:: max(1, len(choices) // COMPARED)], settings)
+        sample = [choices[place] for place in draw_places(len(choices), COMPARED, seed, "compared")]
+        expected = score_choices(reference, sample, settings)
         metrics["answers_as_in_float32"] = _agreement(scores, expected)
     return Outcome(metrics, facts={"weights": model.fingerprint, "kind": type(model).__name__})
 

@@ -1,43 +1,83 @@
-"""build_pairs: a construction's pairs as data -> minimal pairs, as they are and with pseudowords."""
+"""build_pairs: every construction's pairs as data -> minimal pairs, as they are and with pseudowords."""
 
 import pandas as pd
 
-from cxprobe.pairs import PEOPLE_FILE, candidates_of, load_pairs, load_people, pair_table, render_pairs, replace_content
+from cxprobe.pairs import (
+    PEOPLE_FILE,
+    PairsFile,
+    People,
+    candidates_of,
+    load_pairs,
+    load_people,
+    pair_table,
+    render_pairs,
+    replace_content,
+)
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import write_table
 
+CELL = ["words", "variant", "noun_type", "order"]
+
 
 def build_pairs(stage: Stage) -> Outcome:
-    name, settings = stage.item["construction"], stage.params.build_pairs
-    stage.use(CONSTRUCTIONS_FOLDER / name / "pairs.yaml")
     people = load_people(stage.use(PEOPLE_FILE))
-    content = load_pairs(name, people)
+    names = stage.params.grid.pairs.constructions
+    contents = {}
+    for name in names:  # all of them are read before the first is used
+        stage.use(CONSTRUCTIONS_FOLDER / name / "pairs.yaml")
+        contents[name] = load_pairs(name, people)
+    pairs, cells, pseudowords = {}, {}, {}
+    for name, content in contents.items():
+        pairs[name], pseudowords[name] = _pairs_of(stage, name, content, people)
+        cells[name] = _cells_of(pairs[name], _wanted(stage, content))
+    for name, table in pairs.items():
+        write_table(table, stage.data / f"{name}.parquet")
+    return Outcome(
+        metrics={name: _counts(pairs[name], cells[name], pseudowords[name]) for name in names},
+        tables={stem: _joined(tables) for stem, tables in {"cells": cells, "pseudowords": pseudowords}.items()},
+    )
+
+
+def _wanted(stage: Stage, content: PairsFile) -> int:
+    per_cell = stage.params.build_pairs.per_cell
+    return per_cell.meaning if content.tests == "meaning" else per_cell.form
+
+
+def _pairs_of(stage: Stage, name: str, content: PairsFile, people: People) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a construction's pairs, and which pseudoword stands for which word."""
+    seed, source = stage.params.seed, stage.params.build_pairs.pseudowords
     contents = {"real": content}
     replaced = pd.DataFrame(columns=["word", "pseudoword", "source"])
-    if settings.pseudowords and content.content_slots:
-        propose = candidates_of(settings.pseudowords, stage.params.seed)
-        pseudo = replace_content(content, propose, stage.params.seed)
+    if source and content.content_slots:
+        pseudo = replace_content(content, candidates_of(source, seed), seed)
         contents["pseudo"], replaced = pseudo.content, pseudo.words
-    wanted = settings.per_cell.meaning if content.tests == "meaning" else settings.per_cell.form
-    rendered = [render_pairs(name, one, people, wanted, stage.params.seed, words) for words, one in contents.items()]
-    table = pair_table([pair for one in rendered for pair in one.pairs])
-    write_table(table, stage.data.with_suffix(".parquet"))
-    cells = table.groupby(["words", "variant", "noun_type", "order"], as_index=False, sort=False).agg(
+    wanted = _wanted(stage, content)
+    rendered = [render_pairs(name, one, people, wanted, seed, words) for words, one in contents.items()]
+    return pair_table([pair for one in rendered for pair in one.pairs]), replaced
+
+
+def _cells_of(pairs: pd.DataFrame, wanted: int) -> pd.DataFrame:
+    cells = pairs.groupby(CELL, as_index=False, sort=False).agg(
         pairs=("id", "size"), frames=("cluster_frame", "nunique")
     )
-    return Outcome(
-        metrics={
-            "pairs": len(table),
-            "items": table["item"].nunique(),
-            "cells": len(cells),
-            "cells_not_filled": int((cells["pairs"] < wanted).sum()),
-            "pseudowords": len(replaced),
-            "pseudowords_random": int((replaced["source"] == "random").sum()),
-        },
-        tables={"cells": cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), "pseudowords": replaced},
-    )
+    return cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"])
+
+
+def _counts(pairs: pd.DataFrame, cells: pd.DataFrame, pseudowords: pd.DataFrame) -> dict[str, int]:
+    return {
+        "pairs": len(pairs),
+        "items": pairs["item"].nunique(),
+        "cells": len(cells),
+        "cells_not_filled": int((cells["shortfall"] > 0).sum()),
+        "pseudowords": len(pseudowords),
+        "pseudowords_random": int((pseudowords["source"] == "random").sum()),
+    }
+
+
+def _joined(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([table.assign(construction=name) for name, table in tables.items()], ignore_index=True)
 
 
 if __name__ == "__main__":
-    run_stage(build_pairs, "construction")
+    run_stage(build_pairs)

@@ -5,6 +5,7 @@ from pathlib import Path
 from cxprobe.errors import ModelError
 from cxprobe.features import Tokens, extract, mean_cosines, tokenise
 from cxprobe.models import Encoder, load_encoder
+from cxprobe.seeding import draw_places
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, SCRATCH, read_table, scratch_folder
 
@@ -35,7 +36,8 @@ def _agreement(stage: Stage, encoder: Encoder, tokens: list[Tokens]) -> dict[str
     if spec.dtype == "float32":
         return {}
     reference = load_encoder(slug, spec.model_copy(update={"dtype": "float32"}))
-    cosine = float(mean_cosines(encoder, reference, tokens[:: max(1, len(tokens) // COMPARED)]).min())
+    sample = [tokens[place] for place in draw_places(len(tokens), COMPARED, stage.params.seed, "compared")]
+    cosine = float(mean_cosines(encoder, reference, sample).min())
     least = stage.params.extract_features.bfloat16_min_cosine
     if cosine < least:
         raise ModelError(

@@ -11,6 +11,7 @@ from cxprobe.likelihood import agreement, candidate_log_probabilities, decide, s
 from cxprobe.models import MaskedLM, load_masked_lm
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.scenarios import drop_items, enumerate_items, fill_texts, load_scenarios
+from cxprobe.seeding import draw_places
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import write_table
 
@@ -61,7 +62,7 @@ def _agreement(stage: Stage, asked: pd.DataFrame, log_p: NDArray[np.float64]) ->
     if spec.dtype == "float32":
         return {}
     reference = load_masked_lm(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
-    places = np.arange(0, len(asked), max(1, len(asked) // COMPARED))
+    places = draw_places(len(asked), COMPARED, stage.params.seed, "compared")
     texts = asked.iloc[places]
     expected = _log_probabilities(reference, texts, settings.token_budget)
     names = texts["text"].tolist()

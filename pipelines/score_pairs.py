@@ -7,7 +7,7 @@ from cxprobe.likelihood import refuse_unscored
 from cxprobe.likelihood import score_pairs as score
 from cxprobe.models import load_language_model
 from cxprobe.pairs import pairs_of
-from cxprobe.seeding import generator_for
+from cxprobe.seeding import draw_places
 from cxprobe.stage import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_table
 
@@ -30,10 +30,10 @@ def score_pairs(stage: Stage) -> Outcome:
     metrics: dict[str, float] = {"pairs": sum(map(len, pairs.values())), "scores": sum(map(len, scored.values()))}
     if spec.dtype != "float32":
         reference = load_language_model(slug, spec.model_copy(update={"dtype": "float32"}), settings.device)
-        rng = generator_for(stage.params.seed, "compared")
-        sample = [
-            own[place] for own in pairs.values() for place in rng.permutation(len(own))[:COMPARED]
-        ]  # drawn, since pairs stand in the order of their variants
+        drawn = {
+            name: draw_places(len(own), COMPARED, stage.params.seed, "compared", name) for name, own in pairs.items()
+        }
+        sample = [pairs[name][place] for name, places in drawn.items() for place in places]
         expected = score(reference, sample, settings)
         found = pd.concat(scored.values()).merge(expected, on=["id", "scheme", "score"], suffixes=("", "_expected"))
         metrics["decisions_as_in_float32"] = float(

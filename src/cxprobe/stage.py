@@ -4,6 +4,7 @@ A script in pipelines/ hands its work to `run_stage`. The work reads what it nee
 data through `cxprobe.storage`, and returns finished numbers, tables and figures as an `Outcome`.
 """
 
+import gc
 import os
 import platform
 import signal
@@ -16,10 +17,9 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Generic, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
 import pandas as pd
-from matplotlib.figure import Figure
 from ruamel.yaml import YAML
 from typing_extensions import TypeVar
 
@@ -29,6 +29,9 @@ from cxprobe.params import Params, load_params
 from cxprobe.records import RunRecord
 from cxprobe.schema import Closed
 from cxprobe.storage import DATA, RESULTS, digest, read_json, replacing, write_json, write_table
+
+if TYPE_CHECKING:  # most stages draw nothing
+    from matplotlib.figure import Figure
 
 DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
@@ -95,7 +98,7 @@ class Outcome:
     metrics: Mapping[str, Any]
     series: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: "Mapping[str, Figure]" = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -128,6 +131,8 @@ def run_stage_with(load: Callable[[], P], work: Callable[[Stage[P]], Outcome | N
             work(stage)
         else:
             _work_and_record(work, stage)
+        # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
+        gc.freeze()
     except CxprobeError as fault:
         print(f"{work.__name__}: {fault}", file=sys.stderr)
         raise SystemExit(2) from None
