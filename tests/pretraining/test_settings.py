@@ -18,7 +18,13 @@ def changed(folder, edit):
 
 
 def test_the_projects_own_parameters_are_right():
-    assert set(load_pretraining_params(PARAMS).pretrain) == {"mini-mlm-first", "mini-mlm", "mini-clm", "tiny-clm"}
+    assert set(load_pretraining_params(PARAMS).pretrain) == {
+        "mini-mlm-first",
+        "mini-mlm-second",
+        "mini-mlm",
+        "mini-clm",
+        "tiny-clm",
+    }
 
 
 @pytest.mark.parametrize(
