@@ -56,6 +56,16 @@ def test_a_constant_model_is_half_right_and_all_ties_without_bias():
         assert bias["low"].tolist() == [0, 0]
 
 
+def test_a_column_may_name_the_groups_twice_and_rows_may_come_in_any_order():
+    table = scored(lambda rng, *_: rng.normal())
+    shuffled = table.sample(frac=1, random_state=0)
+    once = accuracy_by(table, ["noun_type", "order"]).set_index(["noun_type", "order"])
+    twice = accuracy_by(shuffled, ["noun_type", "order", "order"])
+    assert twice.columns.tolist()[:3] == ["noun_type", "order", "order"]
+    rates = twice.set_axis(["noun_type", "order", "again", *once.columns], axis=1).set_index(["noun_type", "order"])
+    pd.testing.assert_frame_equal(rates.loc[once.index, list(once.columns)], once)
+
+
 def test_accuracy_is_that_of_each_group_with_its_clustered_interval():
     table = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]))
     result = accuracy_by(table, ["noun_type", "order"]).set_index(["noun_type", "order"])

@@ -41,11 +41,10 @@ def accuracy_by(scored: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     rows = []
     every, clusters = _credits(scored), clusters_of(scored)  # (n,), (n, ways)
-    numbered = scored[list(by)].assign(place=np.arange(len(scored)))
-    for key, group in numbered.groupby(list(by), sort=False):
-        places = group["place"].to_numpy()
-        credits = every[places]
-        estimate = estimate_rate(credits, clusters[places])
+    named = scored[[*dict.fromkeys(by)]].reset_index(drop=True)
+    for key, group in named.groupby(list(by), sort=False):
+        credits = every[group.index]
+        estimate = estimate_rate(credits, clusters[group.index])
         ties = int((credits == 0.5).sum())
         rows.append((*key, estimate.value, estimate.low, estimate.high, estimate.n, ties, ties / estimate.n))
     return pd.DataFrame(rows, columns=[*by, "accuracy", "low", "high", "n", "ties", "tie_rate"])
