@@ -22,29 +22,27 @@ CELL = ["words", "variant", "noun_type", "order"]
 
 def build_pairs(stage: Stage) -> Outcome:
     people = load_people(stage.use(PEOPLE_FILE))
-    names = stage.params.grid.pairs.constructions
+    names, per_cell = stage.params.grid.pairs.constructions, stage.params.build_pairs.per_cell
     contents = {}
     for name in names:  # all of them are read before the first is used
         stage.use(CONSTRUCTIONS_FOLDER / name / "pairs.yaml")
         contents[name] = load_pairs(name, people)
     pairs, cells, pseudowords = {}, {}, {}
     for name, content in contents.items():
-        pairs[name], pseudowords[name] = _pairs_of(stage, name, content, people)
-        cells[name] = _cells_of(pairs[name], _wanted(stage, content))
+        wanted = per_cell.meaning if content.tests == "meaning" else per_cell.form
+        pairs[name], pseudowords[name] = _pairs_of(stage, name, content, people, wanted)
+        cells[name] = _cells_of(pairs[name], wanted)
     for name, table in pairs.items():
         write_table(table, stage.data / f"{name}.parquet")
     return Outcome(
         metrics={name: _counts(pairs[name], cells[name], pseudowords[name]) for name in names},
-        tables={stem: _joined(tables) for stem, tables in {"cells": cells, "pseudowords": pseudowords}.items()},
+        tables={"cells": _joined(cells), "pseudowords": _joined(pseudowords)},
     )
 
 
-def _wanted(stage: Stage, content: PairsFile) -> int:
-    per_cell = stage.params.build_pairs.per_cell
-    return per_cell.meaning if content.tests == "meaning" else per_cell.form
-
-
-def _pairs_of(stage: Stage, name: str, content: PairsFile, people: People) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _pairs_of(
+    stage: Stage, name: str, content: PairsFile, people: People, wanted: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a construction's pairs, and which pseudoword stands for which word."""
     seed, source = stage.params.seed, stage.params.build_pairs.pseudowords
     contents = {"real": content}
@@ -52,7 +50,6 @@ def _pairs_of(stage: Stage, name: str, content: PairsFile, people: People) -> tu
     if source and content.content_slots:
         pseudo = replace_content(content, candidates_of(source, seed), seed)
         contents["pseudo"], replaced = pseudo.content, pseudo.words
-    wanted = _wanted(stage, content)
     rendered = [render_pairs(name, one, people, wanted, seed, words) for words, one in contents.items()]
     return pair_table([pair for one in rendered for pair in one.pairs]), replaced
 
