@@ -11,10 +11,9 @@ repro: $(VENV)/installed
 	dvc repro
 	cxprobe sync
 	@echo
-	@echo "Figures:  results/summarise_results/figures/, results/summarise_scenarios/, results/summarise_pairs/figures/,"
-	@echo "          results/summarise_prompts/figures/, and results/fit_probes/<model>/<source>/<construction>/"
-	@echo "Numbers:  .venv/bin/dvc metrics show"
-	@echo "MLflow:   make ui, then open http://127.0.0.1:5000"
+	@echo "Tables and figures:  results/report_recognition/, results/report_scenarios/, results/report_pairs/,"
+	@echo "                     results/report_prompts/"
+	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
 test: $(VENV)/installed
 	ruff format --check

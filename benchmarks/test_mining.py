@@ -18,11 +18,8 @@ import pyarrow as pa
 import pytest
 from threadpoolctl import threadpool_limits
 
-from cxprobe.constructions import load_construction
-from cxprobe.mining import load_pattern, load_tagger
-from cxprobe.mining.matching import Matchers
-from cxprobe.mining.readers import Keys, read_jsonl
-from cxprobe.mining.search import Searcher, search, search_by_tagging_everything
+from cxprobe.constructions import load_construction, load_pattern
+from cxprobe.make.mining import Keys, Matchers, Searcher, load_tagger, read_jsonl, search, search_by_tagging_everything
 
 ROOT = Path(__file__).parent.parent
 TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"
@@ -41,7 +38,7 @@ import resource, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_mining import blocks, searcher
-from cxprobe.mining.search import search
+from cxprobe.make.mining.search import search
 looking = searcher("comparative-correlative")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for block in blocks([Path(sys.argv[2])]):

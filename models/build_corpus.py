@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from cxprobe.pretraining import PretrainingParams, load_pretraining_params
-from cxprobe.pretraining import build_corpus as write_corpus
-from cxprobe.stage import Outcome, Stage, run_stage_with
+from cxprobe.stages import Outcome, Stage, run_stage_with
+from cxprobe_pretraining import PretrainingParams, load_pretraining_params
+from cxprobe_pretraining import build_corpus as write_corpus
 
 CORPUS = Path("models/corpus")
 
 
 def build_corpus(stage: Stage[PretrainingParams]) -> Outcome:
     records = write_corpus(stage.params.build_corpus, CORPUS)
-    return Outcome({f"{part}_records": count for part, count in records.items()})
+    return Outcome(counts={f"{part}_records": count for part, count in records.items()})
 
 
 if __name__ == "__main__":

@@ -8,12 +8,17 @@ import pandas as pd
 import torch
 from transformers import AutoConfig, AutoTokenizer, BertForMaskedLM, BertLMHeadModel, LlamaForCausalLM
 
-from cxprobe.likelihood import score_pairs
-from cxprobe.mining import sentences
+from cxprobe.judge import judge_benchmark, texts_by_scheme
+from cxprobe.make.pairs import pair_table, read_benchmark
+from cxprobe.measure.likelihood import HowToScore, distinct_texts, score_texts, texts_of_pairs
 from cxprobe.models import CausalLM, MaskedLM, load_causal_lm, load_masked_lm
-from cxprobe.pairs import accuracy_by, pair_table, read_benchmark
-from cxprobe.params import Benchmark, ModelSpec, ScorePairs
-from cxprobe.pretraining import (
+from cxprobe.params import Benchmark, ModelSpec
+from cxprobe.records import Pair
+from cxprobe.seeding import generator_for, seed_for
+from cxprobe.segmentation import sentences
+from cxprobe.stages import Outcome, Stage, run_stage_with
+from cxprobe.stats import rate_by
+from cxprobe_pretraining import (
     PretrainingParams,
     Segments,
     cut_segments,
@@ -23,11 +28,9 @@ from cxprobe.pretraining import (
     read_corpus,
     save_model,
 )
-from cxprobe.records import Pair
-from cxprobe.seeding import generator_for, seed_for
-from cxprobe.stage import Outcome, Stage, run_stage_with
 
 UNTRAINED = "untrained"
+BLIMP = {"format": "blimp", "files": "*.jsonl*", "by": ["phenomenon"], "score": "sum"}
 RATE = ["accuracy", "low", "high", "n"]
 COLUMNS = ["checkpoint", "phenomenon", "paradigm", *RATE]
 
@@ -56,11 +59,9 @@ def evaluate_pretrained(stage: Stage[PretrainingParams]) -> Outcome:
                 tables.append(_blimp(label, pairs, model, settings.token_budget))
     blimp = pd.concat(tables)
     overall = blimp[blimp["phenomenon"] == "all"]
-    metrics = {
-        "perplexity": {row["checkpoint"]: row["perplexity"] for row in perplexities},
-        "blimp": dict(zip(overall["checkpoint"], overall["accuracy"], strict=True)),
-    }
-    return Outcome(metrics, tables={"perplexity": pd.DataFrame(perplexities), "blimp": blimp})
+    counts = {f"perplexity.{row['checkpoint']}": row["perplexity"] for row in perplexities}
+    counts |= {f"blimp.{checkpoint}": rate for checkpoint, rate in overall[["checkpoint", "accuracy"]].to_numpy()}
+    return Outcome(counts=counts, tables={"perplexity": pd.DataFrame(perplexities), "blimp": blimp})
 
 
 def _validation_text(stage: Stage[PretrainingParams], folder: Path) -> Segments:
@@ -80,8 +81,7 @@ def _pairs(folder: str | None, pairs: int, seed: int) -> list[Pair]:
     if folder is None or not Path(folder).is_dir():
         print(f"BLiMP is left out: evaluate_pretrained.blimp is {folder!r}, which is no folder here")
         return []
-    benchmark = Benchmark(format="blimp", files="*.jsonl*", by=["phenomenon"], score="sum", pairs_per_file=pairs)
-    return read_benchmark(Path(folder), benchmark, seed)
+    return read_benchmark(Path(folder), Benchmark(**BLIMP, pairs_per_file=pairs), seed)
 
 
 def _save_untrained(trained: Path, folder: Path) -> None:
@@ -93,11 +93,13 @@ def _save_untrained(trained: Path, folder: Path) -> None:
 
 def _blimp(checkpoint: str, pairs: list[Pair], model: MaskedLM | CausalLM, token_budget: int) -> pd.DataFrame:
     """Return the accuracy over all pairs, in each phenomenon and in each paradigm; a tie is half."""
-    settings = ScorePairs(schemes=["pll"], scores=["sum"], bos="add", token_budget=token_budget, device="cpu")
-    scored = pair_table(pairs).merge(score_pairs(model, pairs, settings)[["id", "margin"]], on="id")
-    scored = scored.assign(all="all")
+    how = HowToScore(["pll"], "add", token_budget)
+    scores = score_texts(model, distinct_texts([texts_of_pairs(model, pairs, how.bos)]), how)
+    benchmark = Benchmark(**BLIMP, pairs_per_file=None)
+    judged = judge_benchmark("blimp", pair_table(pairs), texts_by_scheme(scores), benchmark, "pll").items
+    judged = judged.assign(all="all")
     tables = [
-        accuracy_by(scored, [phenomenon, paradigm]).set_axis([*COLUMNS[1:3], *RATE, "ties", "tie_rate"], axis=1)
+        rate_by(judged, "accuracy", [phenomenon, paradigm]).set_axis([*COLUMNS[1:3], *RATE, "ties"], axis=1)
         for phenomenon, paradigm in (("all", "all"), ("phenomenon", "all"), ("phenomenon", "paradigm"))
     ]
     return pd.concat(tables).assign(checkpoint=checkpoint)[COLUMNS]

@@ -9,8 +9,11 @@ import pandas as pd
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from cxprobe.mining import sentences
-from cxprobe.pretraining import (
+from cxprobe.seeding import generator_for, seed_for
+from cxprobe.segmentation import sentences
+from cxprobe.stages import Outcome, Stage, is_helper_process, run_stage_with
+from cxprobe.storage import SCRATCH, digest
+from cxprobe_pretraining import (
     PretrainingParams,
     Segments,
     Training,
@@ -22,9 +25,6 @@ from cxprobe.pretraining import (
     start_model,
     train,
 )
-from cxprobe.seeding import generator_for, seed_for
-from cxprobe.stage import Outcome, Stage, is_helper_process, run_stage_with
-from cxprobe.storage import SCRATCH, digest
 
 CORPUS = Path("models/corpus")
 
@@ -95,14 +95,14 @@ def _outcome(done: Training, parameters: int) -> Outcome:
     curve = pd.DataFrame(done.losses, columns=["tokens", "loss"])
     validation = pd.DataFrame(done.validation_losses, columns=["tokens", "loss"])
     perplexities = [(tokens, float(np.exp(loss))) for tokens, loss in done.validation_losses]
-    metrics = {
+    counts = {
         "parameters": parameters,
         "tokens": done.tokens,
         "steps": done.steps,
         "validation_perplexity": perplexities[-1][1],
     }
     return Outcome(
-        metrics,
+        counts=counts,
         series={"loss": done.losses, "validation_perplexity": perplexities},
         tables={"loss": curve, "validation_loss": validation},
         facts={"resumed_at": str(done.resumed_at)},

@@ -3,10 +3,11 @@
 import shutil
 from pathlib import Path
 
-from cxprobe.mining import sentences
 from cxprobe.models import load_encoder
 from cxprobe.params import ModelSpec
-from cxprobe.pretraining import (
+from cxprobe.segmentation import sentences
+from cxprobe.stages import Outcome, Stage, run_stage_with
+from cxprobe_pretraining import (
     PretrainingParams,
     count_pieces,
     encode_records,
@@ -17,10 +18,7 @@ from cxprobe.pretraining import (
     trim_encoder,
     trim_tokenizer,
 )
-from cxprobe.pretraining import (
-    trim_vocabulary as choose_pieces,
-)
-from cxprobe.stage import Outcome, Stage, run_stage_with
+from cxprobe_pretraining import trim_vocabulary as choose_pieces
 
 STARTS = Path("models/starts")
 
@@ -45,7 +43,11 @@ def trim_vocabulary(stage: Stage[PretrainingParams]) -> Outcome:
     added = [word for word in words.all if len(required[word]) > 1]
     kept = sum(int(counts[origins[0]]) for origins in vocabulary.origins if len(origins) == 1)
     return Outcome(
-        {"pieces": len(vocabulary.pieces), "words_added": len(added), "share_of_text_kept": kept / int(counts.sum())},
+        counts={
+            "pieces": len(vocabulary.pieces),
+            "words_added": len(added),
+            "share_of_text_kept": kept / int(counts.sum()),
+        },
         facts={"weights": encoder.fingerprint, "words added": " ".join(added)},
     )
 

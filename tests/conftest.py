@@ -28,7 +28,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from cxprobe.mining import Label, write_labels
+from cxprobe.constructions import Label, write_labels
 
 ROOT = Path(__file__).parent.parent
 
@@ -65,13 +65,12 @@ features:
   second_start: {measure: start, mark: 1}
 """
 PATTERN = """\
-include_suppletive: false
-dropped: [big]
+never: [big]
 parts:
   - &half
     prefilter: '(?i:the[\\s\\p{Z}\\p{Cc}]+\\S)'
     patterns:
-      - {name: the + adjective, suppletive: false, tokens: [{LOWER: the}, {TAG: JJ}]}
+      - {name: the + adjective, tokens: [{LOWER: the}, {TAG: JJ}]}
   - *half
 must_match: ["Now the red cat runs, the old dog sings."]
 must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
@@ -185,9 +184,9 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def empty_diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An MLflow database without runs: making one takes seconds, copying it none."""
-    path = tmp_path_factory.mktemp("diary") / "mlflow.db"
+    path = tmp_path_factory.mktemp("store") / "mlflow.db"
     MlflowClient(tracking_uri=f"sqlite:///{path}").search_experiments()
     return path
 
@@ -203,19 +202,21 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(finished_project: Path, tmp_path: Path) -> Path:
-    """A copy of a finished project, to be changed at will; the diary stays behind, since it knows its place."""
+    """A copy of a finished project, to be changed at will; the tracking store stays behind, since its paths are absolute."""
     folder = tmp_path / "project"
     shutil.copytree(finished_project, folder, ignore=shutil.ignore_patterns("mlruns"), symlinks=True)
     return folder
 
 
 def make_project(folder: Path) -> None:
-    """Make a small project of the pipeline's own files, the toy construction and two tiny models, under git and DVC."""
+    """Make a small project of the pipeline's own files, the toy construction and tiny models, under git and DVC."""
     for name in ("src", "pipelines"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("dvc.yaml", ".dvcignore", ".gitignore", "data/.gitignore", "results/.gitignore"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+    placeholders = (ROOT / "data").glob("*/.gitignore")  # of folders that stages depend on before anything has run
+    ignored = [ROOT / folder / ".gitignore" for folder in (".", "data", "results", "mlruns")]
+    for file in [ROOT / "dvc.yaml", ROOT / ".dvcignore", *ignored, *placeholders]:
+        (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder / file.relative_to(ROOT))
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     write_toy_construction(folder / "constructions")
     (folder / "lexicon").mkdir()
@@ -223,7 +224,6 @@ def make_project(folder: Path) -> None:
     write_toy_labels(folder / "constructions")
     save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
-    shutil.copy(ROOT / "constraints.txt", folder / "constraints.txt")
     shutil.copytree(ROOT / "published", folder / "published")
     for seed, name in enumerate(("one", "two")):
         save_tiny_bert(folder / "models" / name, seed=seed)
@@ -239,30 +239,31 @@ def make_project(folder: Path) -> None:
 def shrink(params: dict) -> None:
     """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
     params["grid"] = {
-        "sentences": {"constructions": ["toy"]},
-        "mining": {"constructions": ["toy"]},
-        "pairs": {"models": ["mlm", "clm"], "constructions": ["toy"]},
-        "labels": {"constructions": ["toy"]},
-        "probes": {"models": ["one"], "sources": ["generate_sentences"], "constructions": ["toy"]},
+        "sentences": ["toy"],
+        "mining": {"toy": "toys"},
+        "labels": ["toy"],
+        "recognition": {"models": ["one"], "constructions": {"toy": ["generated"]}},
         "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
+        "pairs": {"models": ["mlm", "clm"], "constructions": ["toy"]},
+        "prompts": {"llms": ["mock"], "models": ["clm"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
-        "prompts": {"llms": ["mock"], "models": ["clm"], "constructions": ["toy"]},
     }
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
     }
+    corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+    params["corpora"] = {"toys": corpus}
     params["series"] = {}
     params["generate_sentences"]["per_label"] = 6
-    corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
-    params["mine_sentences"] |= {"corpus": corpus, "engine": {"kind": "local", "workers": 1}}
+    params["mine_sentences"]["engine"] = {"kind": "local", "workers": 1}
     params["build_pairs"]["per_cell"] = {"meaning": 4, "form": 4}
-    params["build_splits"]["generate_sentences"] |= {"train_per_label": 6, "test_per_label": 6}
+    params["build_recognition"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
+    params["build_scenarios"]["share"] = 1.0
     params["extract_features"]["token_budget"] = 256
-    params["tune_probes"] |= {"jobs": 1}
-    params["fit_probes"] |= {"jobs": 1}
-    params["fill_scenarios"]["share"] = 1.0
+    params["tune_probes"]["jobs"] = 1
+    params["fit_probes"]["jobs"] = 1
 
 
 def change_params(folder: Path, source: Path, change) -> None:

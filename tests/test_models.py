@@ -8,11 +8,12 @@ from transformers import BertConfig, DebertaV2Config, DebertaV2ForMaskedLM, T5Co
 
 from conftest import save_tiny_bert, save_tiny_gpt2, tiny_tokenizer
 from cxprobe.errors import ModelError
-from cxprobe.features import tokenise
-from cxprobe.features.encoding import collate
-from cxprobe.features.pooling import mean_of_each_layer
+from cxprobe.measure.features import tokenise
+from cxprobe.measure.features.encoding import collate
+from cxprobe.measure.features.pooling import mean_of_each_layer
 from cxprobe.models import load_causal_lm, load_encoder, load_masked_lm
 from cxprobe.params import ModelSpec
+from cxprobe.records import ModelFacts
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 
@@ -36,6 +37,18 @@ def test_a_local_folder_loads_whole_in_eval_mode_and_in_its_dtype(tiny_bert):
     assert encoder.max_tokens == 64
     digest = hashlib.sha256((tiny_bert / "model.safetensors").read_bytes()).hexdigest()
     assert encoder.fingerprint == f"sha256 {digest}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "load"), [("masked", load_masked_lm), ("causal", load_causal_lm), ("encoder", load_encoder)]
+)
+def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters(tmp_path, kind, load):
+    save_lm(tmp_path, "bert" if kind == "masked" else "gpt2")
+    model = load("tiny", spec(tmp_path))
+    stored = load_file(tmp_path / "model.safetensors")
+    # Shared weights are stored once; an encoder has no head, and that of GPT-2 is its embeddings.
+    expected = sum(weights.numel() for weights in stored.values())
+    assert model.facts == ModelFacts(str(tmp_path), kind, expected, model.fingerprint)
 
 
 def test_the_dtype_is_the_one_asked_for_and_not_the_checkpoints(tiny_bert):
@@ -179,7 +192,7 @@ def test_deberta_v3_is_refused_for_scores_with_the_reason_and_taken_for_features
     weights = load_file(tmp_path / "model.safetensors")
     weights["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
     save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError, match=r"models\.tiny: .* is DeBERTa v3: it was trained to tell replaced tokens"):
+    with pytest.raises(ModelError, match=r"models\.tiny: .* is DeBERTa v3: it was trained to detect replaced tokens"):
         load_masked_lm("tiny", spec(tmp_path))
     load_encoder("tiny", spec(tmp_path))
 

@@ -11,9 +11,12 @@ from cxprobe.stats import (
     _ways,
     clusters_of,
     credit,
+    credits_of_margins,
     effective_items,
     estimate_difference,
     estimate_rate,
+    rate_by,
+    with_tie_rate,
 )
 
 
@@ -174,6 +177,54 @@ def test_no_items_are_no_rate():
 def test_a_tie_is_half():
     probabilities = np.array([0.5, 0.5, 0.9, 0.2])
     assert credit(probabilities, np.array([True, False, True, True])).tolist() == [0.5, 0.5, 1.0, 0.0]
+
+
+def test_a_margin_decides_strictly_unless_a_tie_is_wider():
+    assert credits_of_margins(np.array([2.0, -0.1, 0.0, 1e-300])).tolist() == [1, 0, 0.5, 1]
+    assert credits_of_margins(np.array([2.0, -0.1, 0.1, -0.2]), tie=0.1).tolist() == [1, 0.5, 0.5, 0]
+
+
+@given(st.lists(st.tuples(*[st.floats(-1e6, 0)] * 2), min_size=1))
+def test_exchanging_the_members_gives_the_other_credit(pairs):
+    one, other = np.array(pairs).T
+    there, back = credits_of_margins(one - other), credits_of_margins(other - one)
+    np.testing.assert_array_equal(there + back, 1)
+    np.testing.assert_array_equal(there, [0.5 if a == b else float(a > b) for a, b in pairs])
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_a_margin_that_is_not_finite_names_its_row(broken):
+    with pytest.raises(DataError, match=f"the margin at row 1 is {broken}"):
+        credits_of_margins(np.array([1.0, broken, 2.0]))
+
+
+def credited(seed: int = 0) -> pd.DataFrame:
+    """Return items in two noun types and two orders, of which some tie."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"noun_type": ["female", "male"] * 80, "order": (["original"] * 2 + ["switched"] * 2) * 40})
+    return table.assign(cluster_frame=rng.integers(0, 8, size=160), accuracy=rng.choice([0.0, 0.5, 1.0], size=160))
+
+
+def test_a_rate_is_that_of_each_group_with_its_clustered_interval():
+    table = credited()
+    result = with_tie_rate(rate_by(table, "accuracy", ["noun_type", "order"])).set_index(["noun_type", "order"])
+    for key, group in table.groupby(["noun_type", "order"]):
+        credits = group["accuracy"].to_numpy()
+        expected = estimate_rate(credits, group[["cluster_frame"]].to_numpy(object))
+        row = result.loc[key]
+        assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+        assert row["ties"] == (credits == 0.5).sum()
+        assert row["tie_rate"] == (credits == 0.5).mean()
+
+
+def test_a_column_may_name_the_groups_twice_and_rows_may_come_in_any_order():
+    table = credited()
+    shuffled = table.sample(frac=1, random_state=0)
+    once = rate_by(table, "accuracy", ["noun_type", "order"]).set_index(["noun_type", "order"])
+    twice = rate_by(shuffled, "accuracy", ["noun_type", "order", "order"])
+    assert twice.columns.tolist()[:3] == ["noun_type", "order", "order"]
+    rates = twice.set_axis(["noun_type", "order", "again", *once.columns], axis=1).set_index(["noun_type", "order"])
+    pd.testing.assert_frame_equal(rates.loc[once.index, list(once.columns)], once)
 
 
 def test_difference_interval_covers_the_true_difference_as_often_as_it_says():

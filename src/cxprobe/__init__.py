@@ -1,15 +1,13 @@
 """cxprobe: do language models know constructions, the pairings of form and meaning?
 
-Data flows one way: a construction (a folder of data) becomes sentences, balanced subsets of them, one vector
-per sentence and layer, probes, and finally numbers with their intervals. Each package below is one room:
+Everything is of one of four kinds, and each kind depends on those before it alone:
 
-    sentences/   grammars, sampling, balanced subsets
-    mining/      patterns as data, corpora of any size, candidates, labels
-    features/    batches by token budget, pooling, extraction with Lightning
-    probing/     logistic regression per layer, its controls, the search over regularisation
-    pairs/       minimal pairs as data, readers of others' pairs, accuracies and biases
-    reporting/   tidy tables, and the figures drawn from them
+    make/      data: sentences, subsets, scenarios, minimal pairs, questions
+    measure/   the raw answers of one model: vectors, predictions of probes, probabilities, replies
+    judge/     raw answers to rates with intervals; no model is loaded
+    report/    all models side by side: tables and figures
 
-The single modules are the hallway. Rooms import the hallway, and never each other; the scripts in
-``pipelines/`` import everything, and nothing imports them.
+The other packages and modules are shared. A package of one kind never imports one of another kind: the scripts in
+``pipelines/`` join them. Only ``tracking`` knows MLflow, only ``storage`` reads and writes data and results, and only
+``models`` loads a model.
 """

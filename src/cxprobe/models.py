@@ -1,4 +1,4 @@
-"""The one place that loads models. Every other module gets a model that is whole, in eval mode and of a known dtype."""
+"""The only module that loads models: each is complete, in eval mode and of a known dtype when others get it."""
 
 import hashlib
 import os
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
-# Otherwise loading a checkpoint without safetensors asks a service on the hub to convert it, behind the user's back.
+# Otherwise loading a checkpoint without safetensors asks a service on the hub to convert it, without telling the user.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 
 from transformers import (
@@ -27,29 +27,42 @@ from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
 from cxprobe.params import ModelSpec
+from cxprobe.records import ModelFacts, ModelKind
 from cxprobe.storage import digest
 
 _PACKAGE = "package:"
-# Sentence pairs' pooler: not on the way to the hidden states, and absent from RoBERTa's and DeBERTa's checkpoints.
+# The pooler of sentence pairs does not contribute to the hidden states, and the checkpoints of RoBERTa and DeBERTa have
+# none.
 _UNUSED = ("pooler.",)
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A model that is whole, with what is needed to use it.
+    """A complete model, with what is needed to use it.
 
     Attributes:
+        kind: How the model is used; each subclass has its own.
+        name: The name it was loaded by, as in params.yaml.
         model: In eval mode, on its device and in its precision.
         tokenizer: A fast tokenizer.
-        fingerprint: What the weights are, exactly: the commit on the hub that the name and revision resolved to, or
-            the SHA-256 of a local folder's weights.
+        fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
+            of a local folder's weights.
         max_tokens: The longest input, special tokens included, that the model has positions for.
     """
 
+    kind: ClassVar[ModelKind]
+
+    name: str
     model: Any
     tokenizer: Any
     fingerprint: str
     max_tokens: int
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What the model is, for the record; weights that two layers share are counted once."""
+        parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        return ModelFacts(self.name, self.kind, parameters, self.fingerprint)
 
 
 @dataclass(frozen=True)
@@ -57,8 +70,11 @@ class Encoder(LanguageModel):
     """A model whose hidden states are read.
 
     Attributes:
-        pad_token_id: What fills short rows. It is masked wherever it stands, so a model without one gets 0.
+        pad_token_id: The token that fills short rows. The attention mask always hides it, so 0 stands in where the
+            tokenizer defines none.
     """
+
+    kind: ClassVar[ModelKind] = "encoder"
 
     pad_token_id: int
 
@@ -66,13 +82,17 @@ class Encoder(LanguageModel):
 class MaskedLM(LanguageModel):
     """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
 
+    kind: ClassVar[ModelKind] = "masked"
+
 
 class CausalLM(LanguageModel):
     """A model that reads from left to right, with the head that it was trained with."""
 
+    kind: ClassVar[ModelKind] = "causal"
+
 
 class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
-    """DeBERTa v2 and v3, whose loading report names the weights of v3's discriminator too; they tell v3 from v2."""
+    """DeBERTa v2 or v3; the loading report names the weights of v3's discriminator, which distinguish the two."""
 
     _keys_to_ignore_on_load_unexpected = None
 
@@ -85,23 +105,20 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
         spec: Where it comes from and its precision.
 
     Raises:
-        ModelError: It is not on this machine and cannot be fetched, its weights are not those that ``sha256``
-            names, some were not in the checkpoint (transformers would draw them at random), it translates one
-            sequence into another, or its tokenizer is not a fast one.
+        ModelError: It is not on this machine and cannot be downloaded; its weights differ from ``sha256``; some weights
+            are not in the checkpoint (transformers would initialise them at random); it is an encoder-decoder; or its
+            tokenizer is not a fast one.
     """
     source = _open(slug, spec)
     model, report = _load(source, AutoModel)
     _refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
-    return Encoder(
-        model, source.tokenizer, _fingerprint(source, model), source.max_tokens, source.tokenizer.pad_token_id or 0
-    )
+    return Encoder(*_parts(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def load_language_model(slug: str, spec: ModelSpec, device: str = "cpu") -> "MaskedLM | CausalLM":
-    """Load a model as what it is: one that fills masks, or one that reads from left to right.
+    """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
-    Its configuration tells which, so that no parameter can say otherwise. Arguments and errors are those of
-    `load_masked_lm` and `load_causal_lm`.
+    Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
     """
     load = load_masked_lm if _is_masked(_open(slug, spec).config) else load_causal_lm
     return load(slug, spec, device)
@@ -111,9 +128,9 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     """Load a model that fills masks, with its own head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
-    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. What transformers
-    has not is the decoder that stood between DeBERTa's encoder and this head in training, and that knew the absolute
-    positions (issue 14585): the head is applied to the encoder's last layer, as in every masked model.
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
+    not implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder
+    and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models.
 
     Args:
         slug: The model's key in params.yaml, for messages.
@@ -121,7 +138,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
         device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
 
     Raises:
-        ModelError: As for `load_encoder`; or it is no masked language model, its tokenizer has no mask token, or
+        ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
     source = _open(slug, spec)
@@ -134,7 +151,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     else:
         model, report = _load(source, AutoModelForMaskedLM)
     _refuse_random(source, report["missing_keys"])
-    return MaskedLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
+    return MaskedLM(*_parts(source, _put(source, model, device)))
 
 
 def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
@@ -146,7 +163,7 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
         device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
 
     Raises:
-        ModelError: As for `load_encoder`; or it is no causal language model.
+        ModelError: As for `load_encoder`; or it is not a causal language model.
     """
     source = _open(slug, spec)
     # BERT and its kind could be built as decoders too, and would see what they are to predict.
@@ -154,12 +171,12 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
     model, report = _load(source, AutoModelForCausalLM)
     _refuse_random(source, report["missing_keys"])
-    return CausalLM(_put(source, model, device), source.tokenizer, _fingerprint(source, model), source.max_tokens)
+    return CausalLM(*_parts(source, _put(source, model, device)))
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A model before its weights are read; as text it is the beginning of a message."""
+    """A model before its weights are read; its string form begins an error message."""
 
     slug: str
     spec: ModelSpec
@@ -174,7 +191,7 @@ class _Source:
 
 
 def _open(slug: str, spec: ModelSpec) -> _Source:
-    """Find a model, check its weights' hash and read all but its weights."""
+    """Find a model, check the hash of its weights, and read its configuration and tokenizer."""
     path = _locate(slug, spec)
     weights = _hash_weights(slug, spec, Path(path))
     transformers_logging.disable_progress_bar()
@@ -192,7 +209,7 @@ def _open(slug: str, spec: ModelSpec) -> _Source:
 
 
 def _load(source: _Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
-    """Return a model in eval mode and the report of what its checkpoint had."""
+    """Return a model in eval mode and the loading report of its checkpoint."""
     if model_class is None:
         raise ModelError(
             f"{source} is a {source.config.model_type} model, whose hidden states transformers cannot read"
@@ -211,13 +228,13 @@ def _load(source: _Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _load_deberta(source: _Source) -> tuple[Any, dict[str, Any]]:
-    """Load DeBERTa with the head of its authors or, if the checkpoint has that one instead, with transformers'."""
+    """Load DeBERTa with its authors' head or, if the checkpoint has transformers' own head, with that one."""
     model_class = _DebertaV2 if source.config.model_type == "deberta-v2" else AutoModelForMaskedLM
     source.config.legacy = False
     model, report = _load(source, model_class)
     if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
         raise ModelError(
-            f"{source} is DeBERTa v3: it was trained to tell replaced tokens (mask_predictions.* in its checkpoint) "
+            f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
         )
     if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
@@ -231,7 +248,7 @@ def _options(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _is_masked(config: Any) -> bool:
-    """Return whether a model sees both sides; a BERT that is configured as a decoder does not."""
+    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
     return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
@@ -239,12 +256,14 @@ def _refuse_random(source: _Source, missing: Iterable[str]) -> None:
     if names := sorted(missing):
         raise ModelError(
             f"models.{source.slug}: {len(names)} weights of '{source.spec.name}' are not in its checkpoint and would "
-            f"be random: {', '.join(names[:5])}; what they give would say nothing, so take another checkpoint"
+            f"be random: {', '.join(names[:5])}; results would be meaningless, so take another checkpoint"
         )
 
 
-def _fingerprint(source: _Source, model: Any) -> str:
-    return source.weights or f"commit {model.config._commit_hash}"
+def _parts(source: _Source, model: Any) -> tuple[str, Any, Any, str, int]:
+    """Return the fields that every `LanguageModel` has, in their order."""
+    fingerprint = source.weights or f"commit {model.config._commit_hash}"
+    return source.spec.name, model, source.tokenizer, fingerprint, source.max_tokens
 
 
 def _put(source: _Source, model: Any, device: str) -> Any:
@@ -256,7 +275,7 @@ def _put(source: _Source, model: Any, device: str) -> Any:
 
 
 def _locate(slug: str, spec: ModelSpec) -> str:
-    """Return the folder of a packaged model, or the name as it is."""
+    """Return the folder of a model in a Python package, or any other name unchanged."""
     source = spec.name
     if source.startswith(_PACKAGE):
         module, _, folder = source.removeprefix(_PACKAGE).partition("/")
@@ -275,21 +294,21 @@ def _hash_weights(slug: str, spec: ModelSpec, folder: Path) -> str:
     files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     if not files:
         if spec.sha256:
-            raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is no local folder with weights")
+            raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is not a local folder with weights")
         return ""
     hashes = [digest(file) for file in files]
-    # Weights in one file have the file's own hash, which others publish too.
+    # Weights in one file have the hash of the file, which is also the one that hubs publish.
     actual = hashes[0] if len(files) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
     if spec.sha256 and actual != spec.sha256:
         raise ModelError(
             f"models.{slug}: {files[0]} has SHA-256 {actual}, params say {spec.sha256}; these are other weights: "
-            "install the right ones, or change sha256 if you mean these"
+            "install the right ones, or change sha256 if these are the ones you want"
         )
     return f"sha256 {actual}"
 
 
 def _max_tokens(config: Any, tokenizer: Any) -> int:
-    """Return the longest input; RoBERTa keeps its first positions, up to the padding token's, for padding."""
+    """Return the longest input; RoBERTa reserves the positions up to its padding token's id."""
     positions = int(getattr(config, "max_position_embeddings", tokenizer.model_max_length))
     reserved = config.pad_token_id + 1 if "roberta" in config.model_type else 0
     return min(positions - reserved, int(tokenizer.model_max_length))

@@ -1,12 +1,12 @@
-"""YAML files read against a closed pydantic model, with all their faults told at once."""
+"""YAML files read against a closed pydantic model, with all their faults reported at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -18,8 +18,20 @@ M = TypeVar("M", bound="Closed")
 T = TypeVar("T")
 
 
+class FaultsError(ValueError):
+    """Several faults that one check of a model has found; each is reported on a line of its own.
+
+    Args:
+        faults: What is wrong, each with its place below that of the model.
+    """
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(self.faults))
+
+
 class Closed(BaseModel):
-    """A model that knows all its keys: an unknown one is a fault, and so is a missing one."""
+    """A model that knows all its keys: an unknown one is a fault, and so is a missing one that has no default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -28,12 +40,12 @@ def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
     """Read a mapping from a YAML 1.2 file, safely: no tags, no key twice (as DVC reads its files).
 
     Raises:
-        CxprobeError: Of the given class: the file is absent, is no YAML, or holds no mapping.
+        CxprobeError: Of the given class: the file is absent, is not YAML, or does not hold a mapping.
     """
     if not path.is_file():
         raise error(f"{path}: there is no such file")
     try:
-        content = YAML(typ="safe", pure=True).load(path)
+        content = YAML(typ="safe").load(path)
     except YAMLError as fault:
         raise error(f"{path}: {' '.join(str(fault).split())}") from fault
     if not isinstance(content, dict):
@@ -42,7 +54,10 @@ def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
 
 
 def validate(
-    model: type[M], content: Mapping[str, Any], place: Path, error: type[CxprobeError], context: dict[str, Any]
+    model: type[M],
+    content: Mapping[str, Any],
+    place: Path,
+    error: type[CxprobeError],
 ) -> M:
     """Build a model from the content of a file.
 
@@ -50,26 +65,42 @@ def validate(
         CxprobeError: Of the given class, one line a fault: file, path of the key, value, what is allowed.
     """
     try:
-        return model.model_validate(content, context=context)
+        return model.model_validate(content)
     except ValidationError as faults:
-        lines = [f"{place}: {_explain(fault, model)}" for fault in faults.errors()]
-        raise error("\n".join(lines)) from None
+        raise error("\n".join(f"{place}: {fault}" for fault in _explained(faults, model))) from None
+
+
+def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
+    """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed."""
+    try:
+        model.model_validate(content)
+    except ValidationError as faults:
+        return _explained(faults, model)
+    return []
+
+
+def optional_section() -> Any:
+    """Return the default of a section that may be absent where a check of the whole file finds that nothing needs it.
+
+    The attribute is then None. Its type does not say so, since what runs has the sections that it reads.
+    """
+    return Field(default_factory=lambda: None)
 
 
 def distinct(values: list[T]) -> list[T]:
     """Return a list as it is.
 
     Raises:
-        ValueError: A value stands there more than once.
+        ValueError: A value is listed more than once.
     """
     twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
     if twice:
-        raise ValueError(f"{', '.join(map(repr, twice))} stands here more than once; name each once")
+        raise ValueError(f"{', '.join(map(repr, twice))} is listed more than once; list each once")
     return values
 
 
 def line_of(path: Path, *keys: str | int) -> int:
-    """Return the line, from 1, at which a key or a list's element stands in a YAML file.
+    """Return the line, from 1, at which a key or a list's element is in a YAML file.
 
     Args:
         path: A file that can be read as YAML.
@@ -99,25 +130,33 @@ def suggest(value: str, allowed: list[str]) -> str:
     return f"{hint} (allowed: {', '.join(sorted(allowed)) or 'none yet'})"
 
 
-def _explain(fault: ErrorDetails, model: type[Closed]) -> str:
-    if not fault["loc"]:  # the message of a check on the whole file names its keys itself
-        return str(fault["ctx"]["error"])
+def _explained(faults: ValidationError, model: type[Closed]) -> list[str]:
+    return [line for fault in faults.errors() for line in _explain(fault, model)]
+
+
+def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
+    """Return the lines that report a fault: one, except for a check that has found several."""
     path = _dotted(fault["loc"])
     match fault["type"]:
         case "extra_forbidden":
             known = _keys_at(model, fault["loc"][:-1])
-            return f"{path}: unknown key{suggest(str(fault['loc'][-1]), known)}"
+            return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known)}"]
         case "missing":
-            return f"{path}: missing; nothing is assumed in its place, so give it a value"
+            return [f"{path}: missing; nothing is assumed in its place, so give it a value"]
         case "value_error":
-            return f"{path}: {fault['ctx']['error']}"
+            raised = fault["ctx"]["error"]
+            found = raised.faults if isinstance(raised, FaultsError) else [str(raised)]
+            # The message of a check on the whole file names its keys itself.
+            return [f"{path}: {one}" if path else one for one in found]
         case _:
-            return f"{path}: {fault['input']!r} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"
+            return [f"{path}: {fault['input']!r} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
 def _dotted(location: tuple[int | str, ...]) -> str:
     path = ""
     for part in location:
+        if part == "[key]":  # the fault is in the key itself, which is the step before
+            continue
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return path
 
@@ -138,7 +177,7 @@ def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
-    """Return the types that a union allows, or the one that is no union."""
+    """Return the types that a union allows, or the type itself if it is not a union."""
     bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     return get_args(bare) if isinstance(bare, UnionType) else (bare,)
 

@@ -1,5 +1,7 @@
 """Estimates with intervals."""
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from itertools import combinations
 from math import sqrt
 
@@ -12,6 +14,52 @@ from cxprobe.errors import DataError
 from cxprobe.records import CLUSTER, Difference, Estimate
 
 LEVEL = 0.95
+
+
+def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return a rate with its 95 % interval for each group of items; the only place that groups and then estimates.
+
+    Args:
+        table: The column ``rate``, each item's credit in [0, 1]; columns that begin with ``cluster_`` (at least one),
+            by which the items are clustered; and the columns of ``by``.
+        rate: What the credits are the rate of, such as "accuracy".
+        by: The columns whose values make the groups.
+
+    Returns:
+        One row per group, in the order in which the groups first appear: the columns of ``by``; the rate, low and high
+        in [0, 1]; n, the number of items; and ties, the number of items with half a credit.
+
+    Raises:
+        DataError: No column begins with ``cluster_``.
+    """
+    credits, clusters = table[rate].to_numpy(dtype=np.float64), clusters_of(table)  # (n,), (n, ways)
+    rows = []
+    for key, group in table[[*dict.fromkeys(by)]].reset_index(drop=True).groupby(list(by), sort=False):
+        estimate = estimate_rate(credits[group.index], clusters[group.index])
+        rows.append((*key, *astuple(estimate), int((credits[group.index] == 0.5).sum())))
+    return pd.DataFrame(rows, columns=[*by, rate, "low", "high", "n", "ties"])
+
+
+def with_tie_rate(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates of `rate_by` with a column tie_rate, the share of items with half a credit, in [0, 1]."""
+    return rates.assign(tie_rate=rates["ties"] / rates["n"])
+
+
+def credits_of_margins(margins: NDArray[np.float64], tie: float = 0.0) -> NDArray[np.float64]:
+    """Return 1 where the right one of two scores higher, 0 where the wrong one does and 0.5 for a tie, shape (n,).
+
+    Args:
+        margins: Shape (n,): the score of the right one less that of the wrong one, in any unit.
+        tie: The largest absolute margin that is a tie; 0 for a strict comparison.
+
+    Raises:
+        DataError: A margin is not finite; the message names its row.
+    """
+    finite = np.isfinite(margins)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise DataError(f"the margin at row {row} is {margins[row]}; every decision needs two scores, so score both")
+    return np.where(np.abs(margins) <= tie, 0.5, margins > 0)
 
 
 def credit(probabilities: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -54,7 +102,7 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
 
     Args:
         credits: Shape (n,): 1 for right, 0 for wrong, 0.5 for a tie.
-        clusters: Shape (n, k): the names of each item's clusters. A name is one cluster in whatever column it stands.
+        clusters: Shape (n, k): the names of each item's clusters. The same name is the same cluster in every column.
 
     Raises:
         DataError: There are no items, or not one row of clusters for each.
@@ -80,7 +128,7 @@ def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_])
 
     That is n / deff, where the design effect deff is the ratio of the cluster-robust variance of the mean to the
     binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on one
-    another if they have any cluster in common: the same template, or the same word, be it in another place. Where
+    another if they have any cluster in common: the same template, or the same word, even in another place. Where
     that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
     about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
     one item.
@@ -125,7 +173,7 @@ def estimate_difference(
         clusters: Shape (n, k), see `estimate_rate`.
 
     Raises:
-        DataError: The two have not the same items, or see `estimate_rate`.
+        DataError: The two do not have the same items, or see `estimate_rate`.
 
     Source:
         Newcombe 1998 for paired differences of score intervals; Zou & Donner 2008 for the general method.
@@ -166,11 +214,12 @@ def _ways(clusters: NDArray[np.object_]) -> list[NDArray[np.int64]]:
 def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
     """Return the sum of first[i] * second[j] over all i and j that have a cluster in common; (n,), (n,), (n, k).
 
-    Pairs of items are not gone through. Items that have t clusters in common are members of t groups by one cluster,
-    of t over 2 groups by two, and so on; with alternating signs these numbers add up to one for each t above 0.
+    The sum does not iterate over pairs of items. Items that have t clusters in common are members of t groups by one
+    cluster, of t over 2 groups by two, and so on; with alternating signs these numbers add up to one for each t above
+    0.
     """
     codes = np.sort(codes, axis=1)
-    # What stands in a row twice is one cluster; the repetition becomes one that no other item is in.
+    # A name that is repeated in a row is one cluster; the repetition becomes one that no other item is in.
     rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
     codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
     codes.sort(axis=1)

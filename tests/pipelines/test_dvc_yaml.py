@@ -1,5 +1,7 @@
-"""dvc.yaml is code: its stages, scripts, sections and dependencies must say the same as the scripts themselves."""
+"""dvc.yaml is code: its stages, scripts, parameters and dependencies must say the same as the scripts themselves."""
 
+import re
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -7,86 +9,129 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.params import BuildSplits, Params, Source
-from test_house import PACKAGE, ROOMS, imports
+from cxprobe.params import Params
+from imports import reached, shortest
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-# What passes values through and makes no numbers: mending it must not re-run hours of extraction.
-PLUMBING = {"errors", "mining_params", "params", "prompting_params", "schema", "stage", "tracking"}
+# What passes values through and makes no numbers: mending it must not run a stage again.
+PLUMBING = {"cli", "errors", "params", "progress", "records", "schema", "stages", "tracking"}
+# The verb of a stage's name says its kind.
+VERBS = {
+    "make": {"generate", "list", "mine", "label", "build", "write"},
+    "measure": {"extract", "tune", "fit", "score", "fill", "ask"},
+    "judge": {"judge"},
+    "report": {"report"},
+}
+KINDS = list(VERBS)
 
 
-def outputs(stage: dict) -> list[str]:
+def definition(name: str) -> dict:
+    """Return what a stage does, with or without the items that it does it for."""
+    return STAGES[name].get("do", STAGES[name])
+
+
+def kind_of(name: str) -> str:
+    return next(kind for kind, verbs in VERBS.items() if name.split("_")[0] in verbs)
+
+
+def script_of(name: str) -> str:
+    return f"pipelines/{kind_of(name)}/{name}.py"
+
+
+def outputs(name: str) -> list[str]:
     """Return the paths of all that a stage writes; those with settings of their own are mappings of one key."""
+    stage = definition(name)
     written = [out for kind in ("outs", "metrics", "plots") for out in stage.get(kind, [])]
     return [out if isinstance(out, str) else next(iter(out)) for out in written]
 
 
-def closure(script: Path) -> set[str]:
-    """Return the modules and rooms that a script needs, directly or through others."""
-    found: set[str] = set()
-    pending = imports(script)
-    while pending:
-        name = pending.pop()
-        if name in found | PLUMBING:
-            continue
-        found.add(name)
-        files = (PACKAGE / name).glob("*.py") if name in ROOMS else [PACKAGE / f"{name}.py"]
-        pending |= {needed for file in files for needed in imports(file)}
-    return found
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_depends_on_exactly_the_code_that_its_script_reaches(name):
+    script = script_of(name)
+    needed = shortest(reached(ROOT / script, PLUMBING)) | {script}
+    code = {dep for dep in definition(name)["deps"] if dep.startswith(("src/", "pipelines/"))}
+    assert code == needed, "\n".join(sorted(f"- {path}" for path in needed))
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_depends_on_its_script_and_on_exactly_the_modules_that_make_its_numbers(stage):
-    script = f"pipelines/{stage}.py"
-    needed = {f"src/cxprobe/{name}" if name in ROOMS else f"src/cxprobe/{name}.py" for name in closure(ROOT / script)}
-    declared = {dep for dep in STAGES[stage]["deps"] if dep.startswith(("src/", "pipelines/"))}
-    assert declared == needed | {script}
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_runs_the_script_of_its_name_in_the_folder_of_its_kind(name):
+    assert definition(name)["cmd"].split()[:2] == ["python", script_of(name)]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_one_word_per_step(stage):
-    assert STAGES[stage]["cmd"].startswith(f"python pipelines/{stage}.py")
-    outs = outputs(STAGES[stage])
-    assert {Path(out).parts[1] for out in outs} == {stage}
-    assert all(Path(out).parts[0] in ("data", "results") for out in outs)
+def test_stages_stand_in_the_order_make_measure_judge_report():
+    kinds = [KINDS.index(kind_of(name)) for name in STAGES]
+    assert kinds == sorted(kinds)
 
 
-def test_every_script_is_a_stage_in_the_order_of_the_flow():
-    assert {path.stem for path in (ROOT / "pipelines").glob("*.py")} == set(STAGES)
-    made: set[str] = set()
-    for stage in STAGES.values():
-        taken = {Path(dep).parts[1] for dep in stage["deps"] if dep.startswith(("data/", "results/"))}
-        assert taken - {"${item.source}", "raw"} <= made  # raw: what people bring
-        assert "${item.source}" not in taken or set(get_args(Source)) <= made
-        made |= {Path(out).parts[1] for out in outputs(stage)}
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_depends_on_data_of_kinds_above_its_own(name):
+    for dep in definition(name)["deps"]:
+        if match := re.match(r"(?:data|results)/([a-z]+)_", dep):
+            maker = kind_of(match[1])
+            same_kind = kind_of(name) in ("make", "measure") and maker == kind_of(name)
+            assert KINDS.index(maker) < KINDS.index(kind_of(name)) or same_kind, dep
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_writes_into_folders_of_its_name(name):
+    for out in outputs(name):
+        assert Path(out).parts[0] in ("data", "results")
+        assert Path(out).parts[1].removesuffix(".csv") == name
+
+
+def test_every_script_is_run_by_a_stage():
+    found = {str(path.relative_to(ROOT)) for path in (ROOT / "pipelines").rglob("*.py")}
+    assert found == {script_of(name) for name in STAGES}
 
 
 # Where a stage runs is not what it computes.
 WHERE = {"accelerator", "device", "devices", "engine", "jobs", "num_nodes", "strategy"}
 
 
-@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage in Params.model_fields])
-def test_a_stage_tracks_every_parameter_of_its_section_that_decides_on_numbers(stage):
-    leaves = {f"{stage}.{name}" for name in Params.model_fields[stage].annotation.model_fields if name not in WHERE}
-    tracked = set(STAGES[stage]["params"])
-    assert {name for name in tracked if name.startswith(stage)} in ({stage}, leaves, {f"{stage}.${{item.source}}"})
+def sections() -> dict[str, type]:
+    """Return the sections of params.yaml that hold the parameters of a stage, with their models."""
+    found = {}
+    for name, field in Params.model_fields.items():
+        models = [one for one in (field.annotation, *get_args(field.annotation)) if hasattr(one, "model_fields")]
+        if models and any(name.startswith(f"{verb}_") for verb in chain(*VERBS.values())):
+            found[name] = models[0]
+    return found
 
 
-def test_the_subsets_of_every_source_have_their_size():
-    assert set(BuildSplits.model_fields) == set(get_args(Source))
+@pytest.mark.parametrize("section", sections())
+def test_every_parameter_that_decides_on_numbers_is_tracked_and_no_other(section):
+    leaves = {f"{section}.{name}" for name in sections()[section].model_fields if name not in WHERE}
+    tracked = {name for name in definition(section)["params"] if re.match(rf"{section}(\.|$)", name)}
+    assert tracked in ({section}, leaves)
 
 
 def test_parameters_that_a_stage_tracks_exist():
-    for stage in STAGES.values():
-        for name in stage.get("params", []):
-            section, _, leaf = name.partition(".")
-            if section in STAGES and leaf and not leaf.startswith("${item."):
-                assert leaf in Params.model_fields[section].annotation.model_fields
+    for name in STAGES:
+        for parameter in definition(name).get("params", []):
+            section, _, leaf = parameter.partition(".")
             assert section in Params.model_fields
+            if section in sections() and leaf:
+                assert leaf in sections()[section].model_fields, (name, parameter)
+
+
+# What decides on how raw answers are judged and drawn; a measuring stage must not know it.
+JUDGING = ("judge_", "report_", "series", "lines", "published")
+
+
+@pytest.mark.parametrize("name", [name for name in STAGES if kind_of(name) in ("make", "measure")])
+def test_what_only_judges_or_reports_runs_no_measuring_stage(name):
+    stage = definition(name)
+    assert not [one for one in [*stage.get("params", []), *stage["deps"]] if one.startswith(JUDGING)]
+    assert not [dep for dep in stage["deps"] if "/judge" in dep or "/report" in dep]
+
+
+def test_only_judging_stages_have_metrics():
+    assert {name for name in STAGES if "metrics" in definition(name)} == {
+        name for name in STAGES if kind_of(name) == "judge"
+    }
 
 
 def test_no_uncached_output_switches_the_run_cache_off():
-    for name, stage in STAGES.items():
-        assert not [
-            out for out in stage["outs"] if isinstance(out, dict) and not next(iter(out.values())).get("cache", True)
-        ], name
+    for name in STAGES:
+        outs = definition(name)["outs"]
+        assert not [out for out in outs if isinstance(out, dict) and not next(iter(out.values())).get("cache", True)]

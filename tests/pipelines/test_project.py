@@ -18,7 +18,9 @@ from cxprobe.storage import read_features, read_json, read_table, write_table
 
 pytestmark = pytest.mark.pipeline
 
-FEATURES = Path("data/extract_features/one/generate_sentences/toy")
+FEATURES = Path("data/extract_features/one/toy/generated")
+EXPERIMENTS = ("recognition", "scenarios", "pairs", "prompts", "benchmarks", "stages")
+LISTED = "list_corpus@toy"  # looks at the corpus's files whenever DVC runs
 
 
 def change(folder: Path, edit) -> None:
@@ -26,19 +28,18 @@ def change(folder: Path, edit) -> None:
 
 
 def stages_that_ran(output: str) -> list[str]:
-    return [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
+    ran = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
+    return [stage for stage in ran if stage != LISTED]
 
 
-def runs(folder: Path, stage: str):
+def runs(folder: Path, experiment: str, query: str = ""):
     client = MlflowClient(f"sqlite:///{folder.resolve() / 'mlruns' / 'mlflow.db'}")
-    return client.search_runs([client.get_experiment_by_name(stage).experiment_id])
+    return client.search_runs([client.get_experiment_by_name(experiment).experiment_id], query)
 
 
-def test_one_run_for_every_stage_and_item(finished_project):
-    items = list(YAML(typ="safe").load(finished_project / "dvc.lock")["stages"])
-    found = [
-        one for stage in dict.fromkeys(item.split("@")[0] for item in items) for one in runs(finished_project, stage)
-    ]
+def test_every_stage_that_makes_measures_or_reports_leaves_a_run(finished_project):
+    items = [item for item in locked(finished_project) if not item.startswith(("judge_", "list_"))]
+    found = runs(finished_project, "stages")
     assert sorted(one.data.tags["dvc.stage"] for one in found) == sorted(items)
     for one in found:
         assert one.info.status == "FINISHED"
@@ -46,11 +47,28 @@ def test_one_run_for_every_stage_and_item(finished_project):
         assert one.data.tags["git.dirty"] == "false"
 
 
+def test_every_model_has_a_run_for_each_construction_of_a_line(finished_project):
+    expected = {
+        "recognition": {("one", "toy", "generated")},
+        "scenarios": {("mlm", "toy", "own"), ("mlm", "all", "own")},
+        "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")},
+        "prompts": {(model, of, "own") for model in ("mock", "clm") for of in ("toy", "all")},
+    }
+    for experiment, wanted in expected.items():
+        params = [one.data.params for one in runs(finished_project, experiment)]
+        assert {(one["model"], one["construction"], one["source"]) for one in params} == wanted, experiment
+
+
+def locked(folder: Path) -> dict:
+    return YAML(typ="safe").load(folder / "dvc.lock")["stages"]
+
+
 def test_a_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
-    lock = YAML(typ="safe").load(finished_project / "dvc.lock")["stages"]
-    for path in finished_project.glob("results/**/run.json"):
+    records = list(finished_project.glob("results/**/record.json"))
+    assert records
+    for path in records:
         record = read_json(path)
-        declared = {dep["path"]: dep["md5"] for dep in lock[record["dvc_stage"]]["deps"]}
+        declared = {dep["path"]: dep["md5"] for dep in locked(finished_project)[record["dvc_stage"]]["deps"]}
         for read, digest in record["inputs"].items():
             covering = {dep for dep in declared if read == dep or read.startswith(f"{dep}/")}
             assert covering, (record["dvc_stage"], read)
@@ -58,95 +76,219 @@ def test_a_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
 
 
 def test_the_results_are_those_of_the_sentences(finished_project):
-    splits = read_table(finished_project / "data/build_splits/generate_sentences/toy.parquet")
+    splits = read_table(finished_project / "data/build_recognition/toy/generated/splits.parquet")
     features = read_features(finished_project / FEATURES)
     assert sorted(features.ids) == sorted(set(splits["id"]))
-    table = read_table(finished_project / "results/fit_probes/one/generate_sentences/toy/accuracy_by_layer.csv")
+    table = read_table(finished_project / "results/report_recognition/accuracy.csv")
     tested = splits[splits["split"] == "test"].groupby("feature").size()
     assert all(row.n == tested[row.feature] for row in table.itertuples())
     assert table["layer"].unique().tolist() == [0, 1, 2]
     assert set(table["feature"]) == {"length", "second_start"}
 
 
-def test_a_second_run_executes_nothing(project):
+def test_a_second_run_executes_nothing_but_a_look_at_the_corpus_and_leaves_a_clean_tree(project):
+    run(project, "dvc", "repro")
+    commit(project)
     done = run(project, "dvc", "repro")
     assert stages_that_ran(done.stdout) == []
-    assert "up to date" in done.stdout
+    assert run(project, "git", "status", "--porcelain").stdout == ""
+
+
+def test_running_everything_again_changes_nothing_that_git_or_dvc_sees(project):
+    commit(project)
+    run(project, "dvc", "repro", "--force")
+    assert run(project, "git", "status", "--porcelain").stdout == ""
+
+
+def test_a_new_file_of_the_corpus_is_mined(project):
+    text = {"text": "Now the old fox runs, the young bird sings.", "url": "toy/new"}
+    (project / "corpus" / "2.jsonl").write_text(json.dumps(text) + "\n")
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran[0] == "mine_sentences@toy"
 
 
 def test_new_probe_parameters_extract_nothing(project):
     change(project, lambda params: params["fit_probes"].update(C=0.5))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["fit_probes@one-generate_sentences-toy", "summarise_results"]
+    assert ran == ["fit_probes@one-toy", "judge_probes@one", "report_recognition@all"]
+
+
+def test_another_score_decides_without_asking_a_model(project):
+    def decide_otherwise(params):
+        params["judge_pairs"]["score"] = "sum"
+        params["judge_answers"]["score"] = "sum"
+
+    change(project, decide_otherwise)
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert sorted(ran) == [
+        "judge_answers@clm",
+        "judge_pairs@clm",
+        "judge_pairs@mlm",
+        "report_pairs@all",
+        "report_prompts@all",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("src/cxprobe/judge/pairs.py", {"judge_benchmarks", "judge_pairs"}),
+        ("src/cxprobe/judge/scenarios.py", {"judge_scenarios"}),
+        ("src/cxprobe/judge/recognition.py", {"judge_probes"}),
+        ("src/cxprobe/judge/replies.py", {"judge_replies"}),
+        ("src/cxprobe/report/pairs.py", {"report_pairs"}),
+        ("src/cxprobe/report/dots.py", {"report_"}),
+        ("src/cxprobe/report/recognition.py", {"report_recognition"}),
+        ("published/prompts.yaml", {"report_"}),
+    ],
+)
+def test_how_answers_are_judged_or_drawn_runs_no_measuring_stage(project, file, expected):
+    with (project / file).open("a") as changed:
+        changed.write("\n# another comment\n")
+    status = json.loads(run(project, "dvc", "status", "--json").stdout)
+    outdated = {
+        stage
+        for stage, reasons in status.items()
+        if any(
+            file.startswith(path)
+            for reason in reasons
+            if isinstance(reason, dict)
+            for path in reason.get("changed deps", {})
+        )
+    }
+    assert outdated
+    assert all(stage.startswith(("judge_", "report_")) for stage in outdated), outdated
+    assert all(any(stage.startswith(one) for one in (*expected, "report_")) for stage in outdated), outdated
+
+
+def test_a_corrected_frame_costs_its_own_texts(project):
+    path = project / "constructions/toy/pairs.yaml"
+    asked = answers_kept(project)
+    run(project, "dvc", "repro", "--force", "score_pairs")
+    assert answers_kept(project) == asked  # everything was kept
+    path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
+    run(project, "dvc", "repro", "score_pairs")
+    more = answers_kept(project) - asked
+    assert 0 < more < asked / 2
+
+
+def answers_kept(folder: Path) -> int:
+    """Return how many raw numbers the stores of all models hold."""
+    from cxprobe.storage import count_answers
+
+    return sum(count_answers(store) for store in (folder / "data/.scratch/answers").iterdir())
 
 
 def test_a_construction_that_no_example_comes_from_asks_nothing_again(project):
     shutil.copytree(project / "constructions" / "toy", project / "constructions" / "other")
-    done = run(project, "dvc", "repro", "summarise_prompts")
-    assert stages_that_ran(done.stdout) == ["pool_examples@toy"]
+    done = run(project, "dvc", "repro", "report_prompts")
+    assert stages_that_ran(done.stdout) == ["build_prompts@all"]
 
     def show_those_of_all(params):
-        params["ask_llms"]["shots"][1]["of_the_construction"] = False
+        params["build_prompts"]["shots"][1]["of_the_construction"] = False
 
     change(project, show_those_of_all)
     done = run(project, "dvc", "repro", "ask_llms")
-    assert stages_that_ran(done.stdout) == ["pool_examples@toy", "ask_llms@mock-toy"]
-    items = read_table(project / "data/pool_examples/toy.parquet")
-    assert set(items["construction"]) == {"toy", "other"}
+    assert stages_that_ran(done.stdout) == ["build_prompts@all", "ask_llms@mock-toy"]
 
 
 def test_a_new_model_runs_alone(project):
-    change(project, lambda params: params["grid"]["probes"].update(models=["one", "two"]))
+    change(project, lambda params: params["grid"]["recognition"].update(models=["one", "two"]))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert ran == [
-        "extract_features@two-generate_sentences-toy",
-        "tune_probes@two-generate_sentences-toy",
-        "fit_probes@two-generate_sentences-toy",
-        "summarise_results",
+        "extract_features@two-toy",
+        "tune_probes@two-toy",
+        "fit_probes@two-toy",
+        "judge_probes@two",
+        "report_recognition@all",
     ]
-    summary = read_table(project / "results/summarise_results/recognition.csv")
+    summary = read_table(project / "results/report_recognition/accuracy.csv")
     assert summary["model"].unique().tolist() == ["one", "two"]
 
 
-def test_a_model_that_left_the_grid_leaves_the_summary(project):
+def test_a_model_that_left_the_grid_leaves_the_report_and_is_pruned(project):
     for models in (["one", "two"], ["two"]):
-        change(project, lambda params, models=models: params["grid"]["probes"].update(models=models))
+        change(project, lambda params, models=models: params["grid"]["recognition"].update(models=models))
         run(project, "dvc", "repro")
-    assert (project / "results/fit_probes/one/generate_sentences/toy/metrics.json").exists()
-    assert list(read_json(project / "results/summarise_results/metrics.json")["toy"]["generate_sentences"]) == ["two"]
+    assert (project / "results/judge_probes/one/metrics.json").exists()
+    assert set(read_table(project / "results/report_recognition/accuracy.csv")["model"]) == {"two"}
+    assert "judge_probes@one" in run(project, "cxprobe", "prune").stdout
+    assert (project / "results/judge_probes/one/metrics.json").exists()
+    run(project, "cxprobe", "prune", "--yes")
+    assert not (project / "results/judge_probes/one").exists()
+    assert not [stage for stage in locked(project) if stage.endswith(("@one", "@one-toy"))]
+    assert stages_that_ran(run(project, "dvc", "repro").stdout) == []
 
 
 def test_mined_sentences_are_probed_beside_generated_ones(project):
     def mined_too(params):
-        params["grid"]["probes"]["sources"].append("label_sentences")
-        params["build_splits"]["label_sentences"].update(train_per_label=2, test_per_label=2, all_sentences=True)
+        params["grid"]["recognition"]["constructions"]["toy"].append("mined")
+        params["build_recognition"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
 
     change(project, mined_too)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    item = "label_sentences-toy"
-    probing = [f"{stage}@one-{item}" for stage in ("extract_features", "tune_probes", "fit_probes")]
-    assert ran == [f"build_splits@{item}", *probing, "summarise_results"]
+    probing = [f"{stage}@one-toy" for stage in ("extract_features", "tune_probes", "fit_probes")]
+    assert ran == ["build_recognition@all", *probing, "judge_probes@one", "report_recognition@all"]
     sentences = read_table(project / "data/label_sentences/toy/sentences.parquet").set_index("id")
     assert len(sentences) == 80
     sequences = {split: set(rows["cluster_template"]) for split, rows in sentences.groupby("split")}
     assert not sequences["train"] & sequences["test"]
-    splits = read_table(project / "data/build_splits/label_sentences/toy.parquet")
+    splits = read_table(project / "data/build_recognition/toy/mined/splits.parquet")
     assert "all_sentences" in set(splits["feature"])
     assert (sentences.loc[splits["id"], "label"].to_numpy() == splits["label"]).all()
-    summary = read_table(project / "results/summarise_results/recognition.csv")
-    assert set(summary["source"]) == {"generate_sentences", "label_sentences"}
+    summary = read_table(project / "results/report_recognition/accuracy.csv")
+    assert set(summary["source"]) == {"generated", "mined"}
 
 
-def test_every_model_scores_every_pair_and_the_summary_counts_them(finished_project):
+def test_every_model_scores_every_pair_and_the_report_counts_them(finished_project):
     pairs = read_table(finished_project / "data/build_pairs/toy.parquet")
+    members = {row.context + end for row in pairs.itertuples() for end in (row.good, row.bad)}
     for model, scheme in (("mlm", "pll"), ("clm", "causal")):
-        scored = read_table(finished_project / f"data/score_pairs/{model}/toy.parquet")
-        assert set(scored["scheme"]) == {scheme}
-        assert sorted(scored.loc[scored["score"] == "per_token", "id"]) == sorted(pairs["id"])
-    cells = read_table(finished_project / "results/summarise_pairs/cells.csv")
+        tokens = read_table(finished_project / f"data/score_pairs/{model}/tokens.parquet")
+        assert set(tokens["scheme"]) == {scheme}
+        assert members <= set(tokens["text"])
+    cells = read_table(finished_project / "results/report_pairs/tables/cells.csv")
     assert cells["n"].sum() == 2 * len(pairs)
-    biases = read_table(finished_project / "results/summarise_pairs/biases.csv")
+    biases = read_table(finished_project / "results/report_pairs/tables/biases.csv")
     assert set(biases["compares"]) == {"order", "variant"}
+
+
+def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
+    content = YAML(typ="safe").load(project / "params.yaml")
+    empty = {"models": [], "constructions": []}
+    kept = {
+        "seed": 1,
+        "lines": {"recognition": [], "scenarios": [], "pairs": ["all"], "prompts": []},
+        "grid": {
+            "sentences": [],
+            "mining": {},
+            "labels": [],
+            "recognition": {"models": [], "constructions": {}},
+            "scenarios": empty,
+            "pairs": {"models": ["mlm"], "constructions": ["toy"]},
+            "prompts": empty | {"llms": []},
+            "benchmarks": {"models": [], "benchmarks": []},
+            "frames": {"llms": [], "constructions": []},
+        },
+        "series": {},
+        "models": {"mlm": content["models"]["mlm"]},
+        **{name: content[name] for name in ("precision", "build_pairs", "score_pairs", "judge_pairs")},
+    }
+    change(project, lambda params: (params.clear(), params.update(kept)))
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == ["build_pairs@all", "score_pairs@mlm", "judge_pairs@mlm", "report_pairs@all"]
+
+
+def test_a_sweep_of_queued_experiments_ends_in_runs_that_can_be_told_apart(project):
+    run(project, "dvc", "repro")
+    commit(project)
+    before = len(runs(project, "recognition"))
+    run(project, "dvc", "exp", "run", "--queue", "-S", "fit_probes.C=0.1,0.01", "judge_probes")
+    run(project, "dvc", "queue", "start", "--jobs", "1")
+    wait_for(lambda: len(runs(project, "recognition")) == before + 2, 120)
+    found = runs(project, "recognition")
+    assert {"0.1", "0.01"} <= {one.data.params["fit_probes.C"] for one in found}
+    assert len({one.info.run_name for one in found}) >= 2
 
 
 def test_a_benchmark_of_others_is_scored_by_group(project):
@@ -174,59 +316,62 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
     change(project, ask)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert [stage for stage in ran if "benchmarks" in stage] == [
-        *[f"score_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")],
-        "summarise_benchmarks@toy-blimp",
+        "build_benchmarks@toy-blimp",
+        *[f"{verb}_benchmarks@{model}-toy-blimp" for verb in ("score", "judge") for model in ("mlm", "clm")],
+        "report_benchmarks@toy-blimp",
     ]
-    metrics = read_json(project / "results/score_benchmarks/mlm/toy-blimp/metrics.json")
-    assert (metrics["n"], metrics["ties"], metrics["identical"]) == (4, 1, 1)
-    by_group = read_table(project / "results/score_benchmarks/clm/toy-blimp/accuracy_by_group.csv")
-    assert by_group["phenomenon"].tolist() == ["agreement"]
-    together = project / "results/summarise_benchmarks/toy-blimp"
-    table = read_table(together / "accuracies.csv")
+    together = project / "results/report_benchmarks/toy-blimp"
+    table = read_table(together / "accuracy.csv")
     assert table[["model", "group", "n"]].to_numpy().tolist() == [
         [model, group, 4] for model in ("mlm", "clm") for group in ("all", "agreement")
     ]
+    assert set(table["ties"]) == {1}
     assert {file.name for file in (together / "figures").iterdir()} == {"accuracies.png", "series_both.png"}
+    found = runs(project, "benchmarks")
+    assert {(one.data.params["construction"], one.data.params["source"]) for one in found} >= {
+        ("all", "toy-blimp"),
+        ("agreement", "toy-blimp"),
+    }
+
+    change(project, lambda params: params["benchmarks"]["toy-blimp"].update(by=["paradigm"]))
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == [
+        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")],
+        "report_benchmarks@toy-blimp",
+    ]
 
 
 def test_tuned_probes_use_what_was_found_for_them(project):
     change(project, lambda params: params["tune_probes"].update(enabled=True, trials=3, folds=2))
-    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-generate_sentences-toy"
-    settings = read_table(project / "results/tune_probes/one/generate_sentences/toy/settings.csv")
+    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-toy"
+    settings = read_table(project / "data/tune_probes/one/toy/settings.parquet")
     assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
     assert settings["C"].nunique() > 1
-    (found,) = runs(project, "tune_probes")
-    assert found.data.metrics["tuned_probes"] == 6
+    (tuning,) = runs(project, "stages", "params.stage = 'tune_probes'")
+    children = runs(project, "stages", f"tags.`mlflow.parentRunId` = '{tuning.info.run_id}'")
+    assert len(children) == 6 * 3
+    assert (project / "data/tune_probes/one/toy/study.db").exists()
 
 
 def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off(project):
     change(project, lambda params: params["models"]["one"].update(dtype="bfloat16"))
-    command = ("dvc", "repro", "extract_features@one-generate_sentences-toy")
+    command = ("dvc", "repro", "extract_features@one-toy")
     run(project, *command)
-    metrics = read_json(project / "results/extract_features/one/generate_sentences/toy/metrics.json")
-    assert 0.999 < metrics["least_cosine_with_float32"] < 1
-    change(project, lambda params: params["extract_features"].update(bfloat16_min_cosine=1.0))
+    counts = read_table(project / "results/extract_features/one/toy/counts.csv").set_index("name")["number"]
+    assert 0 < counts["difference_from_float32"] < 0.045
+    change(project, lambda params: params["precision"].update(largest_difference=1e-6))
     done = run(project, *command, check=False)
     assert done.returncode != 0
-    assert "less than extract_features.bfloat16_min_cosine (1.0); use dtype: float32" in done.stderr
+    assert "precision.largest_difference" in done.stderr
 
 
 def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(project):
-    splits = project / "data/build_splits/generate_sentences/toy.parquet"
+    splits = project / "data/build_recognition/toy/generated/splits.parquet"
     odd = read_table(splits)[:-1]
     splits.unlink()  # a link into the cache of DVC, perhaps
     write_table(odd, splits)
-    assert len(odd) % 2 == 1
-    command = (
-        "python",
-        "pipelines/extract_features.py",
-        "--model",
-        "one",
-        "--source",
-        "generate_sentences",
-        "--construction",
-        "toy",
-    )
+    assert odd["id"].nunique() % 2 == 1
+    command = ("python", "pipelines/measure/extract_features.py", "--model", "one", "--construction", "toy")
     run(project, *command)
     one = read_features(project / FEATURES)
     expected, ids = one.vectors.copy(), list(one.ids)
@@ -235,16 +380,16 @@ def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(projec
     done = run(project, *command)
     two = read_features(project / FEATURES)
     assert list(two.ids) == ids
-    assert len(ids) == len(set(ids)) == len(odd)
+    assert len(ids) == len(set(ids)) == odd["id"].nunique()
     np.testing.assert_array_equal(two.vectors, expected)
     assert "GLOBAL_RANK: 1" in done.stderr or "MEMBER: 2/2" in done.stderr
-    assert len(runs(project, "extract_features")) == 2  # the second process keeps no diary
+    assert len(runs(project, "stages", "params.stage = 'extract_features'")) == 2  # the second process tracks nothing
 
 
 def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_project):
     # One sentence a batch, so that the signal comes in the middle.
     change(project, lambda params: params["extract_features"].update(token_budget=1))
-    command = ["dvc", "repro", "extract_features@one-generate_sentences-toy"]
+    command = ["dvc", "repro", "extract_features@one-toy"]
     environment = project_environment(project)
     with subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -255,13 +400,16 @@ def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_pr
                 child.send_signal(signal.SIGTERM)
         assert dvc.wait(timeout=60) != 0
     assert not (project / FEATURES).exists()
-    (killed,) = runs(project, "extract_features")
+    (killed,) = runs(project, "stages", "params.stage = 'extract_features'")
     assert killed.info.status == "KILLED"
     left = len(list(project.glob("data/.scratch/extract_features/*/*.npy")))
     assert left >= 3
     done = run(project, *command)
     assert f"{left} of them left by an earlier run" in done.stdout
-    assert {found.info.status for found in runs(project, "extract_features")} == {"KILLED", "FINISHED"}
+    assert {found.info.status for found in runs(project, "stages", "params.stage = 'extract_features'")} == {
+        "KILLED",
+        "FINISHED",
+    }
     resumed, whole = read_features(project / FEATURES), read_features(finished_project / FEATURES)
     assert sorted(resumed.ids) == sorted(whole.ids)
     by_id = [np.argsort(features.ids) for features in (resumed, whole)]
@@ -273,7 +421,7 @@ def wait_for(condition, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
-            pytest.fail("waited in vain")
+            pytest.fail("the condition was not met in time")
         time.sleep(0.005)
 
 
@@ -289,20 +437,20 @@ def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp
     assert stages_that_ran(done.stdout) == []
     shown = [run(folder, "dvc", "metrics", "show", "--json").stdout for folder in (project, clone)]
     assert shown[0] == shown[1] != "{}"
-    assert (clone / "results/fit_probes/one/generate_sentences/toy/accuracy_per_layer.png").exists()
-    finished = len(list(clone.glob("results/**/run.json")))
-    assert f"{finished} finished stages, {finished} of them new" in run(clone, "cxprobe", "sync").stdout
-    (found,) = runs(clone, "fit_probes")
+    assert (clone / "results/report_recognition/figures/recognition_toy.png").exists()
+    finished = len(list(clone.glob("results/**/record.json")))
+    assert f"{finished} records, {finished} of them new" in run(clone, "cxprobe", "sync").stdout
+    (found,) = runs(clone, "recognition")
     client = MlflowClient(f"sqlite:///{clone / 'mlruns' / 'mlflow.db'}")
     artifacts = {artifact.path for artifact in client.list_artifacts(found.info.run_id)}
-    assert {"metrics.json", "accuracy_per_layer.png", "accuracy_by_value.csv"} <= artifacts
+    assert {"accuracy_per_layer.png", "accuracy_by_value.csv"} <= artifacts
 
 
-def test_what_dvc_restores_from_its_cache_is_in_the_diary_after_a_sync(project):
+def test_what_dvc_restores_from_its_cache_is_tracked_after_a_sync(project):
     for C in (0.5, 1.0):
         change(project, lambda params, C=C: params["fit_probes"].update(C=C))
         done = run(project, "dvc", "repro")
     assert stages_that_ran(done.stdout) == []  # C = 1 came back without running
-    assert len(runs(project, "fit_probes")) == 1
+    assert len(runs(project, "recognition")) == 1
     run(project, "cxprobe", "sync")
-    assert {found.data.params["fit_probes.C"] for found in runs(project, "fit_probes")} == {"0.5", "1.0"}
+    assert {found.data.params["fit_probes.C"] for found in runs(project, "recognition")} == {"0.5", "1.0"}

@@ -1,15 +1,16 @@
-"""What is asked in words and by likelihood, as stages: the same items, and the summary that follows from both."""
+"""What is asked in words and by likelihood, as stages: the same items, and the report that follows from both."""
 
 import importlib.util
 import shutil
 
+import numpy as np
 import pytest
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.params import ModelSpec, load_params
-from cxprobe.stage import Outcome, Stage
-from cxprobe.storage import read_json, read_table
+from cxprobe.stages import Outcome, Stage
+from cxprobe.storage import read_json, read_table, token_scores_of
 from tiny_lms import save_lm
 
 
@@ -22,65 +23,122 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def score(dtype: str = "float32") -> Outcome:
-    """Run the stages' work in the current folder, with the model that lies in the folder model."""
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-    model = ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)
-    params = params.model_copy(update={"models": {"m": model}})
-    work("pool_examples")(Stage("pool_examples", {"construction": "toy"}, params))
-    return work("answer_likelihoods")(Stage("answer_likelihoods", {"model": "m", "construction": "toy"}, params))
-
-
-def work(stage: str):
-    """Return what a stage's script does."""
-    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / f"{stage}.py")
+def run_script(stage: str, kind: str, item: dict[str, str], dtype: str = "float32", **settings: object) -> Outcome:
+    """Run a stage's work in the current folder, with the toy construction and the model in the folder model."""
+    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    return getattr(script, stage)
+    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    prompts = params.grid.prompts.model_copy(update={"models": ["m"], "constructions": ["toy"]})
+    changes = {
+        "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)},
+        "grid": params.grid.model_copy(update={"prompts": prompts}),
+        "build_prompts": params.build_prompts.model_copy(update=settings),
+    }
+    return getattr(script, stage)(Stage(stage, item, params.model_copy(update=changes)))
+
+
+def score(dtype: str = "float32") -> Outcome:
+    """Build the prompts and score the answers."""
+    run_script("build_prompts", "make", {})
+    return run_script("score_answers", "measure", {"model": "m"}, dtype)
 
 
 def test_bfloat16_is_compared_with_float32(folder):
     save_tiny_clm(folder / "model")
-    assert 0.5 < score("bfloat16").metrics["answers_as_in_float32"] <= 1
+    assert 0 < score("bfloat16").counts["difference_from_float32"] < 0.045
 
 
 def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder):
     save_lm(folder / "model", "gpt2")
     with pytest.raises(DataError, match=r"of 32 questions are too long for the model, which takes 64 tokens"):
         score()
-    assert not (folder / "data" / "answer_likelihoods").exists()
+    assert not (folder / "data" / "score_answers").exists()
+
+
+def test_repairs_of_imported_files_are_listed_once(folder):
+    rows = ["toy-CxN\t1\tpremise\tA dog barked.", "\t1\thypothesis\tIt was loud.", "\t1\trelation\t1 (neutral)"]
+    (folder / "mine.tsv").write_text("\n".join(["CxN Type\tNumber\tP/H/R\tAnnotation Targets", *rows]))
+    outcome = run_script("build_prompts", "make", {}, files={"mine": "mine.tsv"})
+    assert outcome.tables["repairs"].to_dict("records") == [
+        {"file": "mine", "line": 2, "what": "construction 'toy-CxN' was read as 'toy'"}
+    ]
+    assert outcome.counts["repairs"] == 1
+    questions = outcome.tables["questions"]
+    assert "mine" in set(questions["set"])
+    built = [read_table(folder / f"data/build_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
+    assert questions["questions"].sum() == outcome.counts["questions"] == sum(map(len, built))
 
 
 @pytest.mark.pipeline
 def test_a_model_in_words_and_one_by_likelihood_have_the_same_items(finished_project):
-    replies = read_table(finished_project / "data/judge_replies/mock/toy.parquet")
-    questions = read_table(finished_project / "data/answer_likelihoods/clm/toy/questions.parquet")
+    replies = read_table(finished_project / "data/judge_replies/mock/toy/judged.parquet")
+    answers = read_table(finished_project / "data/judge_answers/clm/toy/judged.parquet")
     same = ["set", "test", "shots", "gold", "cluster_premise"]
-    items = [sorted(set(table[same].itertuples(index=False, name=None))) for table in (replies, questions)]
+    items = [sorted(set(table[same].itertuples(index=False, name=None))) for table in (replies, answers)]
     assert items[0] == items[1]
 
 
 @pytest.mark.pipeline
-def test_the_summary_is_that_of_the_likelihoods(finished_project):
-    folder = finished_project / "data/answer_likelihoods/clm/toy"
-    gold = read_table(folder / "questions.parquet").set_index("id")
-    scores = read_table(folder / "scores.parquet")
-    values = scores[scores["score"] == "pmi"].pivot_table(index="id", columns="answer", values="value")
+def test_the_accuracy_is_that_of_the_token_scores(finished_project):
+    tokens = read_table(finished_project / "data/score_answers/clm/tokens.parquet")
+    texts = {scores.text: scores for scores in token_scores_of(tokens)}
+
+    def total(text: str, answer: str) -> float:
+        scores = texts[text]
+        return float(np.sum(scores.log_probs[scores.spans[:, 1] > len(text) - len(answer.lstrip())]))
+
+    folder = finished_project / "data/build_prompts/toy"
+    choices, answers = (read_table(folder / f"{stem}.parquet") for stem in ("choices", "answers"))
+    both = answers.merge(choices, on="id")
+    both["value"] = [
+        total(row.question + row.text, row.text) - total(row.anywhere + row.text, row.text) for row in both.itertuples()
+    ]
+    values = both.pivot_table(index="id", columns="answer", values="value")
+    gold = choices.set_index("id")
     right = values.idxmax(axis=1) == gold.loc[values.index, "gold"]  # no two are the same
-    metrics = read_json(finished_project / "results/summarise_prompts/metrics.json")
+    record = read_json(finished_project / "results/judge_answers/clm/runs/toy/own/record.json")
+    assert record["metrics"]["accuracy"] == pytest.approx(right.mean(), rel=1e-5)
+    assert record["metrics"]["n"] == len(right)
     for name, own in right.groupby(gold.loc[values.index, "set"]):
-        assert metrics["clm"][f"pmi_{name}"]["accuracy"] == own.mean()
-        assert metrics["clm"][f"pmi_{name}"]["n"] == len(own)
-    assert metrics["mock"]["reply_reasoning"]["unparsed"] == 1  # it says a digit where a letter is asked for
+        assert record["metrics"][f"set.{name}"] == pytest.approx(own.mean(), rel=1e-5)
+    by_set = read_table(finished_project / "results/report_prompts/accuracy.csv").set_index(
+        ["model", "asked", "set", "shots"]
+    )
+    reported = by_set.loc[("clm", "pmi", "reasoning", 0)]
+    assert reported["accuracy"] == pytest.approx(right[gold.loc[right.index, "set"] == "reasoning"].mean(), rel=1e-5)
+    mock = read_json(finished_project / "results/judge_replies/mock/runs/toy/own/record.json")["metrics"]
+    replies = read_table(finished_project / "data/judge_replies/mock/toy/judged.parquet")
+    reasoning = replies["kind"] == "reasoning"
+    assert set(replies.loc[reasoning, "outcome"]) == {"unparsed"}  # it says a digit where a letter is asked for
+    assert mock["unparsed"] == pytest.approx(reasoning.mean(), rel=1e-5)
+
+
+@pytest.mark.pipeline
+def test_replies_and_likelihoods_are_judged_by_the_same_names(finished_project):
+    records = [
+        read_json(finished_project / f"results/{stage}/runs/{construction}/own/record.json")
+        for stage in ("judge_replies/mock", "judge_answers/clm")
+        for construction in ("toy", "all")
+    ]
+    names = [{name for name in record["metrics"] if not name.startswith("score.")} for record in records]
+    assert all(own == names[0] for own in names)
+    assert all(list(record["metrics"])[:4] == ["accuracy", "low", "high", "n"] for record in records)
+    assert all(record["series"].keys() == records[0]["series"].keys() for record in records)
+    assert all(record["artifacts"] == records[0]["artifacts"] for record in records)
+    shots = [step for step, _ in records[0]["series"]["by_shots.templatic"]]
+    assert shots == [0, 1]
 
 
 @pytest.mark.pipeline
 def test_what_ran_stands_beside_what_is_published(finished_project):
-    folder = finished_project / "results/summarise_prompts"
+    folder = finished_project / "results/report_prompts"
     for name in ("inference", "reasoning", "prompts"):
-        table = read_table(folder / f"{name}_beside_published.csv")
+        table = read_table(folder / f"tables/{name}_beside_published.csv")
         assert {"mock", "clm", "gpt-4o-2024-05-13"} <= set(table["model"])
         assert table["source"].str.startswith(("this run", "Scivetti et al. 2025, Table")).all()
+    outcomes = read_table(folder / "tables/outcomes.csv")
+    assert set(outcomes.loc[outcomes["model"] == "clm", "asked"]) == {"sum", "per_token", "per_character", "pmi"}
     assert {path.stem for path in (folder / "figures").glob("*.png")} == {
         "constructions_0_shots",
         "constructions_1_shot_of_templatic",

@@ -11,7 +11,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.params import ModelSpec, load_params
-from cxprobe.stage import Outcome, Stage
+from cxprobe.stages import Outcome, Stage
 from cxprobe.storage import read_json, read_table
 
 
@@ -24,16 +24,26 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fill(name: str = "models/mlm", dtype: str = "float32") -> Outcome:
-    """Run the stage's work in the current folder, with a model of this name."""
-    spec = importlib.util.spec_from_file_location("fill_scenarios", ROOT / "pipelines" / "fill_scenarios.py")
+def run_script(stage: str, kind: str, item: dict[str, str], name: str, dtype: str) -> Outcome:
+    """Run a stage's work in the current folder, with the toy construction and a model of this name."""
+    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
     model = ModelSpec(name=name, revision=None, sha256=None, dtype=dtype)
-    settings = params.fill_scenarios.model_copy(update={"share": 1.0})
-    params = params.model_copy(update={"models": {"mlm": model}, "fill_scenarios": settings})
-    return script.fill_scenarios(Stage("fill_scenarios", {"model": "mlm", "construction": "toy"}, params))
+    scenarios = params.grid.scenarios.model_copy(update={"models": ["mlm"], "constructions": ["toy"]})
+    changes = {
+        "models": {"mlm": model},
+        "grid": params.grid.model_copy(update={"scenarios": scenarios}),
+        "build_scenarios": params.build_scenarios.model_copy(update={"share": 1.0}),
+    }
+    return getattr(script, stage)(Stage(stage, item, params.model_copy(update=changes)))
+
+
+def fill(name: str = "models/mlm", dtype: str = "float32") -> Outcome:
+    """Build the scenarios and fill them."""
+    run_script("build_scenarios", "make", {}, name, dtype)
+    return run_script("fill_scenarios", "measure", {"model": "mlm"}, name, dtype)
 
 
 def change_scenarios(folder, change) -> None:
@@ -60,33 +70,62 @@ def test_the_probabilities_are_those_of_one_text_at_a_time(finished_project):
 
 
 @pytest.mark.pipeline
-def test_the_summary_is_that_of_the_probabilities(finished_project):
+def test_what_is_judged_and_reported_is_that_of_the_probabilities(finished_project):
     scores = read_table(finished_project / "data/fill_scenarios/mlm/toy/scores.parquet")
     base = scores[scores["scenario"] == "S1"]
     accuracy = (base["log_p_first"] > base["log_p_second"]).mean()
-    metrics = read_json(finished_project / "results/summarise_scenarios/toy/metrics.json")["mlm"]
-    assert metrics["accuracy"]["none"]["S1"]["accuracy"] == accuracy
-    assert metrics["accuracy"]["none"]["S1"]["n"] == 48
-    assert metrics["flips"].keys() == {"none", "short"}
-    assert metrics["flips"]["none"].keys() == {"S2", "S3"}
-    table = read_table(finished_project / "results/summarise_scenarios/toy/accuracy.csv")
+    metrics = read_json(finished_project / "results/judge_scenarios/mlm/metrics.json")
+    assert metrics["accuracy"] == metrics["test.S1"] == pytest.approx(accuracy, rel=1e-5)
+    assert metrics["n"] == 48
+    decisions = read_table(finished_project / "data/judge_scenarios/mlm/toy/accuracy.parquet")
+    plain = decisions[(decisions["calibration"] == "none") & decisions["base"]]
+    assert dict(zip(plain["item"], plain["accuracy"] == 1, strict=True)) == dict(
+        zip(base["item"], base["log_p_first"] > base["log_p_second"], strict=True)
+    )
+    flips = read_table(finished_project / "results/judge_scenarios/mlm/runs/toy/own/flips.csv")
+    assert set(flips["calibration"]) == {"none", "short"}
+    assert set(flips["scenario"]) == {"S2", "S3"}
+    reported = finished_project / "results/report_scenarios"
+    table = read_table(reported / "tables/toy/accuracy.csv")
     assert table[["low", "accuracy", "high"]].apply(lambda row: row.is_monotonic_increasing, axis=1).all()
-    assert (finished_project / "results/summarise_scenarios/toy/flips.png").exists()
+    assert (reported / "figures/toy_flips.png").exists()
+    overview = read_table(reported / "accuracy.csv")
+    assert overview["construction"].tolist() == ["toy"] * 3
+    assert overview["accuracy"].tolist() == table.loc[table["calibration"] == "none", "accuracy"].tolist()
+
+
+@pytest.mark.pipeline
+def test_a_judged_run_has_the_same_files_whatever_the_construction(finished_project):
+    folder = finished_project / "results/judge_scenarios/mlm/runs"
+    for construction in ("toy", "all"):
+        files = {path.name for path in (folder / construction / "own").iterdir()}
+        assert {"accuracy.csv", "accuracy.png", "flips.csv", "flips.png", "record.json"} <= files
 
 
 def test_bfloat16_is_compared_with_float32(folder):
-    metrics = fill(dtype="bfloat16").metrics
-    assert 0.5 < metrics["float32_same"] <= 1
-    assert 0 < metrics["float32_mean_difference"] < 1
+    assert 0 < fill(dtype="bfloat16").counts["difference_from_float32"] < 0.045
+
+
+def test_texts_and_items_are_built_once_for_all_models(folder):
+    fill()
+    texts, scores = (
+        read_table(folder / "data" / path)
+        for path in ("build_scenarios/toy/texts.parquet", "fill_scenarios/mlm/toy/scores.parquet")
+    )
+    assert scores[texts.columns].equals(texts)
 
 
 def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(folder):
     change_scenarios(folder, lambda content: content["words"]["adjectives"]["rows"].append(["hungry", "calm"]))
     outcome = fill()
-    assert (outcome.metrics["items"], outcome.metrics["dropped_items"]) == (72, 24)
-    assert outcome.tables["dropped"].to_dict("records") == [{"word": "hungry", "reason": "not one token", "items": 24}]
+    items = [
+        read_table(folder / "data" / path / "toy/items.parquet") for path in ("build_scenarios", "fill_scenarios/mlm")
+    ]
+    assert [len(table) for table in items] == [96, 72]
+    dropped = read_table(folder / "data/fill_scenarios/mlm/toy/dropped.parquet")
+    assert dropped.to_dict("records") == [{"word": "hungry", "reason": "not one token", "items": 24}]
     scores = read_table(folder / "data/fill_scenarios/mlm/toy/scores.parquet")
-    assert len(scores) == outcome.metrics["texts"] == 72 * 6
+    assert len(scores) == outcome.counts["texts"] == 72 * 6
     assert not scores[["first", "second"]].isin(["hungry"]).any(axis=None)
 
 
@@ -94,16 +133,16 @@ def test_without_any_item_left_nothing_is_computed(folder):
     change_scenarios(
         folder, lambda content: content["words"]["adjectives"].update(rows=[["hungry", "angry"], ["happy", "sorry"]])
     )
-    with pytest.raises(DataError, match=r"models\.mlm: in each of the 16 items of 'toy' a candidate is not one token"):
+    with pytest.raises(DataError, match=r"models\.mlm, toy: in each of the 16 items a candidate is not one token"):
         fill()
-    assert not (folder / "data").exists()
+    assert not (folder / "data/fill_scenarios").exists()
 
 
 def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
     save_tiny_gpt2(folder / "models" / "causal")
     with pytest.raises(ModelError, match="fills no masks; take a masked one"):
         fill("models/causal")
+    assert not (folder / "data/fill_scenarios").exists()
     change_scenarios(folder, lambda content: content["tests"]["S1"].update(text="the {ADJ1} {NOUN1} is {ADJ2}"))
     with pytest.raises(ConstructionError, match=r"toy/scenarios\.yaml: tests\.S1\.text: .* has 0 masks"):
         fill()
-    assert not (folder / "data").exists()

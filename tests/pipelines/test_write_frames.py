@@ -8,12 +8,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import PEOPLE, ROOT, change_params, run, write_toy_construction
+from cxprobe.constructions import load_pairs, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.pairs import load_pairs, load_people, render_pairs
-from cxprobe.params import load_params
-from cxprobe.prompting_params import Llm
-from cxprobe.stage import Outcome, Stage
-from cxprobe.storage import read_json, read_table
+from cxprobe.make.pairs import render_pairs
+from cxprobe.params import Llm, load_params
+from cxprobe.stages import Outcome, Stage
+from cxprobe.storage import read_table
 
 pytest.importorskip("inspect_ai")
 
@@ -71,7 +71,7 @@ def write(monkeypatch, reply=answer, **changes) -> Outcome:
         output.usage = ModelUsage()
         return output
 
-    spec = importlib.util.spec_from_file_location("write_frames", ROOT / "pipelines" / "write_frames.py")
+    spec = importlib.util.spec_from_file_location("write_frames", ROOT / "pipelines" / "make" / "write_frames.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     monkeypatch.setattr(script, "open_llm", lambda _: get_model("mockllm/model", memoize=False, custom_outputs=say))
@@ -83,6 +83,15 @@ def write(monkeypatch, reply=answer, **changes) -> Outcome:
     return script.write_frames(Stage("write_frames", {"llm": "mock", "construction": "toy"}, params))
 
 
+def rejected(outcome: Outcome) -> dict[str, float]:
+    """Return how many were rejected for each reason."""
+    return {
+        name.removeprefix("rejected_"): number
+        for name, number in outcome.counts.items()
+        if name.startswith("rejected_")
+    }
+
+
 def test_what_passes_both_filters_is_kept_and_every_reject_has_its_reason(folder, monkeypatch):
     outcome = write(monkeypatch)
     found = outcome.tables["proposals"].set_index("proposal")
@@ -92,13 +101,13 @@ def test_what_passes_both_filters_is_kept_and_every_reject_has_its_reason(folder
     ]  # fmt: skip
     assert found["detail"]['{"verb": "threw", "gift": "a party"}'] == "extended"
     assert found["detail"]['{"verb": "mumbled", "gift": "a word"}'] == "It is hard to tell what this one is."
-    counts = outcome.tables["counts"].set_index("reason")["proposals"].to_dict()
-    assert sum(counts.values()) == outcome.metrics["proposals"] == 12
-    assert counts.pop("kept") == outcome.metrics["kept"] == 2
-    assert counts == outcome.metrics["rejected"]
+    counts = outcome.tables["reasons"].set_index("reason")["proposals"].to_dict()
+    assert sum(counts.values()) == outcome.counts["proposals"] == 12
+    assert counts.pop("kept") == outcome.counts["kept"] == 2
+    assert counts == rejected(outcome)
     # Two for writing; one about each of seven sentences; two about each of the four that are left.
-    assert outcome.metrics["requests"] == 2 + 7 + 2 * 4
-    assert outcome.metrics["requests_failed"] == 0
+    assert outcome.counts["requests"] == 2 + 7 + 2 * 4
+    assert outcome.counts["requests_failed"] == 0
 
 
 def test_what_is_kept_can_be_proof_read_and_moved_into_the_pairs(folder, monkeypatch):
@@ -155,13 +164,13 @@ def test_a_request_that_failed_is_neither_a_verdict_nor_a_frame(folder, monkeypa
     proposals = outcome.tables["proposals"]
     assert proposals["reason"][0] == "failed"
     assert "the server is down" in proposals["detail"][0]
-    assert outcome.metrics["requests_failed"] == 1
-    assert outcome.metrics["kept"] == 1
+    assert outcome.counts["requests_failed"] == 1
+    assert outcome.counts["kept"] == 1
 
 
 def test_a_model_that_writes_nothing_leaves_an_empty_file_and_nothing_to_ask(folder, monkeypatch):
     outcome = write(monkeypatch, lambda _: "I would rather not.")
-    assert outcome.metrics == {"requests": 2, "requests_failed": 0, "proposals": 0, "kept": 0, "rejected": {}}
+    assert outcome.counts == {"requests": 2, "requests_failed": 0, "proposals": 0, "kept": 0}
     assert YAML(typ="safe").load(folder / "data/write_frames/mock/toy/frames.yaml") == {"frames": []}
 
 
@@ -187,7 +196,7 @@ def test_the_stage_is_off_by_default_and_runs_for_what_the_grid_names(project):
     change_params(project, project / "params.yaml", switch_on)
     run(project, "dvc", "repro", "write_frames")
     results = project / "results/write_frames/mock/toy"
-    assert read_json(results / "metrics.json") == {
-        "requests": 4, "requests_failed": 0, "proposals": 1, "kept": 0, "rejected": {"unparsed": 1}
+    assert read_table(results / "counts.csv").set_index("count")["value"].to_dict() == {
+        "requests": 4, "requests_failed": 0, "proposals": 1, "kept": 0, "rejected_unparsed": 1
     }  # fmt: skip
-    assert read_table(results / "counts.csv").to_dict("records") == [{"reason": "unparsed", "proposals": 1}]
+    assert read_table(results / "reasons.csv").to_dict("records") == [{"reason": "unparsed", "proposals": 1}]

@@ -1,0 +1,56 @@
+"""build_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from cxprobe.make.prompting import (
+    PROMPTS_FOLDER,
+    Repair,
+    build_choices,
+    build_questions,
+    load_continuations,
+    load_inference_prompts,
+    load_material,
+    load_pool,
+    load_reasoning_prompts,
+    material_files,
+    pool_files,
+    repair_table,
+)
+from cxprobe.stages import Outcome, Stage, run_stage
+from cxprobe.storage import write_table
+
+COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
+
+
+def build_prompts(stage: Stage) -> Outcome:
+    for name in ("inference", "reasoning", "continuations"):
+        stage.use(PROMPTS_FOLDER / f"{name}.yaml")
+    inference, reasoning, continuations = load_inference_prompts(), load_reasoning_prompts(), load_continuations()
+    settings, seed = stage.params.build_prompts, stage.params.seed
+    asked: Counter[tuple[object, ...]] = Counter()
+    repairs: dict[str, Sequence[Repair]] = {}
+    for name in stage.params.grid.prompts.constructions:
+        for path in (*pool_files(name, settings), *material_files(name, settings)):
+            stage.use(path)
+        material = load_material(name, settings, load_pool(name, settings), seed=seed)
+        questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
+        choices, answers = build_choices(name, material, continuations, settings, seed=seed)
+        for stem, table in (("questions", questions), ("choices", choices), ("answers", answers)):
+            write_table(table, stage.data / name / f"{stem}.parquet")
+        for table in (questions, choices):
+            asked.update(table[COUNTED].itertuples(index=False, name=None))
+        repairs |= material.repairs
+    return Outcome(
+        counts={"questions": asked.total(), "repairs": sum(map(len, repairs.values()))},
+        tables={
+            "questions": pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"]),
+            "repairs": repair_table(repairs),
+        },
+    )
+
+
+if __name__ == "__main__":
+    run_stage(build_prompts)

@@ -1,0 +1,54 @@
+"""build_recognition: sentences -> the balanced subset of each feature, for every source of every construction."""
+
+from collections import Counter
+
+import pandas as pd
+
+from cxprobe.constructions import load_construction
+from cxprobe.make.sentences import DrawnSubsets, draw_subsets, part_sizes, shortfall_table
+from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.stages import Outcome, Stage, run_stage
+from cxprobe.storage import DATA, read_table, write_table
+
+MADE_BY = {"generated": "generate_sentences", "mined": "label_sentences"}  # source -> stage
+
+
+def build_recognition(stage: Stage) -> Outcome:
+    counts = Counter[str]()
+    tables: dict[str, list[pd.DataFrame]] = {"parts": [], "dropped": []}
+    for name, sources in stage.params.grid.recognition.constructions.items():
+        for source in sources:
+            subsets = _draw(stage, name, source)
+            counts.update(
+                sentences=subsets.rows["id"].nunique(),
+                rows=len(subsets.rows),
+                cells_dropped=len(subsets.dropped),
+                features_left_out=len(subsets.left_out),
+            )
+            origin = pd.DataFrame({"construction": [name], "source": [source]})
+            tables["parts"].append(origin.merge(part_sizes(subsets.rows), how="cross"))
+            tables["dropped"].append(origin.merge(shortfall_table(subsets.dropped), how="cross"))
+    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
+
+
+def _draw(stage: Stage, name: str, source: str) -> DrawnSubsets:
+    """Draw and write the subsets of one source of a construction, beside the sentences that are in them."""
+    stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
+    folder = stage.use(DATA / MADE_BY[source] / name)
+    sentences = read_table(folder / "sentences.parquet")
+    subsets = draw_subsets(
+        sentences,
+        read_table(folder / "draws.parquet"),
+        load_construction(name).features,
+        getattr(stage.params.build_recognition, source),
+        seed=stage.params.seed,
+        place=f"{name}, {source}",
+    )
+    print(f"{name}, {source}: no value can be filled of {', '.join(subsets.left_out) or 'no feature'}")
+    write_table(sentences[sentences["id"].isin(subsets.rows["id"])], stage.data / name / source / "sentences.parquet")
+    write_table(subsets.rows, stage.data / name / source / "splits.parquet")
+    return subsets
+
+
+if __name__ == "__main__":
+    run_stage(build_recognition)

@@ -1,0 +1,26 @@
+"""build_scenarios: the scenarios of every construction -> items, and the texts of their tests and calibrations."""
+
+from collections import Counter
+
+from cxprobe.constructions import load_scenarios
+from cxprobe.make.scenarios import enumerate_items, fill_texts
+from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.stages import Outcome, Stage, run_stage
+from cxprobe.storage import write_table
+
+
+def build_scenarios(stage: Stage) -> Outcome:
+    seed, counts = stage.params.seed, Counter[str]()
+    for name in stage.params.grid.scenarios.constructions:
+        stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
+        scenarios = load_scenarios(name)
+        items = enumerate_items(scenarios, share=stage.params.build_scenarios.share, seed=seed)
+        texts = fill_texts(scenarios, items, seed=seed)
+        write_table(items, stage.data / name / "items.parquet")
+        write_table(texts, stage.data / name / "texts.parquet")
+        counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())
+    return Outcome(counts=dict(counts))
+
+
+if __name__ == "__main__":
+    run_stage(build_scenarios)

@@ -1,0 +1,59 @@
+"""mine_sentences: a corpus -> the sentences that may have a construction, with their tags and features."""
+
+import shutil
+
+import pandas as pd
+
+from cxprobe.constructions import load_construction, load_pattern
+from cxprobe.make.corpora import open_corpus
+from cxprobe.make.mining import (
+    check_examples,
+    collect,
+    count_finished,
+    load_tagger,
+    make_job,
+    run_shards,
+)
+from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.progress import progress
+from cxprobe.stages import Outcome, Stage, run_stage
+from cxprobe.storage import DATA, SCRATCH, write_table
+
+
+def mine_sentences(stage: Stage) -> Outcome:
+    name, slug = stage.item["construction"], stage.item["corpus"]
+    settings, corpus = stage.params.mine_sentences, stage.params.corpora[slug]
+    stage.use(DATA / "list_corpus" / f"{name}.csv")
+    stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
+    path = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+    construction = load_construction(name)
+    pattern = load_pattern(name, construction)
+    check_examples(pattern, load_tagger(settings.tagger, pattern), path)
+    source = open_corpus(corpus, SCRATCH)
+    job = make_job(source, settings, pattern, SCRATCH / stage.name)
+    total, finished = len(job.shards), count_finished(job, settings.engine)
+    kept = f"the finished shards are in {SCRATCH / stage.name}"
+    with progress(total, "shards", f"mine_sentences {name} {slug}", kept=kept, initial=finished) as shown:
+        run_shards(job, settings.engine, shown.update)
+    print(f"{total} shards, {finished} of them left by an earlier run")
+    found = collect(job, construction, settings.duplicates, stage.data)
+    write_table(found.sentences, stage.data / "sentences.parquet")
+    shutil.rmtree(job.output)
+    keys = ("documents", "bytes_of_text", "sentences_tagged", "candidates", "faults")
+    return Outcome(
+        counts={
+            **{key: found.counts[key] for key in keys},
+            "sentences": len(found.sentences),
+            "sequences": found.sentences["tags"].nunique(),
+        },
+        tables={
+            "corpus": pd.DataFrame([{"kind": corpus.kind, "shards": total, "digest": source.digest}]),
+            "steps": pd.DataFrame(sorted(found.counts.items()), columns=["what", "number"]),
+            "rejects": found.rejects,
+            "faults": found.faults,
+        },
+    )
+
+
+if __name__ == "__main__":
+    run_stage(mine_sentences, "construction", "corpus", of=("construction",))

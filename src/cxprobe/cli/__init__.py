@@ -1,0 +1,49 @@
+"""The command ``cxprobe``: what a team does beside ``dvc repro``.
+
+A module has one command, or several of one subject. It imports inside its functions what takes long to import, so that
+each command loads only what it needs. A command raises `CxprobeError` for what the user can mend; that is printed
+without a traceback, and the exit code is 2.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+
+import typer
+
+from cxprobe.cli import check, labels, schema, tracking
+from cxprobe.errors import CxprobeError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="What a team does beside `dvc repro`: check files, label sentences, keep results and tracking in order.",
+)
+
+
+def _mendable(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that prints a fault which the user can mend, and exits with 2."""
+
+    @wraps(command)
+    def run(*args: object, **options: object) -> None:
+        try:
+            command(*args, **options)
+        except CxprobeError as fault:
+            print(fault, file=sys.stderr)
+            raise SystemExit(2) from None
+
+    return run
+
+
+for _command in (
+    check.check,
+    schema.schema,
+    labels.label,
+    labels.agreement,
+    tracking.sync,
+    tracking.prune,
+):
+    app.command()(_mendable(_command))
+
+__all__ = ["app"]

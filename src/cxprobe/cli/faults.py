@@ -1,0 +1,239 @@
+"""All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
+
+from cxprobe.constructions import (
+    PEOPLE_FILE,
+    Construction,
+    PairsFile,
+    People,
+    has_pairs,
+    load_construction,
+    load_items,
+    load_pairs,
+    load_pattern,
+    load_people,
+    load_scenarios,
+    load_sound_parts,
+    read_labels,
+)
+from cxprobe.constructions.construction import Grammars
+from cxprobe.errors import ConstructionError, CxprobeError
+from cxprobe.make.prompting import (
+    PROMPTS_FOLDER,
+    Continuations,
+    InferencePrompts,
+    ReasoningPrompts,
+    build_choices,
+    build_questions,
+    load_continuations,
+    load_inference_prompts,
+    load_material,
+    load_pool,
+    load_reasoning_prompts,
+    material_files,
+    require_sentences,
+)
+from cxprobe.make.prompting.templates import read_prompts
+from cxprobe.make.prompting.writing import WritingPrompts
+from cxprobe.make.sentences import load_grammars
+from cxprobe.make.sentences.grammar import read_grammar
+from cxprobe.params import CONSTRUCTIONS_FOLDER, PARAMS_FILE, BuildPrompts, InstalledCorpus, Params, load_params
+from cxprobe.records import SPLITS
+from cxprobe.schema import read_yaml, suggest, validate
+
+T = TypeVar("T")
+
+# Part of the grid -> the file that a construction needs there.
+_FILES = {
+    "sentences": "train.cfg",
+    "mining": "pattern.yaml",
+    "labels": "labels.tsv",
+    "scenarios.constructions": "scenarios.yaml",
+    "pairs.constructions": "pairs.yaml",
+    "prompts.constructions": "items.yaml",
+    "frames.constructions": "pairs.yaml",
+}
+
+
+class Faults:
+    """The faults that were found so far.
+
+    Attributes:
+        lines: One line a fault; each begins with its file.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def attempt(self, read: Callable[..., T], *values: Any, place: str = "", **options: Any) -> T | None:
+        """Return what a function returns, or None where it reports faults; each is kept, after ``place``."""
+        try:
+            return read(*values, **options)
+        except CxprobeError as fault:
+            self.lines += [place + line for line in str(fault).splitlines()]
+            return None
+
+
+class Prompts(NamedTuple):
+    """The files of prompts; None for one that has faults."""
+
+    inference: InferencePrompts | None
+    reasoning: ReasoningPrompts | None
+    continuations: Continuations | None
+    writing: WritingPrompts | None
+
+
+def find_faults() -> list[str]:
+    """Return every fault of every file, a line each, sorted by file. No model is loaded, and nothing is written."""
+    faults = Faults()
+    params = faults.attempt(load_params)
+    folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
+    needed = PEOPLE_FILE.is_file() or any(has_pairs(folder.name) for folder in folders)
+    people = faults.attempt(load_people) if needed else None
+    constructions = {folder.name: _check_construction(folder, people, faults) for folder in folders}
+    prompts = _read_prompts(params, faults)
+    if params is not None:
+        faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in _faults_of_grid(params, constructions)]
+        if params.build_prompts is not None:
+            unknown = [f"{PARAMS_FILE}: {fault}" for fault in _unknown_prompts(params.build_prompts, prompts)]
+            faults.lines += unknown
+            if not unknown:
+                _check_questions(params, prompts, faults)
+        _check_frames(params, prompts, people, faults)
+    return sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
+
+
+def _read_prompts(params: Params | None, faults: Faults) -> Prompts:
+    """Read the files of prompts; one that nothing needs may be absent."""
+
+    def read(file: str, load: Callable[[], T], part: str) -> T | None:
+        needed = params is None or bool(_names(params, f"{part}.constructions"))
+        return faults.attempt(load) if needed or (PROMPTS_FOLDER / file).is_file() else None
+
+    return Prompts(
+        read("inference.yaml", load_inference_prompts, "prompts"),
+        read("reasoning.yaml", load_reasoning_prompts, "prompts"),
+        read("continuations.yaml", load_continuations, "prompts"),
+        read("frames.yaml", lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"), "frames"),
+    )
+
+
+def _check_construction(folder: Path, people: People | None, faults: Faults) -> Construction | None:
+    """Check every file of a construction; return what its construction.yaml says, or None where that has faults."""
+    name = folder.name
+    construction = faults.attempt(load_construction, name)
+    sound = construction or load_sound_parts(name)
+    if sound.grammar is not None:
+        _check_grammars(folder, sound, sound.grammar, faults)
+    readers: dict[str, Callable[[], object]] = {
+        "pattern.yaml": lambda: load_pattern(name, sound),
+        "labels.tsv": lambda: read_labels(folder / "labels.tsv"),
+        "pairs.yaml": lambda: load_pairs(name, people) if people else _pairs_alone(folder / "pairs.yaml"),
+        "scenarios.yaml": lambda: load_scenarios(name),
+        "items.yaml": lambda: load_items(name),
+    }
+    for file, read in readers.items():
+        if (folder / file).is_file():
+            faults.attempt(read)
+    return construction
+
+
+def _check_grammars(folder: Path, construction: Construction, grammar: Grammars, faults: Faults) -> None:
+    """Check both grammars, first each by itself, so that the faults of both are reported."""
+    required = [*grammar.start.values(), *grammar.content]
+    read = [faults.attempt(read_grammar, folder / f"{split}.cfg", required) for split in SPLITS]
+    if None not in read:
+        faults.attempt(load_grammars, folder.name, construction)
+
+
+def _faults_of_grid(params: Params, constructions: Mapping[str, Construction | None]) -> Iterator[str]:
+    """Compare the parts of the grid with the files of the constructions that they name."""
+    for part, file in _FILES.items():
+        for name in _names(params, part):
+            path = CONSTRUCTIONS_FOLDER / name / file
+            if not path.is_file():
+                yield f"grid.{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
+    for name in params.grid.sentences:
+        construction = constructions[name]
+        if construction is not None and construction.grammar is None:
+            yield f"grid.sentences: {name} has no grammar in its construction.yaml; write it, or take {name} out"
+    for name, sources in params.grid.recognition.constructions.items():
+        construction = constructions[name]
+        if construction is None or construction.features:
+            continue
+        for source in sources:
+            if not getattr(params.build_recognition, source).all_sentences:
+                yield (
+                    f"grid.recognition.constructions.{name}: its construction.yaml has no features, and "
+                    f"build_recognition.{source}.all_sentences is false, so there is no subset to probe; give "
+                    "features, or set it to true"
+                )
+    for slug, corpus in (params.corpora or {}).items():
+        if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
+            yield f"corpora.{slug}.packages: there is no file {corpus.packages}"
+
+
+def _names(params: Params, part: str) -> Collection[str]:
+    """Return the constructions that a part of the grid names."""
+    names: Any = params.grid
+    for key in part.split("."):
+        names = getattr(names, key)
+    return cast(Collection[str], names)
+
+
+def _unknown_prompts(settings: BuildPrompts, prompts: Prompts) -> Iterator[str]:
+    """Compare the names of prompts in params.yaml with the files that define them, except for files with faults."""
+    asked: list[tuple[str, str, list[str], Collection[str]]] = []
+    if prompts.inference:
+        asked.append(("inference_prompts", "prompt", settings.inference_prompts, prompts.inference.prompts))
+    if prompts.reasoning:
+        asked.append(("reasoning_prompts", "prompt", settings.reasoning_prompts, prompts.reasoning.prompts))
+    if prompts.continuations:
+        own, known = settings.continuations, prompts.continuations
+        asked.append(("continuations.inference", "continuation", own.inference, known.inference))
+        asked.append(("continuations.reasoning", "continuation", own.reasoning, known.reasoning))
+    for key, kind, names, allowed in asked:
+        for number, name in enumerate(names):
+            if name not in allowed:
+                yield f"build_prompts.{key}[{number}]: {kind} '{name}' is unknown{suggest(name, list(allowed))}"
+
+
+def _check_questions(params: Params, prompts: Prompts, faults: Faults) -> None:
+    """Build every question that the grid asks for, as far as what it is built of has no fault."""
+    settings, seed = params.build_prompts, params.seed
+    place = f"{PARAMS_FILE}: build_prompts: "
+    for name in params.grid.prompts.constructions:
+        if absent := [path for path in material_files(name, settings) if not path.is_file()]:
+            imported = [path for path in absent if CONSTRUCTIONS_FOLDER not in path.parents]
+            faults.lines += [f"{path}: there is no such file; the README says how to import it" for path in imported]
+            continue
+        pool = faults.attempt(load_pool, name, settings)
+        if pool is None or (material := faults.attempt(load_material, name, settings, pool, seed=seed)) is None:
+            continue
+        if prompts.inference and prompts.reasoning:
+            asked = (name, material, prompts.inference, prompts.reasoning, settings)
+            faults.attempt(build_questions, *asked, seed=seed, place=place)
+        if prompts.continuations:
+            faults.attempt(build_choices, name, material, prompts.continuations, settings, seed=seed, place=place)
+
+
+def _check_frames(params: Params, prompts: Prompts, people: People | None, faults: Faults) -> None:
+    """Check what write_frames needs: a prompt, and pairs that the filters can ask about."""
+    if params.write_frames is not None and prompts.writing is not None:
+        name, known = params.write_frames.prompt, prompts.writing.prompts
+        if name not in known:
+            hint = suggest(name, list(known))
+            faults.lines.append(f"{PARAMS_FILE}: write_frames.prompt: prompt '{name}' is unknown{hint}")
+    for name in params.grid.frames.constructions:
+        if people and (pairs := faults.attempt(load_pairs, name, people)):
+            contexts = [variant.context for variant in pairs.variants.values()]
+            faults.attempt(require_sentences, name, pairs.tests, contexts, place=f"{PARAMS_FILE}: grid.frames: ")
+
+
+def _pairs_alone(path: Path) -> PairsFile:
+    """Read minimal pairs as far as that can be done without the people."""
+    return validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)

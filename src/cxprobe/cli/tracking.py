@@ -1,0 +1,46 @@
+"""The commands that keep the tracking store and the files in order: ``cxprobe sync`` and ``cxprobe prune``."""
+
+from typing import Annotated
+
+import typer
+
+
+def sync() -> None:
+    """Write every run that MLflow lacks into it, from the records under results/."""
+    from cxprobe import tracking
+    from cxprobe.stages import read_records
+
+    records = read_records()
+    added = tracking.sync(records)
+    print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
+
+
+def prune(
+    yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
+) -> None:
+    """List what has left the grid: entries of dvc.lock, data, results and answers; with --yes, remove it."""
+    from cxprobe.stages.leftovers import find_leftovers, remove_leftovers, size_of
+
+    leftovers = find_leftovers()
+    for lock, names in leftovers.entries.items():
+        print(f"{lock}: {len(names)} entries of stages that dvc.yaml does not have")
+        print("".join(f"  {name}\n" for name in names), end="")
+    sizes = {path: size_of(path) for path in leftovers.removable}
+    for path, size in sizes.items():
+        print(f"{path}  {_shown(size)}")
+    if not (leftovers.entries or sizes):
+        print("nothing has left the grid")
+    elif yes:
+        remove_leftovers(leftovers)
+        print(f"removed, {_shown(sum(sizes.values()))}; `dvc gc --workspace` frees DVC's cache of it too")
+    else:
+        print(f"nothing was removed; `cxprobe prune --yes` removes all of this, {_shown(sum(sizes.values()))}")
+
+
+def _shown(size: int) -> str:
+    """Return a number of bytes in the unit that fits."""
+    amount, units = float(size), ["bytes", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount /= 1000
+        units.pop(0)
+    return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"

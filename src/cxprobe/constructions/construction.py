@@ -1,0 +1,186 @@
+"""What a construction is: ``constructions/<name>/construction.yaml``, read and checked."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from cxprobe.errors import ConstructionError
+from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.records import ALL_SENTENCES, CLUSTER, Label
+from cxprobe.schema import Closed, FaultsError, faults_of, read_yaml, validate
+
+
+class Length(Closed):
+    """A feature: the number of words of the sentence."""
+
+    measure: Literal["length"]
+
+    @property
+    def uses(self) -> tuple[int, ...]:
+        """The marks that are looked at."""
+        return ()
+
+    def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
+        """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
+        return words
+
+
+class Start(Closed):
+    """A feature: the position of the word that starts a marked part; positions count from 0."""
+
+    measure: Literal["start"]
+    mark: Annotated[int, Field(ge=0)]
+    """Which mark of the sentence, from 0."""
+
+    @property
+    def uses(self) -> tuple[int, ...]:
+        """The marks that are looked at."""
+        return (self.mark,)
+
+    def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
+        """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
+        return marks[self.mark]
+
+
+class Distance(Closed):
+    """A feature: how many words lie between the starts of two marked parts."""
+
+    measure: Literal["distance"]
+    marks: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+    """The two marks, the earlier first."""
+
+    @model_validator(mode="after")
+    def _earlier_first(self) -> "Distance":
+        if self.marks[0] >= self.marks[1]:
+            raise ValueError(f"marks must name the earlier mark first; {list(self.marks)} does not")
+        return self
+
+    @property
+    def uses(self) -> tuple[int, ...]:
+        """The marks that are looked at."""
+        return self.marks
+
+    def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
+        """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
+        return marks[self.marks[1]] - marks[self.marks[0]]
+
+
+# What else is a column where a feature is one, by table, and what else is a metric.
+_OF_SENTENCES = {"construction", "end", "id", "item", "label", "model", "source", "start", "tags", "text", "url"}
+_OF_SUBSETS = {"all", "draw", "feature", "split", "value", "words", ALL_SENTENCES}
+_OF_PREDICTIONS = {"control", "credit", "layer", "margin", "probability", "score", "seed"}
+_OF_RATES = {"accuracy", "high", "highest", "low", "n", "rate", "tie_rate", "ties"}
+RESERVED = frozenset(_OF_SENTENCES | _OF_SUBSETS | _OF_PREDICTIONS | _OF_RATES)
+
+
+def _free(name: str) -> str:
+    if name in RESERVED or name.startswith(CLUSTER):
+        raise ValueError(
+            f"'{name}' names another column of the tables of sentences, or another metric; give the feature a name "
+            f"that is none of {', '.join(sorted(RESERVED))} and does not begin with {CLUSTER}"
+        )
+    return name
+
+
+FeatureName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_free)]
+Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
+
+
+class Grammars(Closed):
+    """How the two grammars of a construction, train.cfg and test.cfg beside construction.yaml, are read."""
+
+    start: dict[Label, str]
+    """The symbol that expands to the sentences of each label."""
+    content: Annotated[list[str], Field(min_length=1)]
+    """Categories of content words: the two grammars must have none of their words in common."""
+    marker: str
+    """The terminal that marks where a part of the construction starts."""
+    marks: Annotated[int, Field(ge=1)]
+    """How many markers each sentence has."""
+    no_space_before: list[str]
+    """Punctuation that is written without a space before it."""
+
+    @model_validator(mode="after")
+    def _both_labels(self) -> "Grammars":
+        lacking = {"positive", "negative"} - self.start.keys()
+        if lacking:
+            raise ValueError(f"start names no symbol for the label {', '.join(sorted(lacking))}")
+        return self
+
+
+class Construction(Closed):
+    """A construction as construction.yaml describes it."""
+
+    name: str
+    """What people call it."""
+    gloss: str
+    """Form and meaning in a sentence."""
+    slots: dict[str, str]
+    """Slot -> what fills it."""
+    positive: str
+    """What counts as an instance, and what the matched negatives are."""
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Where the grammars and the definitions come from."""
+    grammar: Grammars | None = None
+    """How its grammars are read; absent for a construction that has none."""
+    features: dict[FeatureName, Feature] = Field(default_factory=dict)
+    """Feature of a sentence -> how it is measured; each gives one balanced subset. Absent where no sentences of the
+    construction are generated or mined."""
+
+    @model_validator(mode="after")
+    def _only_marks_that_exist(self) -> "Construction":
+        if self.grammar is None:  # the marks are then those of pattern.yaml, which is compared with the features
+            return self
+        faults = [
+            f"features.{name} asks for mark {mark}, but a sentence has {self.grammar.marks}, from 0"
+            for name, mark in self.marks_beyond(self.grammar.marks)
+        ]
+        if faults:
+            raise FaultsError(faults)
+        return self
+
+    def marks_beyond(self, marks: int) -> list[tuple[str, int]]:
+        """Return each feature that asks for a mark which a sentence with so many marks does not have, and the mark."""
+        last = {name: max(feature.uses, default=-1) for name, feature in self.features.items()}
+        return [(name, mark) for name, mark in last.items() if mark >= marks]
+
+    def rules(self) -> Grammars:
+        """Return how the construction's grammars are read.
+
+        Raises:
+            ConstructionError: It has none.
+        """
+        if self.grammar is None:
+            raise ConstructionError(
+                f"{self.name}: construction.yaml has no grammar, so no sentences can be generated; write its grammars, "
+                "or take it out of grid.sentences in params.yaml"
+            )
+        return self.grammar
+
+
+def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
+    """Read and check ``constructions/<name>/construction.yaml``.
+
+    Raises:
+        ConstructionError: One line for every fault of the file.
+    """
+    path = constructions / name / "construction.yaml"
+    return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
+
+
+def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
+    """Return a construction with its grammar and features only, and each of them only if it has no fault.
+
+    It is enough to check the files beside a construction.yaml that has faults, or that cannot be read at all.
+    """
+    sound: dict[str, Any] = {"name": name, "gloss": "", "slots": {}, "positive": "", "sources": [""]}
+    try:
+        content = read_yaml(constructions / name / "construction.yaml", ConstructionError)
+    except ConstructionError:
+        content = {}
+    for part in ("grammar", "features"):
+        attempt = sound | ({part: content[part]} if part in content else {})
+        if not faults_of(Construction, attempt):
+            sound = attempt
+    return Construction.model_validate(sound)

@@ -1,0 +1,305 @@
+"""What models are asked about a construction: ``constructions/<name>/items.yaml``, read, checked and rendered."""
+
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+
+from cxprobe.constructions.wording import Phrase, fill, read_marks, slots_of
+from cxprobe.errors import ConstructionError
+from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.records import RELATIONS, Inference, Reasoning, Relation
+from cxprobe.schema import Closed, FaultsError, read_yaml, suggest, validate
+from cxprobe.seeding import generator_for
+
+Slot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
+
+
+class Hypothesis(Closed):
+    """A template over the slots of the premises."""
+
+    gold: Relation
+    """How it is related to every premise that has the construction."""
+    text: str
+    """{SLOT} for the words of a slot, {SLOT:form} for another form of them."""
+
+
+class Premise(Closed):
+    """A sentence with the construction."""
+
+    text: str
+    """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
+    slots: dict[Slot, str] = Field(default_factory=dict)
+    """What fills slots that the sentence does not show; absent if it shows all."""
+
+    def phrases(self) -> dict[str, Phrase]:
+        """Return what fills each slot.
+
+        Raises:
+            ValueError: A mark cannot be read, or a slot is filled twice.
+        """
+        _, marked = read_marks(self.text)
+        twice = sorted(marked.keys() & self.slots)
+        if twice:
+            raise ValueError(f"{self.text!r} marks {', '.join(twice)}, and slots gives it as well; keep one")
+        return marked | {slot: Phrase(words) for slot, words in self.slots.items()}
+
+    def sentence(self) -> str:
+        """Return the sentence without its marks."""
+        return read_marks(self.text)[0]
+
+
+class Challenge(Premise):
+    """A sentence with the surface of the construction, but with another construction."""
+
+    gold: Annotated[dict[Name, Relation], Field(min_length=1)]
+    """Hypothesis -> how it is related to this premise, as a person judged it; what is not here is not asked."""
+
+
+def _with_slots(premise: Any) -> Any:
+    """Let a premise without further slots be written as its text alone."""
+    return {"text": premise} if isinstance(premise, str) else premise
+
+
+class InferenceItems(Closed):
+    """Premises and the hypotheses that are asked about each of them."""
+
+    slots: dict[Slot, str]
+    """Slot -> what fills it."""
+    hypotheses: dict[Name, Hypothesis]
+    """The templates; every relation must have one."""
+    premises: Annotated[list[Annotated[Premise, BeforeValidator(_with_slots)]], Field(min_length=1)]
+    """Sentences with the construction; every template is asked about each."""
+    challenge: list[Challenge] = Field(default_factory=list)
+    """Sentences that only look like it; absent for a construction that has no such rival."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "InferenceItems":
+        faults = [*self._template_faults(), *self._premise_faults(), *self._challenge_faults()]
+        if faults:
+            raise FaultsError(faults)
+        return self
+
+    def _template_faults(self) -> Iterator[str]:
+        lacking = [gold for gold in RELATIONS if gold not in {one.gold for one in self.hypotheses.values()}]
+        if lacking:
+            yield f"hypotheses: no template for {', '.join(lacking)}"
+        for name, hypothesis in self.hypotheses.items():
+            unknown = sorted(slots_of(hypothesis.text) - self.slots.keys())
+            if unknown:
+                yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+
+    def _premise_faults(self) -> Iterator[str]:
+        for number, premise in enumerate(self.premises):
+            yield from _faults(f"premises[{number}]", self._phrases, premise)
+            for name in self.hypotheses:
+                yield from _faults(f"premises[{number}], {name}", self.hypothesis, name, premise)
+        for text in _repeated(one.sentence() for one in (*self.premises, *self.challenge)):
+            yield f"the premise {text!r} is given twice"
+
+    def _challenge_faults(self) -> Iterator[str]:
+        for number, premise in enumerate(self.challenge):
+            yield from _faults(f"challenge[{number}]", self._phrases, premise)
+            for name in premise.gold:
+                if name not in self.hypotheses:
+                    hint = suggest(name, list(self.hypotheses))
+                    yield f"challenge[{number}].gold: '{name}' is not a hypothesis{hint}"
+                else:
+                    yield from _faults(f"challenge[{number}], {name}", self.hypothesis, name, premise)
+
+    def _phrases(self, premise: Premise) -> dict[str, Phrase]:
+        phrases = premise.phrases()
+        unknown = sorted(phrases.keys() - self.slots.keys())
+        if unknown:
+            raise ValueError(f"slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}")
+        return phrases
+
+    def hypothesis(self, name: str, premise: Premise) -> str:
+        """Return a template's sentence about a premise."""
+        return fill(self.hypotheses[name].text, premise.phrases())
+
+
+class ReasoningFrame(Closed):
+    """A small story of which the tests are variants. Its referents are {R1} to {R4}; {R1:their} gives a form.
+
+    The tests are made from ``rule`` (what the construction says) and ``facts``; asked is ``question``, and the options
+    are R1 and R2. The rule as it is makes R1 the answer.
+    """
+
+    referents: Annotated[list[dict[Pronoun, str]], Field(min_length=4, max_length=4)]
+    """Four that the story can be about, each as {pronoun: words}."""
+    rule: str
+    """The sentence with the construction."""
+    nonce: str
+    """The rule with a made-up word, so that nothing follows."""
+    facts: str
+    """What, together with the rule, decides between R1 and R2, and does not without it."""
+    question: str
+    """What is asked."""
+    other: Annotated[dict[Literal["rule", "facts", "question"], str], Field(min_length=1, max_length=1)]
+    """The one part that is replaced so that another property is at stake and nothing follows."""
+    swapped: str | None = None
+    """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
+    opposite."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "ReasoningFrame":
+        if len({word for one in self.referents for word in one.values()}) != 4 or any(
+            len(one) != 1 for one in self.referents
+        ):
+            raise ValueError("referents must be four different ones, each as {pronoun: words}")
+        for _ in self.variants():
+            pass
+        return self
+
+    def variants(self) -> Iterator[tuple[str, str, str, str]]:
+        """Give each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
+        rule, facts, question = self.rule, self.facts, self.question
+        yield "base", self._text([rule, facts]), self._text([question]), "R1"
+        yield "recency", self._text([facts, rule]), self._text([question]), "R1"
+        if self.swapped is not None:
+            yield "vocabulary", self._text([self.swapped, facts]), self._text([question]), "R2"
+        yield "name", self._text([rule, facts], (1, 0, 2, 3)), self._text([question]), "R2"
+        yield "short", self._text([facts]), self._text([question]), ""
+        yield "other-names", self._text([rule, facts], (2, 3, 0, 1)), self._text([question]), ""
+        other = {"rule": rule, "facts": facts, "question": question} | self.other
+        yield "other-property", self._text([other["rule"], other["facts"]]), self._text([other["question"]]), ""
+        yield "nonce", self._text([self.nonce, facts]), self._text([question]), ""
+
+    def option(self, number: int) -> str:
+        """Return what a referent is called, from 0."""
+        return next(iter(self.referents[number].values()))
+
+    def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
+        """Return the parts as a text in which R1 to R4 are the referents in this order."""
+        phrases = {f"R{place}": Phrase(*_words_and_note(self.referents[one])) for place, one in enumerate(order, 1)}
+        return " ".join(fill(part, phrases) for part in parts)
+
+
+class Items(Closed):
+    """All that models are asked about a construction."""
+
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Where the design comes from, and who wrote the sentences."""
+    inference: InferenceItems | None = None
+    """Premises and hypotheses; absent for a construction that has none."""
+    reasoning: Annotated[list[ReasoningFrame], AfterValidator(lambda frames: _distinct_rules(frames))] = Field(
+        default_factory=list
+    )
+    """Frames of the reasoning tests; absent for a construction that has none."""
+
+    @model_validator(mode="after")
+    def _something_to_ask(self) -> "Items":
+        if self.inference is None and not self.reasoning:
+            raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
+        return self
+
+
+def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Items:
+    """Read and check ``constructions/<name>/items.yaml``; all its sentences are rendered once.
+
+    Raises:
+        ConstructionError: One line for every place of the file that has faults.
+    """
+    path = constructions / name / "items.yaml"
+    return validate(Items, read_yaml(path, ConstructionError), path, ConstructionError)
+
+
+def render_inferences(items: Items, construction: str) -> list[Inference]:
+    """Return every premise with every hypothesis that is asked about it.
+
+    Source:
+        Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). Each relation has templates with and
+        without a negation, so that "not" alone tells nothing.
+    """
+    if items.inference is None:
+        return []
+    asked = items.inference
+    templatic = [
+        make_inference(premise.sentence(), asked.hypothesis(name, premise), hypothesis.gold, construction, "templatic")
+        for premise in asked.premises
+        for name, hypothesis in asked.hypotheses.items()
+    ]
+    challenge = [
+        make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge")
+        for premise in asked.challenge
+        for name, gold in premise.gold.items()
+    ]
+    return [*templatic, *challenge]
+
+
+def make_inference(premise: str, hypothesis: str, gold: Relation, construction: str, of: str) -> Inference:
+    """Return an item whose ids follow from its words.
+
+    Args:
+        premise: The premise.
+        hypothesis: The hypothesis.
+        gold: How they are related.
+        construction: The construction that is asked about.
+        of: The set that the item belongs to.
+    """
+    premise_id = f"{construction}-{_digest(premise)}"
+    return Inference(
+        f"{of}-{premise_id}-{_digest(hypothesis)}", premise, hypothesis, gold, construction, of, premise_id
+    )
+
+
+def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Reasoning]:
+    """Return the tests of every frame, A and B in an order that is drawn for each.
+
+    The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
+    the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
+    nothing follows, so that C is right: "short" (facts alone), "other-names", "other-property" and "nonce".
+
+    Args:
+        items: The construction's items.
+        construction: Its name.
+        seed: The project's seed; with the test and the frame it decides the order of the options.
+
+    Source:
+        Scivetti et al. 2025, experiment 3, after Weissweiler et al. 2022, §4.
+    """
+    return [
+        _reasoning(frame, construction, variant, seed=seed) for frame in items.reasoning for variant in frame.variants()
+    ]
+
+
+def _reasoning(frame: ReasoningFrame, construction: str, variant: tuple[str, str, str, str], *, seed: int) -> Reasoning:
+    test, text, question, answer = variant
+    frame_id = f"{construction}-{_digest(frame.rule)}"
+    turned = bool(generator_for(seed, "options", frame_id, test).integers(2))
+    a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
+    gold = {"": "C", "R1": "B" if turned else "A", "R2": "A" if turned else "B"}[answer]
+    return Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, construction, test, frame_id, gold != "C")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def _words_and_note(referent: Mapping[Pronoun, str]) -> tuple[str, Pronoun]:
+    pronoun, words = next(iter(referent.items()))
+    return words, pronoun
+
+
+def _faults(place: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
+    try:
+        attempt(*values)
+    except ValueError as fault:
+        yield f"{place}: {fault}"
+
+
+def _repeated(texts: Iterator[str]) -> list[str]:
+    seen: set[str] = set()
+    return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]
+
+
+def _distinct_rules(frames: list[ReasoningFrame]) -> list[ReasoningFrame]:
+    twice = _repeated(frame.rule for frame in frames)
+    if twice:
+        raise ValueError(f"the rule {twice[0]!r} is given twice; give each frame its own")
+    return frames

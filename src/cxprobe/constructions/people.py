@@ -1,0 +1,63 @@
+"""The people of minimal pairs, which all constructions share: ``lexicon/people.yaml``, read and checked."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from cxprobe.errors import ConstructionError
+from cxprobe.schema import Closed, line_of, read_yaml, suggest, validate
+
+PEOPLE_FILE = Path("lexicon/people.yaml")
+
+SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+# What a slot may hold: words with single spaces between them, and none at the ends.
+Words = Annotated[str, StringConstraints(pattern=r"^[^\s{}]+( [^\s{}]+)*$")]
+Row = Annotated[dict[SlotName, Words], Field(min_length=1)]
+
+
+class NounType(Closed):
+    """Nouns for people that are alike in kind."""
+
+    pronouns: Annotated[list[str], Field(min_length=1)]
+    """Which rows of the lexicon's pronouns stand for such a noun; several are used equally often."""
+    nouns: Annotated[list[Words], Field(min_length=2)]
+    """The nouns, with their article if they have one."""
+
+
+class People(Closed):
+    """The nouns that all constructions share."""
+
+    pronouns: dict[str, Row]
+    """Gender -> the slot of a form -> the form."""
+    types: dict[str, NounType]
+    """The noun types."""
+
+
+def load_people(path: Path = PEOPLE_FILE) -> People:
+    """Read and check the lexicon of people.
+
+    Raises:
+        ConstructionError: One line for every fault: of form; a noun that is listed twice; or pronouns that are absent,
+            or not in the same slots for every gender.
+    """
+    people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
+    faults = []
+    for name, one in people.types.items():
+        faults += [
+            f"{path}, line {line_of(path, 'types', name, 'pronouns')}: types.{name}.pronouns: '{gender}' is not among "
+            f"the pronouns{suggest(gender, list(people.pronouns))}"
+            for gender in one.pronouns
+            if gender not in people.pronouns
+        ]
+        faults += [
+            f"{path}, line {line_of(path, 'types', name, 'nouns', index)}: '{noun}' is listed twice in types.{name}"
+            for index, noun in enumerate(one.nouns)
+            if noun in one.nouns[:index]
+        ]
+    forms = [set(row) for row in people.pronouns.values()]
+    if any(row != forms[0] for row in forms):
+        faults.append(f"{path}, line {line_of(path, 'pronouns')}: pronouns: every gender must fill the same slots")
+    if faults:
+        raise ConstructionError("\n".join(faults))
+    return people

@@ -1,0 +1,129 @@
+"""Scenarios: from the log-probabilities of all texts to every item's decisions and flips, and to their rates."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.constructions import Scenarios
+from cxprobe.errors import DataError
+from cxprobe.judge.calibration import calibrate
+from cxprobe.judge.decisions import decide, flip
+from cxprobe.records import CLUSTER
+from cxprobe.stats import rate_by
+
+UNCALIBRATED = "none"
+MOST_METRICS = 40  # of a judged run
+
+
+def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios) -> pd.DataFrame:
+    """Decide every test of every item, without calibration and with each.
+
+    Args:
+        scores: Columns item, scenario, log_p_first and log_p_second; all texts of a scenario, item by item.
+        items: Columns id and cluster_<...>.
+        scenarios: The tests with their right answers, and the calibrations.
+
+    Returns:
+        One row per calibration ("none" first), test and item: calibration, scenario (the test), base (whether it is
+        the base test), item, accuracy (1, 0, or 0.5 for a tie), and the items' clusters.
+
+    Raises:
+        DataError: An item has fewer texts than others, or the tests and calibrations are not those of the scores.
+    """
+    log_p = {str(name): _by_item(str(name), rows, items["id"]) for name, rows in scores.groupby("scenario", sort=False)}
+    if log_p.keys() != scenarios.tests.keys() | scenarios.calibrations.keys():
+        raise DataError(
+            f"the scores are of {', '.join(sorted(log_p))}, but scenarios.yaml has "
+            f"{', '.join(sorted([*scenarios.tests, *scenarios.calibrations]))}; run fill_scenarios again"
+        )
+    clusters = items.filter(regex=f"^{CLUSTER}").reset_index(drop=True)
+    parts = []
+    for calibration in (UNCALIBRATED, *scenarios.calibrations):
+        for name, test in scenarios.tests.items():
+            tested = log_p[name][:, 0]  # (items, 2)
+            if calibration != UNCALIBRATED:
+                normalised = scenarios.calibrations[calibration].normalised
+                tested = calibrate(tested, log_p[calibration], normalised=normalised)
+            right = scenarios.candidates.index(test.answer)
+            named = {"calibration": calibration, "scenario": name, "base": name == scenarios.base}
+            decided = {"item": items["id"].to_numpy(), "accuracy": decide(tested, right)}
+            parts.append(pd.DataFrame(named | decided).join(clusters))
+    return pd.concat(parts, ignore_index=True)
+
+
+def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return, for every decision in another test than the base test, whether it flips from the item's decision there.
+
+    Args:
+        decisions: What `decide_tests` returns, of one construction.
+
+    Returns:
+        The rows of the other tests, with the column flips (1, 0, or 0.5 next to a tie) in the place of base and
+        accuracy.
+    """
+    keys = ["calibration", "item"]
+    before = decisions.loc[decisions["base"], [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
+    others = decisions[~decisions["base"]].merge(before, on=keys, validate="many_to_one")
+    changed = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
+    return others.drop(columns=["base", "before", "accuracy"]).assign(flips=changed)
+
+
+def scenario_rates(credited: pd.DataFrame, rate: str) -> pd.DataFrame:
+    """Return a rate with its 95 % interval for each model, calibration and scenario.
+
+    Args:
+        credited: Columns model, calibration, scenario, cluster_<...> and ``rate``, each item's credit: 0, 0.5 where
+            a tie decides, 1.
+        rate: accuracy or flips.
+
+    Returns:
+        model, calibration, scenario, the rate, low and high in [0, 1], n, and ties, the share of items with 0.5.
+    """
+    rates = rate_by(credited, rate, ["model", "calibration", "scenario"])
+    return rates.assign(ties=rates["ties"] / rates["n"])
+
+
+def scenario_metrics(
+    decisions: pd.DataFrame, rates: Mapping[str, pd.DataFrame], *, most: int = MOST_METRICS
+) -> dict[str, float]:
+    """Return the numbers of one model by name, the most important first.
+
+    Args:
+        decisions: What `decide_tests` returns, of one construction or several.
+        rates: What `scenario_rates` returns for "accuracy" and for "flips", of the same items.
+        most: How many numbers at most; calibrations are left out from the last one on, each with all its tests.
+
+    Returns:
+        accuracy (of the base test without calibration) with low, high, n and tie_rate; test.<test> and flips.<test>
+        without calibration; and the accuracies <calibration>.test.<test>.
+    """
+    base = decisions[decisions["base"] & (decisions["calibration"] == UNCALIBRATED)]
+    overall = rate_by(base, "accuracy", ["calibration"]).iloc[0]
+    metrics = {name: float(overall[name]) for name in ("accuracy", "low", "high", "n")}
+    metrics["tie_rate"] = float(overall["ties"] / overall["n"])
+    tests = dict(_by_calibration(rates["accuracy"], "accuracy", "test"))
+    metrics |= tests.pop(UNCALIBRATED)
+    metrics |= dict(_by_calibration(rates["flips"], "flips", "flips")).get(UNCALIBRATED, {})
+    for calibration, own in tests.items():
+        if len(metrics) + len(own) <= most:
+            metrics |= {f"{calibration}.{name}": rate for name, rate in own.items()}
+    return metrics
+
+
+def _by_calibration(rates: pd.DataFrame, rate: str, prefix: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """Give each calibration with its rates by the names of the metrics."""
+    for calibration, rows in rates.groupby("calibration", sort=False):
+        names = prefix + "." + rows["scenario"]
+        yield str(calibration), dict(zip(names, rows[rate].tolist(), strict=True))
+
+
+def _by_item(scenario: str, rows: pd.DataFrame, ids: "pd.Series[str]") -> NDArray[np.float64]:
+    """Return the log-probabilities in a scenario's texts, shape (items, texts, 2)."""
+    texts, rest = divmod(len(rows), len(ids))
+    if rest or not np.array_equal(rows["item"].to_numpy(), np.repeat(ids.to_numpy(), texts)):
+        raise DataError(
+            f"{scenario}: {len(rows)} texts do not belong to the {len(ids)} items; run fill_scenarios again"
+        )
+    return rows[["log_p_first", "log_p_second"]].to_numpy(dtype=np.float64).reshape(len(ids), texts, 2)

@@ -1,0 +1,117 @@
+"""From labels to data: labelled sentences in a training and a test part that share no sequence of tags."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedGroupKFold
+
+from cxprobe.constructions import Judgement, Label
+from cxprobe.errors import DataError
+from cxprobe.records import CLUSTER, LABELS
+from cxprobe.seeding import seed_for
+
+# The host of a web page, or the package of the embedded corpus with its version.
+_SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
+
+
+class Labelled(NamedTuple):
+    """Mined sentences with their labels.
+
+    Attributes:
+        sentences: The mined sentences that have one label, with the column label.
+        left_out: Why a sentence has none -> how many: "not labelled", "unclear", "conflict".
+        unused: How many labels are of sequences or sentences that this corpus does not have.
+    """
+
+    sentences: pd.DataFrame
+    left_out: Mapping[str, int]
+    unused: int
+
+
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[Label]) -> Labelled:
+    """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
+
+    A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
+
+    Args:
+        sentences: Columns id and tags, and any others.
+        labels: The labels of all people.
+    """
+    judged: dict[tuple[str, str], dict[str, Judgement]] = {}
+    for label in labels:
+        judged.setdefault((label.kind, label.target), {})[label.who] = label.label
+    targets = zip(sentences["id"], sentences["tags"], strict=True)
+    outcomes = [
+        _outcome(judged.get(("sequence", tags), {}) | judged.get(("sentence", one), {})) for one, tags in targets
+    ]
+    table = sentences.assign(label=outcomes)
+    kept = table["label"].isin(LABELS)
+    known = {("sentence", one) for one in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
+    return Labelled(
+        table[kept].reset_index(drop=True),
+        {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
+        sum((label.kind, label.target) not in known for label in labels),
+    )
+
+
+def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFrame:
+    """Divide the sentences into a training and a test part that have no sequence of tags in common.
+
+    Args:
+        labelled: Columns id, text, url, tags, label, and any others.
+        folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
+            part.
+        seed: The project's seed.
+
+    Returns:
+        A table with the columns of generated sentences: id, text, label, split, the features, and the clusters:
+        cluster_template (the sequence of tags), cluster_document (the url without its fragment) and cluster_source (the
+        host or package). A record without a url is a document and a source of its own.
+
+    Raises:
+        DataError: A label has fewer sequences than there are folds, so one part would have no sentence of this label.
+
+    Source:
+        Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
+    """
+    ordered = labelled.sort_values("id", ignore_index=True)
+    sequences = {label: int(ordered.loc[ordered["label"] == label, "tags"].nunique()) for label in LABELS}
+    short = {label: n for label, n in sequences.items() if n < folds}
+    if short:
+        found = ", ".join(f"{n} {label}" for label, n in short.items())
+        raise DataError(
+            f"labelled sequences: {found}; with label_sentences.folds = {folds} each label needs at least {folds}: "
+            "label more (`cxprobe label`), or mine a larger corpus"
+        )
+    divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
+    _, test = next(divided.split(ordered, ordered["label"], ordered["tags"]))
+    in_test = np.isin(np.arange(len(ordered)), test)
+    origins = [_origin(url) for url in ordered["url"]]
+    features = [name for name in ordered.columns if name not in ("id", "text", "url", "start", "end", "tags", "label")]
+    return pd.DataFrame(
+        {
+            "id": ordered["id"],
+            "text": ordered["text"],
+            "label": ordered["label"],
+            "split": np.where(in_test, "test", "train"),
+            **{name: ordered[name] for name in features},
+            f"{CLUSTER}template": ordered["tags"],
+            f"{CLUSTER}document": [document for document, _ in origins],
+            f"{CLUSTER}source": [source for _, source in origins],
+        }
+    )
+
+
+def _outcome(by_person: Mapping[str, Judgement]) -> str:
+    if not by_person:
+        return "not labelled"
+    return next(iter(by_person.values())) if len(set(by_person.values())) == 1 else "conflict"
+
+
+def _origin(url: str) -> tuple[str, str]:
+    """Return the document and the source that a url names."""
+    source = _SOURCE.match(url)
+    return (url.partition("#")[0], source[1].lower()) if source else (url, url)

@@ -1,0 +1,124 @@
+"""A corpus shard by shard, on this machine, on Slurm or on Ray: datatrove runs them, and runs none twice."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
+from datatrove.executor.base import PipelineExecutor
+
+from cxprobe.errors import DataError
+from cxprobe.make.mining.shards import Job, mine_shard
+from cxprobe.params import Engine, LocalEngine, RayEngine
+
+_POLL = 30  # seconds between two checks of a cluster's jobs
+_SETTLE = 5  # checks after the last job has ended, since a network file system may be late
+_LOOK = 2.0  # seconds between two counts of finished shards
+
+
+def count_finished(job: Job, engine: Engine) -> int:
+    """Return how many shards an earlier run has finished."""
+    return len(job.shards) - len(_executor(job, engine).get_incomplete_ranks())
+
+
+def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | None = None) -> int:
+    """Mine every shard that no earlier run has finished, and return how many those were.
+
+    The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
+    neither the number of workers nor their order can change a result.
+
+    Args:
+        job: What is mined.
+        engine: Where.
+        progress: Called every few seconds with the number of shards that have been finished since the last call, on
+            this machine or by a cluster.
+
+    Raises:
+        DataError: A shard's storage failed, or a cluster's jobs have ended and left shards unfinished.
+    """
+    executor = _executor(job, engine)
+    left = len(executor.get_incomplete_ranks())
+    with _counted(executor, left, progress):
+        executor.run()
+        _wait(executor, job)
+    return left
+
+
+@contextmanager
+def _counted(executor: PipelineExecutor, left: int, progress: Callable[[int], object] | None) -> Iterator[None]:
+    """Report finished shards while the block runs; a thread counts them, since no executor reports any."""
+    if progress is None:
+        yield
+        return
+    ended = Event()
+
+    def count(before: int) -> None:
+        while True:
+            last = ended.wait(_LOOK)
+            now = len(executor.get_incomplete_ranks(skip_completed=True))
+            progress(before - now)
+            before = now
+            if last:
+                return
+
+    counter = Thread(target=count, args=(left,), daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        counter.join()
+
+
+def _executor(job: Job, engine: Engine) -> PipelineExecutor:
+    shared: dict[str, Any] = {
+        "pipeline": [partial(mine_shard, job=job)],
+        "tasks": len(job.shards),
+        "logging_dir": str(Path(job.output) / "datatrove"),
+    }
+    if isinstance(engine, LocalEngine):
+        return LocalPipelineExecutor(**shared, workers=min(engine.workers, len(job.shards)))
+    if isinstance(engine, RayEngine):
+        return RayPipelineExecutor(**shared, workers=engine.workers, mem_per_cpu_gb=engine.memory_gb)
+    return SlurmPipelineExecutor(
+        **shared,
+        workers=engine.workers,
+        partition=engine.partition,
+        qos=engine.qos,
+        time=engine.time,
+        mem_per_cpu_gb=engine.memory_gb,
+        env_command=engine.environment,
+        sbatch_args=dict(engine.options),
+        job_name="cxprobe-mining",
+        # Each array job waits for the one before, so the last one's end is the end of all.
+        max_array_launch_parallel=False,
+    )
+
+
+def _wait(executor: PipelineExecutor, job: Job) -> None:
+    """Wait until every shard is finished; on this machine and on Ray they are when the executor returns."""
+    checks = 0
+    while left := executor.get_incomplete_ranks(skip_completed=True):
+        running = isinstance(executor, SlurmPipelineExecutor) and _is_queued(str(executor.job_id))
+        checks = 0 if running else checks + 1
+        if checks > _SETTLE or not isinstance(executor, SlurmPipelineExecutor):
+            names = ", ".join(job.shards[rank] for rank in left[:5])
+            raise DataError(
+                f"{len(left)} of {len(job.shards)} shards were not finished ({names} ...); their logs are in "
+                f"{job.output}/datatrove/logs. Run the stage again: it goes on with what is left"
+            )
+        time.sleep(_POLL)
+
+
+def _is_queued(job: str) -> bool:
+    squeue = shutil.which("squeue")
+    if squeue is None:
+        return False
+    done = subprocess.run([squeue, "-h", "-j", job], capture_output=True, text=True, check=False)
+    return bool(done.stdout.strip())

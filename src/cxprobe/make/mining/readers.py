@@ -1,0 +1,206 @@
+"""Files of a corpus -> columns of records. What is corrupt is recorded, and the rest is read."""
+
+from collections.abc import Callable, Iterator
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+import pyarrow.parquet
+
+from cxprobe.make.mining.blocks import KEPT, Block, Fault
+from cxprobe.make.mining.lines import Lines, read_lines
+
+PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
+
+
+class Keys(NamedTuple):
+    """Where a record has its text and the name of its source."""
+
+    text: str
+    url: str
+
+
+def read_jsonl(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
+    """Read a file with a JSON object in each line."""
+    for lines in read_lines(file, shard, longest):
+        if isinstance(lines, Fault):
+            yield lines
+        elif (block := _whole_columns(lines, shard, keys)) is not None:
+            yield block
+        else:
+            yield from _line_by_line(lines, shard, keys)
+
+
+def _whole_columns(lines: Lines, shard: str, keys: Keys) -> Block | None:
+    """Parse a block at once, or return None if anything in it is not valid."""
+    schema = pa.schema([(keys.text, pa.string()), (keys.url, pa.string())])
+    try:
+        table = pa.json.read_json(
+            pa.BufferReader(lines.data),
+            read_options=pa.json.ReadOptions(use_threads=False, block_size=len(lines.data) + 1),
+            parse_options=pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+        )
+        table.validate(full=True)  # the parser accepts bytes that are not UTF-8
+    except pa.ArrowInvalid:
+        return None
+    texts = table[keys.text].combine_chunks()
+    newlines = lines.data.count(b"\n") + (not lines.data.endswith(b"\n"))
+    if len(table) != newlines or texts.null_count or pc.min(pc.binary_length(texts)).as_py() == 0:
+        return None
+    if table[keys.url].null_count:
+        urls = [url or f"{shard}#{lines.line + row}" for row, url in enumerate(table[keys.url].to_pylist())]
+    else:
+        urls = table[keys.url].to_pylist()
+    return Block(texts, urls, [0] * len(urls))
+
+
+def _line_by_line(lines: Lines, shard: str, keys: Keys) -> Iterator[Block | Fault]:
+    """Parse a block that has something invalid in it."""
+    texts: list[str] = []
+    urls: list[str] = []
+    number, offset = lines.line, lines.offset
+    for line in _split(lines.data):
+        content = _parsed(line, keys) if line.strip() else None
+        if isinstance(content, str):
+            yield Fault(shard, number, offset, content, line[:KEPT])
+        elif content is not None:
+            texts.append(content[keys.text])
+            url = content.get(keys.url)
+            urls.append(url if isinstance(url, str) else f"{shard}#{number}")
+        number, offset = number + 1, offset + len(line)
+    yield Block(pa.array(texts, pa.string()), urls, [0] * len(urls))
+
+
+def _split(data: bytes) -> list[bytes]:
+    """Split at line feeds only, since a single carriage return does not end a line of JSON."""
+    return [line + b"\n" for line in data.removesuffix(b"\n").split(b"\n")]
+
+
+def _parsed(line: bytes, keys: Keys) -> dict[str, Any] | str:
+    """Return the record of a line, or what is wrong with it."""
+    try:
+        content = orjson.loads(line)
+    except orjson.JSONDecodeError as fault:
+        return _json_fault(line, fault)
+    if not isinstance(content, dict):
+        return f"no JSON object but a {type(content).__name__}"
+    text = content.get(keys.text)
+    if not isinstance(text, str) or not text:
+        return f"no text under the key '{keys.text}'; its keys are {', '.join(sorted(content))[:200]}"
+    return content
+
+
+def _json_fault(line: bytes, fault: orjson.JSONDecodeError) -> str:
+    byte = _broken_at(line)
+    return f"no JSON: {fault.msg}" if byte is None else f"invalid UTF-8 at byte {byte} of the line"
+
+
+def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
+    """Read the text and url columns of a Parquet file, a few rows at a time."""
+    row = 0
+    try:
+        table = pa.parquet.ParquetFile(file)
+        names = table.schema_arrow.names
+        if keys.text not in names:
+            yield Fault(shard, 0, -1, f"no column '{keys.text}'; its columns are {', '.join(names)}", b"")
+            return
+        columns = [name for name in (keys.text, keys.url) if name in names]
+        for batch in table.iter_batches(PARQUET_ROWS, columns=columns, use_threads=False):
+            yield from _rows(batch, row, shard, keys, longest)
+            row += len(batch)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as fault:
+        yield Fault(shard, row + 1, -1, f"cannot be read further: {' '.join(str(fault).split())[:300]}", b"")
+
+
+def _rows(batch: pa.RecordBatch, before: int, shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
+    columns = {name: batch[name].cast(pa.string(), safe=False) for name in batch.schema.names}  # unsafe: any bytes
+    texts, urls = columns[keys.text], columns.get(keys.url, pa.nulls(len(batch), pa.string()))
+    faults = _row_faults(texts, urls, longest)
+    for row, fault in sorted(faults.items()):
+        raw = texts[row].as_buffer()
+        yield Fault(shard, before + row + 1, -1, fault, raw[:KEPT].to_pybytes() if raw else b"")
+    good = np.delete(np.arange(len(batch)), list(faults))
+    names = zip(good.tolist(), urls.take(good).to_pylist(), strict=True)
+    kept = [name or f"{shard}#{before + row + 1}" for row, name in names]
+    yield Block(texts.take(good), kept, [0] * len(kept))
+
+
+def _row_faults(texts: pa.Array, urls: pa.Array, longest: int) -> dict[int, str]:
+    """Return what is wrong with some rows."""
+    faults = {row: f"invalid UTF-8 at byte {byte} of the url" for row, byte in _undecodable(urls).items()}
+    faults |= {row: f"invalid UTF-8 at byte {byte} of the text" for row, byte in _undecodable(texts).items()}
+    sizes = pc.fill_null(pc.binary_length(texts), 0)
+    for row in pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist():
+        faults[row] = "no text"
+    for row in pc.indices_nonzero(pc.greater(sizes, longest)).to_pylist():
+        faults[row] = f"a text of {sizes[row].as_py():,} bytes, more than mine_sentences.longest_line ({longest:,})"
+    return faults
+
+
+def _undecodable(column: pa.Array) -> dict[int, int]:
+    """Return the rows that are not UTF-8, each with its first invalid byte; neither Parquet nor Arrow checks it."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        broken = enumerate(_broken_at(content or b"") for content in column.cast(pa.binary()).to_pylist())
+        return {row: byte for row, byte in broken if byte is not None}
+    return {}
+
+
+def _broken_at(content: bytes) -> int | None:
+    """Return the first byte that is not UTF-8."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return fault.start
+    return None
+
+
+def read_text(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:  # noqa: ARG001
+    """Read running text, in which an empty line ends a paragraph and a single line break is white space.
+
+    Each paragraph is a record; its position is counted in the characters of the lines that could be read.
+    """
+    paragraph: list[str] = []
+    base = length = 0
+    for lines in read_lines(file, shard, longest):
+        if isinstance(lines, Fault):
+            yield lines
+            continue
+        texts: list[str] = []
+        bases: list[int] = []
+        number, offset = lines.line, lines.offset
+        for raw in _split(lines.data):
+            line = _decoded(raw)
+            if line is None:
+                yield Fault(shard, number, offset, "invalid UTF-8", raw[:KEPT])
+            elif line.strip():
+                paragraph.append(line)
+            elif paragraph:
+                texts.append("".join(paragraph).replace("\n", " "))
+                bases.append(base)
+                paragraph = []
+            length += len(line or "")
+            base = base if paragraph else length
+            number, offset = number + 1, offset + len(raw)
+        yield Block(pa.array(texts, pa.string()), [shard] * len(texts), bases)
+    if paragraph:
+        yield Block(pa.array(["".join(paragraph).replace("\n", " ")]), [shard], [base])
+
+
+def _decoded(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+# Format -> what reads a file: file, shard, keys, longest line in bytes -> blocks and faults.
+READERS: dict[str, Callable[[IO[bytes], str, Keys, int], Iterator[Block | Fault]]] = {
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+    "text": read_text,
+}

@@ -1,0 +1,210 @@
+"""Balanced subsets D_f: for each value of a feature the same number of sentences of both labels."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.params import Subsets
+from cxprobe.records import ALL_SENTENCES, LABELS, SPLITS, Shortfall, Split
+from cxprobe.seeding import generator_for
+
+
+@dataclass(frozen=True)
+class DrawnSubsets:
+    """The subsets of all features of one source's sentences.
+
+    Attributes:
+        rows: One row a drawn sentence: feature, split, value, label, id.
+        dropped: The values that could not be filled for both labels, and for which label.
+        left_out: The features of which no value could be filled.
+    """
+
+    rows: pd.DataFrame
+    dropped: list[Shortfall]
+    left_out: list[str]
+
+
+@dataclass(frozen=True)
+class BalancedSubset:
+    """The training and the test part of one feature's subset.
+
+    Attributes:
+        rows: One row a drawn sentence: feature, split, value, label, id; none if no value can be filled.
+        dropped: The values that could not be filled for both labels, and for which label.
+    """
+
+    rows: pd.DataFrame
+    dropped: list[Shortfall]
+
+
+class _Filled(NamedTuple):
+    """The sentences of the values that both labels can fill, and what was dropped."""
+
+    sentences: pd.DataFrame
+    dropped: list[Shortfall]
+
+
+def draw_subsets(
+    sentences: pd.DataFrame,
+    draws: pd.DataFrame,
+    features: Collection[str],
+    sizes: Subsets,
+    *,
+    seed: int,
+    place: str,
+) -> DrawnSubsets:
+    """Draw the balanced subset of every feature, and that of all sentences if ``sizes`` asks for it.
+
+    Args:
+        sentences: Columns id, label, split, and one for each feature.
+        draws: Columns feature and id: the sentences that may fill a feature's values.
+        features: Names of the features; there may be none if all sentences are drawn.
+        sizes: How many sentences are drawn; a part of the section build_recognition.
+        seed: The project's seed.
+        place: Source and construction, for messages.
+
+    Raises:
+        DataError: A feature has no column, or nothing can be drawn.
+    """
+    absent = [feature for feature in features if feature not in sentences.columns]
+    if absent:
+        raise DataError(
+            f"{place}: the sentences have no column for the feature {', '.join(absent)}; their columns are "
+            f"{', '.join(sentences.columns)}. Make them again, with the features of the present construction.yaml"
+        )
+    subsets = {
+        feature: balance(
+            sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])],
+            feature,
+            train_per_label=sizes.train_per_label,
+            test_per_label=sizes.test_per_label,
+            seed=seed,
+        )
+        for feature in features
+    }
+    drawn = [subset.rows for subset in subsets.values() if not subset.rows.empty]
+    if sizes.all_sentences:
+        drawn.append(all_sentences(sentences, seed))
+    if not drawn:
+        raise DataError(
+            f"{place}: no value of any feature has {sizes.test_per_label} sentences of both labels in the test part "
+            f"and {sizes.train_per_label} in the lowest quarter of the training part; lower the numbers in "
+            "build_recognition, set its all_sentences: true, or add sentences"
+        )
+    return DrawnSubsets(
+        rows=pd.concat(drawn, ignore_index=True),
+        dropped=[shortfall for subset in subsets.values() for shortfall in subset.dropped],
+        left_out=[feature for feature, subset in subsets.items() if subset.rows.empty],
+    )
+
+
+def balance(
+    sentences: pd.DataFrame, feature: str, *, train_per_label: int, test_per_label: int, seed: int
+) -> BalancedSubset:
+    """Draw the balanced subset of one feature.
+
+    D_f is the union over the values v of f and over both labels of S(D, v, label, n*), where S draws n* of D's
+    sentences that have value v and that label. Testing uses the whole range [v_min, v_max]; training only its
+    lowest quarter, [v_min, v_min + (v_max - v_min) / 4], so that a probe must generalise from small values to
+    large ones. A value that cannot give n* sentences of both labels is dropped for both; v_min and v_max are the
+    smallest and the largest value that the test part keeps, so that both parts refer to one range.
+
+    Args:
+        sentences: The pool D: columns id, label, split, and one with the feature's name. Of generated sentences
+            these are the ones that were drawn for this feature (see `generate_sentences`).
+        feature: Name of the feature.
+        train_per_label: n* of the training part, per value and label.
+        test_per_label: n* of the test part, per value and label.
+        seed: The project's seed.
+
+    Returns:
+        The subset; without rows if no value can be filled, in the test part or in the lowest quarter of the training
+        part.
+
+    Source:
+        Weissweiler et al. 2022, §3 (sampling).
+    """
+    wanted: dict[Split, int] = {"train": train_per_label, "test": test_per_label}
+    own = sentences.rename(columns={feature: "value"})
+    halves = {split: own[own["split"] == split] for split in SPLITS}
+    test = _keep_filled(halves["test"], feature, "test", test_per_label)
+    if test.sentences.empty:
+        return BalancedSubset(_rows([], feature), test.dropped)
+    v_min, v_max = test.sentences["value"].min(), test.sentences["value"].max()
+    quarter = halves["train"][halves["train"]["value"].between(v_min, v_min + (v_max - v_min) / 4)]
+    train = _keep_filled(quarter, feature, "train", train_per_label)
+    if train.sentences.empty:
+        return BalancedSubset(_rows([], feature), [*train.dropped, *test.dropped])
+    kept: dict[Split, pd.DataFrame] = {"train": train.sentences, "test": test.sentences}
+    drawn = [
+        group.sample(wanted[split], random_state=generator_for(seed, "balance", feature, split, value, label))
+        for split, filled in kept.items()
+        for (value, label), group in filled.sort_values("id").groupby(["value", "label"])
+    ]
+    return BalancedSubset(_rows(drawn, feature), [*train.dropped, *test.dropped])
+
+
+def all_sentences(sentences: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Draw a subset that is balanced over the labels and ignores the features, for data too scarce for `balance`.
+
+    In each part it has as many sentences of both labels as there are of the rarer one. Training and test part cover
+    the same range, so a probe need not generalise from small values to large ones.
+
+    Args:
+        sentences: Columns id, label, split.
+        seed: The project's seed.
+
+    Returns:
+        The rows of a subset, as `balance` has them, of the feature `ALL_SENTENCES` with the one value 0.
+    """
+    drawn = []
+    for split in SPLITS:
+        part = sentences[sentences["split"] == split].sort_values("id").assign(value=0)
+        rarer = int(part["label"].value_counts().reindex(list(LABELS), fill_value=0).min())
+        drawn += [
+            group.sample(rarer, random_state=generator_for(seed, "all_sentences", split, label))
+            for label, group in part.groupby("label")
+        ]
+    return _rows(drawn, ALL_SENTENCES)
+
+
+def _rows(drawn: Sequence[pd.DataFrame], feature: str) -> pd.DataFrame:
+    columns = ["feature", "split", "value", "label", "id"]
+    if not drawn:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(drawn).assign(feature=feature)[columns].reset_index(drop=True)
+
+
+def _keep_filled(sentences: pd.DataFrame, feature: str, split: Split, wanted: int) -> _Filled:
+    """Keep the sentences of the values that have at least ``wanted`` of both labels."""
+    counts = pd.crosstab(sentences["value"], sentences["label"]).reindex(columns=list(LABELS), fill_value=0)
+    short = counts[(counts < wanted).any(axis=1)]
+    dropped = [
+        Shortfall(split, feature, int(value), label, wanted, int(short.loc[value, label]))
+        for value in short.index
+        for label in LABELS
+        if short.loc[value, label] < wanted
+    ]
+    return _Filled(sentences[~sentences["value"].isin(short.index)], dropped)
+
+
+def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the size and the range of values of each part of each subset.
+
+    Args:
+        rows: Columns feature, split, value, id.
+
+    Returns:
+        Columns feature, split, sentences, values (how many), least, greatest.
+    """
+    return rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
+        sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
+    )
+
+
+def shortfall_table(shortfalls: Sequence[Shortfall]) -> pd.DataFrame:
+    """Return the cells that could not be filled as a table; it has its columns even when it has no row."""
+    return pd.DataFrame(shortfalls, columns=list(Shortfall.__dataclass_fields__))

@@ -1,0 +1,106 @@
+"""Masked models: pseudo-log-likelihoods, the log-probability of each token of a text given the others."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError
+from cxprobe.measure.likelihood.counting import Progress, in_proportion
+from cxprobe.measure.likelihood.inputs import MaskedInputs, encode_inputs, refuse_not_finite
+from cxprobe.measure.likelihood.tokens import Encoded
+from cxprobe.models import MaskedLM
+from cxprobe.records import TokenScores
+from cxprobe.storage import AnswerStore
+
+_PORTION = 2048  # texts whose masked copies are in memory at once
+
+MaskedScheme = Literal["pll", "pll_word_l2r"]
+
+
+def pll_token_scores(
+    model: MaskedLM,
+    texts: Sequence[str],
+    *,
+    scheme: MaskedScheme,
+    token_budget: int,
+    spans: Sequence[tuple[int, int]] | None = None,
+    store: AnswerStore | None = None,
+    progress: Progress | None = None,
+) -> list[TokenScores]:
+    """Score each token of texts by masking it.
+
+    Under "pll" only the token is masked (Salazar et al. 2020); under "pll_word_l2r" those after it in its own word
+    are masked too, so that the end of a word does not reveal its beginning (Kauf & Ivanova 2023). `encode` defines
+    words.
+
+    Args:
+        model: The model.
+        texts: Whole texts.
+        scheme: What is masked.
+        token_budget: The most tokens in a batch.
+        spans: The characters of each text whose tokens are scored, as (first, after the last); None for all.
+        store: Where earlier answers are looked up and new ones kept; None to compute all.
+        progress: Is told the texts that have been finished.
+
+    Returns:
+        One record a text, in their order.
+
+    Raises:
+        DataError: Before anything is computed: a text has no token to score, is too long, or contains the model's
+            mask token. Afterwards: a number is not finite.
+    """
+    encoded = encode_inputs(model, texts)
+    if spans is None:
+        spans = [(0, len(text)) for text in texts]
+    wanted = [_inside(one, span) for one, span in zip(encoded, spans, strict=True)]
+    _refuse_masks(encoded, model.tokenizer.mask_token_id)
+    scores: list[TokenScores] = []
+    for start in range(0, len(texts), _PORTION):
+        own, tokens = encoded[start : start + _PORTION], wanted[start : start + _PORTION]
+        inputs = MaskedInputs(model.tokenizer.mask_token_id)
+        for one, places in zip(own, tokens, strict=True):
+            _ask_tokens(inputs, one, places, scheme)
+        report = in_proportion(progress, len(own), sum(map(len, tokens)))
+        scores += _records(own, tokens, scheme, inputs.answer(model, token_budget, store, report))
+    return scores
+
+
+def _ask_tokens(inputs: MaskedInputs, one: Encoded, tokens: NDArray[np.int64], scheme: MaskedScheme) -> None:
+    """Ask how probable some tokens of a text are."""
+    for token in tokens:
+        masked = np.array([token])
+        if scheme == "pll_word_l2r":
+            masked = token + np.flatnonzero(one.words[token:] == one.words[token])
+        inputs.ask(one.ids, one.first + masked, int(one.own[token]))
+
+
+def _records(
+    encoded: Sequence[Encoded],
+    wanted: Sequence[NDArray[np.int64]],
+    scheme: MaskedScheme,
+    numbers: NDArray[np.float64],
+) -> Iterator[TokenScores]:
+    """Yield the scores of each text, of the numbers of all of them."""
+    refuse_not_finite(numbers, [one.text for one, tokens in zip(encoded, wanted, strict=True) for _ in tokens])
+    ends = np.cumsum([len(tokens) for tokens in wanted])
+    for one, tokens, found in zip(encoded, wanted, np.split(numbers, ends[:-1]), strict=True):
+        log_probs = np.full(len(one.spans), np.nan)
+        log_probs[tokens] = found
+        yield TokenScores(one.text, scheme, one.own, one.spans, one.words, log_probs)
+
+
+def _inside(one: Encoded, span: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the tokens of a text whose last character is inside a span."""
+    last = one.spans[:, 1] - 1
+    tokens = np.flatnonzero((last >= span[0]) & (last < span[1]))
+    if not len(tokens):
+        raise DataError(f"{one.text!r} has no token in its characters {span[0]} to {span[1]}")
+    return tokens
+
+
+def _refuse_masks(encoded: Sequence[Encoded], mask: int) -> None:
+    for one in encoded:
+        if mask in one.ids:
+            raise DataError(f"{one.text!r} contains the model's mask token; whole texts are scored, so remove it")

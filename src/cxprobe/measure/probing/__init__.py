@@ -1,0 +1,46 @@
+"""Probing: what linear classifiers on a model's vectors predict.
+
+For each balanced subset one logistic regression per layer is trained, and the controls that it is compared with
+(`read_sources`, `recognise`). Whether the predictions are right is not decided here. The regularisation can be
+searched on the training part (`search_all`); what the searches found becomes tables, one database and figures
+(`settings_table`, `trials_table`, `write_study`, `search_figures`).
+"""
+
+from cxprobe.measure.probing.figures import search_figures
+from cxprobe.measure.probing.probes import Fitting, Regularisation, align
+from cxprobe.measure.probing.recognition import Predictions, recognise, regularisation_by_layer
+from cxprobe.measure.probing.searches import (
+    Search,
+    Searches,
+    count_searches,
+    parameter_importances,
+    search_all,
+    settings_table,
+    trial_records,
+    trials_table,
+    write_study,
+)
+from cxprobe.measure.probing.sources import ProbedSource, read_sources
+from cxprobe.measure.probing.tuning import Tuned
+
+__all__ = [
+    "Fitting",
+    "Predictions",
+    "ProbedSource",
+    "Regularisation",
+    "Search",
+    "Searches",
+    "Tuned",
+    "align",
+    "count_searches",
+    "parameter_importances",
+    "read_sources",
+    "recognise",
+    "regularisation_by_layer",
+    "search_all",
+    "search_figures",
+    "settings_table",
+    "trial_records",
+    "trials_table",
+    "write_study",
+]

@@ -1,0 +1,198 @@
+"""What the sections of params.yaml must have in common: names that are known, and every section that is needed."""
+
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from cxprobe.params.grid import Grid, Lines
+from cxprobe.params.models import Series
+from cxprobe.params.pairs import JudgePairs, ScorePairs
+from cxprobe.params.prompts import JudgeAnswers
+from cxprobe.params.recognition import BuildRecognition, GenerateSentences
+from cxprobe.schema import Closed, suggest
+
+# A part of the grid -> the sections that are read where it is not empty.
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "sentences": ("generate_sentences",),
+    "mining": ("corpora", "mine_sentences"),
+    "labels": ("label_sentences",),
+    "recognition": (
+        "models",
+        "series",
+        "precision",
+        "build_recognition",
+        "extract_features",
+        "tune_probes",
+        "fit_probes",
+    ),
+    "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios"),
+    "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs"),
+    "prompts": ("series", "build_prompts"),
+    "prompts.llms": ("llms",),
+    "prompts.models": ("models", "precision", "score_answers", "judge_answers"),
+    "benchmarks": ("models", "series", "benchmarks", "precision", "score_pairs", "judge_pairs"),
+    "frames": ("llms", "write_frames"),
+}
+# A line of work -> what of its part of the grid is run, and over what.
+_CROSSED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "recognition": (("models",), "constructions"),
+    "scenarios": (("models",), "constructions"),
+    "pairs": (("models",), "constructions"),
+    "prompts": (("llms", "models"), "constructions"),
+    "benchmarks": (("models",), "benchmarks"),
+    "frames": (("llms",), "constructions"),
+}
+
+
+def faults_between_sections(sections: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
+    """Give what is wrong between sections that are right in themselves.
+
+    Args:
+        sections: Section -> its content, None where it is absent; those with faults of their own are left out, and
+            what concerns them is not checked.
+        constructions: The names of the constructions that there are.
+    """
+    for check in _CHECKS:
+        names = inspect.signature(check).parameters
+        known = {**sections, "sections": sections, "constructions": constructions}
+        if all(name in known for name in names):
+            yield from check(**{name: known[name] for name in names})
+
+
+def _names_are_known(grid: Grid, sections: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
+    """Check every name of the grid against the section, or the folder, that it must be in."""
+    for place, kind, names in _named(grid):
+        allowed = constructions if kind == "constructions" else sections.get(kind)
+        if allowed is None:  # reported as a section that is absent, or as one with faults of its own
+            continue
+        where = "constructions/" if kind == "constructions" else kind
+        for number, name in enumerate(names):
+            if name not in allowed:
+                key = f"[{number}]" if isinstance(names, list) else f".{name}"
+                yield f"grid.{place}{key}: '{name}' is not in {where}{suggest(name, list(allowed))}"
+
+
+def _named(grid: Grid) -> Iterator[tuple[str, str, Collection[str]]]:
+    """Give the places of the grid that have names, the section (or "constructions") of the names, and the names."""
+    yield "sentences", "constructions", grid.sentences
+    yield "mining", "constructions", grid.mining
+    yield "labels", "constructions", grid.labels
+    for part in _CROSSED:
+        for key in type(getattr(grid, part)).model_fields:
+            yield f"{part}.{key}", key, getattr(getattr(grid, part), key)
+
+
+def _corpora_are_known(grid: Grid, corpora: Mapping[str, Any] | None) -> Iterator[str]:
+    for construction, corpus in grid.mining.items():
+        if corpora is not None and corpus not in corpora:
+            yield f"grid.mining.{construction}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
+
+
+def _sentences_are_made(grid: Grid) -> Iterator[str]:
+    """Check that what needs sentences is also named where sentences are made."""
+    for number, name in enumerate(grid.labels):
+        if name not in grid.mining:
+            yield f"grid.labels[{number}]: '{name}' is not in grid.mining; add it there"
+    made = {"generated": ("sentences", grid.sentences), "mined": ("labels", grid.labels)}
+    for name, sources in grid.recognition.constructions.items():
+        for number, source in enumerate(sources):
+            part, names = made[source]
+            if name not in names:
+                place = f"grid.recognition.constructions.{name}[{number}]"
+                yield f"{place}: {source} sentences need '{name}' in grid.{part}; add it there"
+
+
+def _nothing_runs_over_nothing(grid: Grid) -> Iterator[str]:
+    for part, (running, over) in _CROSSED.items():
+        names = getattr(grid, part)
+        any_runs, any_over = any(getattr(names, key) for key in running), bool(getattr(names, over))
+        if any_runs != any_over:
+            empty, full = (" and ".join(running), over) if any_over else (over, " or ".join(running))
+            yield f"grid.{part}.{empty}: must not be empty, since {full} is not; name some, or empty both"
+
+
+def _lines_agree_with_the_grid(lines: Lines, grid: Grid) -> Iterator[str]:
+    for line in Lines.model_fields:
+        runs, filled = bool(getattr(lines, line)), _runs(grid, line)
+        if runs and not filled:
+            yield f"lines.{line}: is [all], but grid.{line} is empty; name models and constructions there, or write []"
+        if filled and not runs:
+            yield f"lines.{line}: is [], but grid.{line} is not empty; write [all], or empty that part of the grid"
+
+
+def _sections_are_there(grid: Grid, sections: Mapping[str, Any]) -> Iterator[str]:
+    needed: dict[str, list[str]] = {}
+    for part, names in _NEEDED.items():
+        for name in names if _runs(grid, part) else ():
+            needed.setdefault(name, []).append(f"grid.{part}")
+    for name, parts in needed.items():
+        if name in sections and sections[name] is None:
+            yield f"{name}: missing; {' and '.join(parts)} cannot run without this section"
+
+
+def _subsets_are_there(grid: Grid, build_recognition: BuildRecognition | None) -> Iterator[str]:
+    sources = {source for sources in grid.recognition.constructions.values() for source in sources}
+    for source in sorted(sources) if build_recognition else ():
+        if getattr(build_recognition, source) is None:
+            yield f"build_recognition.{source}: missing; grid.recognition.constructions asks for {source} sentences"
+
+
+def _enough_is_generated(
+    generate_sentences: GenerateSentences | None, build_recognition: BuildRecognition | None
+) -> Iterator[str]:
+    subsets = build_recognition.generated if build_recognition else None
+    if generate_sentences is None or subsets is None:
+        return
+    needed = max(subsets.train_per_label, subsets.test_per_label)
+    if generate_sentences.per_label < needed:
+        yield (
+            f"generate_sentences.per_label: {generate_sentences.per_label} is too few, since "
+            f"build_recognition.generated draws {needed} sentences per value and label; raise the first or lower the "
+            "second"
+        )
+
+
+def _series_are_measured(grid: Grid, series: Mapping[str, Series] | None) -> Iterator[str]:
+    for name, one in (series or {}).items():
+        for model in one.models:
+            if model not in grid.pairs.models:
+                yield f"series.{name}.models.{model}: is not in grid.pairs.models; add it there"
+
+
+def _pairs_are_scored_as_judged(score_pairs: ScorePairs | None, judge_pairs: JudgePairs | None) -> Iterator[str]:
+    if judge_pairs and score_pairs and judge_pairs.scheme not in score_pairs.schemes:
+        yield _other("judge_pairs.scheme", judge_pairs.scheme, "score_pairs.schemes", score_pairs.schemes)
+    if judge_pairs and judge_pairs.score not in judge_pairs.scores:
+        yield _other("judge_pairs.score", judge_pairs.score, "judge_pairs.scores", judge_pairs.scores)
+
+
+def _answers_are_judged_by_a_score(judge_answers: JudgeAnswers | None) -> Iterator[str]:
+    if judge_answers and judge_answers.score not in judge_answers.scores:
+        yield _other("judge_answers.score", judge_answers.score, "judge_answers.scores", judge_answers.scores)
+
+
+def _other(place: str, value: str, where: str, allowed: Collection[str]) -> str:
+    return f"{place}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or take another"
+
+
+def _runs(grid: Closed, part: str) -> bool:
+    """Return whether a part of the grid, as "pairs" or "prompts.llms", names anything."""
+    value: Any = grid
+    for key in part.split("."):
+        value = getattr(value, key)
+    return any(_runs(value, key) for key in type(value).model_fields) if isinstance(value, Closed) else bool(value)
+
+
+_CHECKS: tuple[Callable[..., Iterator[str]], ...] = (
+    _names_are_known,
+    _corpora_are_known,
+    _sentences_are_made,
+    _nothing_runs_over_nothing,
+    _lines_agree_with_the_grid,
+    _sections_are_there,
+    _subsets_are_there,
+    _enough_is_generated,
+    _series_are_measured,
+    _pairs_are_scored_as_judged,
+    _answers_are_judged_by_a_score,
+)

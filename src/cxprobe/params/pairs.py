@@ -1,0 +1,67 @@
+"""The sections of params.yaml for minimal pairs, the project's own and those of others."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cxprobe.params.names import SchemeName, ScoreName, SomeDistinct
+from cxprobe.records import Bos
+from cxprobe.schema import Closed
+
+
+class Benchmark(Closed):
+    """Minimal pairs of others, in the files of data/raw/<slug>, which `dvc import` brings."""
+
+    format: Literal["blimp", "paired_focus", "aann", "pairs"]
+    """BLiMP's <UID>.jsonl, the paired-focus .tsv, AANN's .csv, or the generic .tsv or .jsonl; each may end in .gz."""
+    files: str
+    """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
+    by: Annotated[list[str], Field(min_length=1)]
+    """Columns that accuracies are reported by, such as phenomenon."""
+    score: ScoreName
+    """The score that decides."""
+    pairs_per_file: Annotated[int, Field(ge=1)] | None
+    """How many items of each file are drawn; null for all."""
+
+
+class PerCell(Closed):
+    """Pairs of a cell: one variant, of one noun type, in one order."""
+
+    meaning: Annotated[int, Field(ge=1)]
+    """For pairs that test what a construction means."""
+    form: Annotated[int, Field(ge=1)]
+    """For pairs that test how something is formed."""
+
+
+class BuildPairs(Closed):
+    """Minimal pairs from a construction's pairs.yaml."""
+
+    per_cell: PerCell
+    pseudowords: Literal["wuggy", "random"] | None
+    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
+    it has no answer; random strings alone; or null for no pairs with pseudowords."""
+
+
+class ScorePairs(Closed):
+    """How the tokens of minimal pairs are scored, in score_pairs and score_benchmarks."""
+
+    schemes: SomeDistinct[SchemeName]
+    """How masked models are asked: each token masked alone, or with what follows in its own word."""
+    bos: Bos
+    """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    device: str
+    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+
+
+class JudgePairs(Closed):
+    """How decisions follow from the tokens' scores."""
+
+    scheme: SchemeName
+    """For masked models, the scheme that decides; one of score_pairs.schemes."""
+    score: ScoreName
+    """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
+    scores: SomeDistinct[ScoreName]
+    """The scores that are judged beside it: of the whole text (the papers' is per_token), or of the continuation after
+    the context."""

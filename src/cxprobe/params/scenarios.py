@@ -1,0 +1,23 @@
+"""The sections of params.yaml for scenarios: items, and candidate words at their masks."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cxprobe.schema import Closed
+
+
+class BuildScenarios(Closed):
+    """Items of a construction's scenarios.yaml and their texts."""
+
+    share: Annotated[float, Field(gt=0, le=1)]
+    """How much of all items is asked; every word stays about as frequent as the others."""
+
+
+class FillScenarios(Closed):
+    """Candidate words at the mask of every scenario."""
+
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    device: str
+    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""

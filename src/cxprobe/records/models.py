@@ -1,0 +1,24 @@
+"""What is known of a model beside its answers."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+ModelKind = Literal["encoder", "masked", "causal", "instructed", "series"]
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a measured model is; every measuring stage writes it beside the raw answers.
+
+    Attributes:
+        name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
+        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), or "series"
+            (several models that differ in one quantity).
+        parameters: The number of its weights; None where a server does not tell.
+        weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
+    """
+
+    name: str
+    kind: ModelKind
+    parameters: int | None
+    weights: str

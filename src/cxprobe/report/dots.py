@@ -1,0 +1,143 @@
+"""Figures of rates with intervals: dots over categories, and lines over a quantity such as training tokens."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import NDArray
+
+from cxprobe.report.plots import MARKERS, OKABE_ITO
+
+ROW = 0.34  # inches
+LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
+LINE = 0.22  # of the legend, in inches
+SPREAD = 0.62  # of a row, over which the dots of one category are spread
+
+
+def dots(
+    table: pd.DataFrame,
+    title: str,
+    *,
+    rows: str,
+    colours: str,
+    panels: str,
+    value: str = "accuracy",
+    chance: float | None = 0.5,
+) -> Figure:
+    """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
+
+    Args:
+        table: Columns rows, colours and panels (their names), value, low, high.
+        title: Of the figure.
+        rows: The column whose values are the categories, in the table's order from the top.
+        colours: The column whose values have a colour and a marker each.
+        panels: The column whose values have a panel each.
+        value: The column of the rates, in [0, 1].
+        chance: Where a line is drawn; None for a bias, whose best value is 0.
+    """
+    names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
+    width = 1.9 + 2.3 * len(places)
+    columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
+    legend = -(-(len(kinds) + (chance is not None)) // columns) * LINE
+    height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.3 + legend
+    figure = Figure(figsize=(width, height), layout="constrained")
+    grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
+    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else np.zeros(1)
+    for axes, place in zip(grid, places, strict=True):
+        for number, (kind, offset) in enumerate(zip(kinds, offsets, strict=True)):
+            own = table[(table[panels] == place) & (table[colours] == kind)]
+            y = np.array([names.index(name) for name in own[rows]]) + offset
+            _draw_dots(axes, own, value, y, str(kind), number)
+        if chance is not None:
+            axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+        axes.set_title(readable(str(place)), fontsize=10)
+        axes.set_xlim(-0.02, 1.02)
+        axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
+        axes.set_xlabel(readable(value))
+        _tidy(axes, "x")
+    grid[0].set_yticks(range(len(names)), [readable(str(name)) for name in names])
+    grid[0].set_ylim(len(names) - 0.5, -0.5)
+    figure.suptitle(title, fontsize=11)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figure:
+    """Draw the accuracies of one run, a row per group; fast, since there are as many of these figures as runs.
+
+    Args:
+        table: Columns group, accuracy, low, high, and n, which is shown behind the group's name.
+        title: Of the figure.
+        chance: Where a line is drawn.
+    """
+    height = len(table) * ROW * 0.8 + 0.95
+    figure = Figure(figsize=(5.2, height))
+    # Fixed margins: a constrained layout takes most of the time of a small figure.
+    axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
+    places = np.arange(len(table))
+    _draw_dots(axes, table, "accuracy", places, "", 0)
+    axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
+    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
+    axes.set_yticks(places, labels, fontsize=8)
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    axes.set_xlim(-0.02, 1.02)
+    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlabel("accuracy", fontsize=8)
+    axes.set_title(title, fontsize=9)
+    _tidy(axes, "x")
+    return figure
+
+
+def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: float = 0.5) -> Figure:
+    """Draw accuracy over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
+
+    Args:
+        table: Columns x and panels (their names), accuracy, low, high.
+        title: Of the figure.
+        x: The column of the quantity, such as training tokens.
+        panels: The column whose values have a panel each.
+        chance: Where a line is drawn.
+    """
+    places = list(dict.fromkeys(table[panels]))
+    columns = min(4, len(places))
+    lines = -(-len(places) // columns)
+    figure = Figure(figsize=(columns * 2.4 + 0.6, lines * 2.0 + 0.9), layout="constrained")
+    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for spare in grid[len(places) :]:
+        spare.remove()
+    for number, (axes, place) in enumerate(zip(grid, places, strict=False)):
+        own = table[table[panels] == place].sort_values(x)
+        axes.fill_between(own[x], own["low"], own["high"], color=OKABE_ITO[0], alpha=0.2, linewidth=0)
+        axes.plot(own[x], own["accuracy"], color=OKABE_ITO[0], marker="o", markersize=4)
+        axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2)
+        axes.set_xscale("log")
+        axes.tick_params(labelbottom=number + columns >= len(places))  # where there is no panel below
+        axes.set_ylim(-0.04, 1.04)
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+        axes.set_title(readable(str(place)), fontsize=9)
+        _tidy(axes, "y")
+    figure.suptitle(title, fontsize=11)
+    figure.supxlabel(readable(x), fontsize=10)
+    figure.supylabel("accuracy", fontsize=10)
+    return figure
+
+
+def readable(name: str) -> str:
+    """Return the name of a column or folder with spaces for underscores and hyphens."""
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
+    colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
+    axes.hlines(y, own["low"], own["high"], color=colour, linewidth=1.4, alpha=0.7)
+    axes.plot(own[value], y, color=colour, marker=marker, markersize=4.5, linestyle="", label=label)
+
+
+def _tidy(axes: Axes, grid: str) -> None:
+    axes.grid(axis=grid, color="0.9", linewidth=0.6)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,328 @@
+"""Answers to questions, of models asked in words or by likelihood, beside published results: tables and figures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from cxprobe.errors import DataError
+from cxprobe.report.dots import dots
+from cxprobe.report.tables import cell
+from cxprobe.schema import Closed, read_yaml, validate
+
+CHANCE = 1 / 3  # three relations, three options
+_WHO = ["model", "asked"]
+_SETTING = ["set", "shots", "examples", "chain_of_thought"]
+_REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
+
+
+class PublishedPrompts(Closed):
+    """The files of published results, and the names in them for what this project names differently."""
+
+    source: str
+    """The paper."""
+    inference: str
+    """A table of accuracies of inference."""
+    reasoning: str
+    """A table of accuracies of reasoning."""
+    prompts: str
+    """A table of accuracies by prompt."""
+    sets: dict[str, str]
+    """Our name of a set -> theirs; a set that is not listed has the same name."""
+    examples: dict[str, str]
+    """Our name of a source of examples (of a file: without its ending) -> theirs."""
+    all_constructions: list[str]
+    """The values of the column construction that mean all constructions."""
+
+
+class PublishedResults(NamedTuple):
+    """Published results.
+
+    Attributes:
+        names: What ``published/prompts.yaml`` says.
+        inference: Its table of accuracies of inference, as it is in the file.
+        reasoning: Its table of accuracies of reasoning.
+        prompts: Its table of accuracies by prompt.
+    """
+
+    names: PublishedPrompts
+    inference: pd.DataFrame
+    reasoning: pd.DataFrame
+    prompts: pd.DataFrame
+
+
+def load_published_prompts(path: Path) -> PublishedPrompts:
+    """Read and check a file such as ``published/prompts.yaml``.
+
+    Raises:
+        DataError: One line for every fault of the file.
+    """
+    return validate(PublishedPrompts, read_yaml(path, DataError), path, DataError)
+
+
+def published_inference(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
+    """Return published accuracies of inference: set, shots, examples, chain_of_thought, model, accuracy and source.
+
+    A number that the paper has in two tables is listed once, with the first.
+
+    Args:
+        names: The paper.
+        table: As in its file: table, test_set, shots, in_context_data, chain_of_thought, model, accuracy in [0, 1].
+    """
+    renamed = table.rename(columns={"test_set": "set", "in_context_data": "examples"})
+    return (
+        renamed.assign(
+            chain_of_thought=renamed["chain_of_thought"].astype(bool),
+            examples=["+".join(sorted(sources.split("+"))) for sources in renamed["examples"]],
+            source=_source(names, renamed),
+        )[[*_SETTING, "model", "accuracy", "source"]]
+        .drop_duplicates([*_SETTING, "model", "accuracy"])
+        .reset_index(drop=True)
+    )
+
+
+def published_reasoning(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
+    """Return published accuracies of reasoning: construction (or "all"), chain_of_thought, model, accuracy and source.
+
+    Args:
+        names: The paper.
+        table: As in its file: table, construction, chain_of_thought, model, accuracy in [0, 1].
+    """
+    construction = table["construction"].where(~table["construction"].isin(names.all_constructions), "all")
+    return table.assign(
+        construction=construction,
+        chain_of_thought=table["chain_of_thought"].astype(bool),
+        source=_source(names, table),
+    )[["construction", "chain_of_thought", "model", "accuracy", "source"]]
+
+
+def published_spread(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
+    """Return how much published accuracies depend on the prompt, like `cxprobe.judge.spread_over_prompts`.
+
+    Args:
+        names: The paper.
+        table: As in its file: table, test_set, shots, prompt, model, accuracy in [0, 1].
+
+    Returns:
+        set, shots, examples and chain_of_thought (not reported, so empty texts), model, source, prompts (their number),
+        lowest, mean, highest and range.
+    """
+    renamed = table.rename(columns={"test_set": "set"}).assign(source=_source(names, table))
+    spread = renamed.groupby(["set", "shots", "model", "source"], as_index=False, sort=False).agg(
+        prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
+    )
+    return spread.assign(range=spread["highest"] - spread["lowest"], examples="", chain_of_thought="")
+
+
+def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of ours with the names of the paper, and the column items with our own name of the set.
+
+    Args:
+        names: The paper.
+        table: Columns set and examples, the latter joined by "+" where there are several sources.
+    """
+
+    def theirs(sources: str) -> str:
+        return "+".join(sorted(names.examples.get(stem, stem) for stem in _stems(sources).split("+")))
+
+    return table.assign(
+        items=table["set"],
+        set=table["set"].map(lambda own: names.sets.get(own, own)),
+        examples=table["examples"].map(theirs),
+    )
+
+
+def prompts_beside_published(
+    tables: Mapping[str, pd.DataFrame], reasoning: pd.DataFrame, published: PublishedResults
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of all models beside published results, by name.
+
+    Args:
+        tables: What `cxprobe.judge.prompt_tables` returns, of model and asked.
+        reasoning: What `cxprobe.judge.reasoning_accuracy` returns, of model and asked.
+        published: The published results.
+
+    Returns:
+        inference_beside_published and reasoning_beside_published (`settings_beside_published`), and
+        prompts_beside_published, the spread over prompts.
+    """
+    names = published.names
+    inference = with_published_names(names, _inferences(tables["accuracy_by_setting"]))
+    spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
+    theirs = published_spread(names, published.prompts).assign(asked=_REPLY, items="the paper's")
+    columns = [*_SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
+    return {
+        "inference_beside_published": settings_beside_published(
+            inference, published_inference(names, published.inference), _SETTING
+        ),
+        "reasoning_beside_published": settings_beside_published(
+            reasoning.assign(items="own"),
+            published_reasoning(names, published.reasoning),
+            ["construction", "chain_of_thought"],
+        ),
+        "prompts_beside_published": pd.concat([spread, theirs], ignore_index=True)[columns],
+    }
+
+
+def settings_beside_published(run: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return a table for reading, in percent: the rates of each setting with intervals, and published ones below them.
+
+    Args:
+        run: Columns ``keys``, model, asked, items, accuracy, low, high, n.
+        published: Columns ``keys``, model, accuracy, source.
+        keys: The columns that define a setting; settings that ran come first, in their order.
+
+    Returns:
+        The keys, model, asked ("reply" for published rows), items (whose sentences), accuracy, with the 95 % interval
+        of our own rows, n, and source; values that are not reported are empty texts.
+    """
+    cells = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
+    ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run")
+    theirs = published.assign(
+        accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked=_REPLY, items="the paper's"
+    )
+    both = pd.concat([ours, theirs], ignore_index=True)
+    settings = _settings(both, keys)
+    places = {setting: place for place, setting in enumerate(dict.fromkeys(settings))}
+    order = sorted(range(len(both)), key=lambda row: places[settings[row]])
+    columns = [*keys, "model", "asked", "items", "accuracy", "n", "source"]
+    return both.iloc[order][columns].reset_index(drop=True)
+
+
+def prompt_figures(tables: Mapping[str, pd.DataFrame], published: PublishedResults, score: str) -> dict[str, Figure]:
+    """Draw the tables of all models, by name.
+
+    Args:
+        tables: What `cxprobe.judge.prompt_tables` returns, of model and asked.
+        published: The published results.
+        score: The score by which models are drawn that were not asked in words.
+    """
+    drawn = {name: table[table["asked"].isin([_REPLY, score])].assign(label=_labels) for name, table in tables.items()}
+    names = published.names
+    beside = accuracy_beside_published(
+        with_published_names(names, _inferences(drawn["accuracy_by_setting"])),
+        published_inference(names, published.inference),
+        f"Inference, beside {names.source}",
+    )
+    settings = settings_figures(
+        drawn["accuracy_by_construction"], drawn["accuracy_by_test"], drawn["accuracy_answerable"]
+    )
+    return settings | {"inference_beside_published": beside}
+
+
+def prompt_accuracy_figure(by_prompt: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracies of one model, a row per setting, a panel per set and a colour per prompt.
+
+    Args:
+        by_prompt: Columns set, shots, examples, chain_of_thought, prompt, accuracy, low, high.
+        title: Of the figure.
+    """
+    named = by_prompt.assign(setting=setting_names(by_prompt))
+    return dots(named, title, rows="setting", colours="prompt", panels="set", chance=CHANCE)
+
+
+def settings_figures(
+    by_construction: pd.DataFrame, by_test: pd.DataFrame, by_prompt: pd.DataFrame
+) -> dict[str, Figure]:
+    """Draw accuracies by construction, a figure for each setting, and those of reasoning by test and by prompt.
+
+    Args:
+        by_construction: Columns label (of the model), construction, set, shots, examples, chain_of_thought, accuracy,
+            low, high.
+        by_test: Columns label, construction, test, answerable, accuracy, low, high; may be empty.
+        by_prompt: Columns label, prompt, answerable, accuracy, low, high; may be empty.
+
+    Returns:
+        Name -> figure.
+    """
+    settings = by_construction.assign(setting=setting_names(by_construction))
+    settings = settings.sort_values("set", key=lambda sets: sets == "reasoning", kind="stable")
+    figures = {
+        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": dots(
+            own, f"By construction, {setting}", rows="construction", colours="label", panels="set", chance=CHANCE
+        )
+        for setting, own in settings.groupby("setting", sort=False)
+    }
+    if by_test.empty:
+        return figures
+    tests = by_test.sort_values("answerable", ascending=False, kind="stable")
+    figures["reasoning_tests"] = dots(
+        tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)")),
+        "Reasoning by test; C: nothing follows",
+        rows="test",
+        colours="label",
+        panels="construction",
+        chance=CHANCE,
+    )
+    groups = by_prompt["answerable"].map({True: "answerable", False: "C: nothing follows"})
+    figures["reasoning_prompts"] = dots(
+        by_prompt.assign(group=groups).sort_values("answerable", ascending=False, kind="stable"),
+        "Reasoning by prompt",
+        rows="prompt",
+        colours="label",
+        panels="group",
+        chance=CHANCE,
+    )
+    return figures
+
+
+def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str) -> Figure:
+    """Draw accuracies by setting, a panel for each set, in the settings that ran; published ones have no interval.
+
+    Where several sets of ours have the name of one published set, the labels have our own name too.
+
+    Args:
+        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high.
+        published: Columns set, shots, examples, chain_of_thought, model, accuracy.
+        title: Of the figure.
+    """
+    ran = set(_settings(run, _SETTING))
+    known = published[[setting in ran for setting in _settings(published, _SETTING)]]
+    theirs = known.assign(
+        label=[f"{model} (published)" for model in known["model"]], low=known["accuracy"], high=known["accuracy"]
+    )
+    several = run.groupby("set")["items"].transform("nunique") > 1
+    ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
+    both = pd.concat([ours, theirs], ignore_index=True)
+    return dots(
+        both.assign(setting=setting_names(both)), title, rows="setting", colours="label", panels="set", chance=CHANCE
+    )
+
+
+def setting_names(table: pd.DataFrame) -> list[str]:
+    """Return the names of a table's settings for figures: "0 shots", "3 shots of CxNLI, reasoned".
+
+    Args:
+        table: Columns shots, examples, chain_of_thought.
+    """
+    names = []
+    for shots, examples, thought in table[["shots", "examples", "chain_of_thought"]].itertuples(index=False):
+        shown = f"{shots} shot{'' if shots == 1 else 's'}" + (f" of {_stems(examples)}" if shots else "")
+        names.append(shown + (", reasoned" if thought else ""))
+    return names
+
+
+def _stems(examples: str) -> str:
+    return "+".join(Path(source).stem for source in examples.split("+"))
+
+
+def _settings(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[object, ...]]:
+    return list(table[list(keys)].itertuples(index=False, name=None))
+
+
+def _source(names: PublishedPrompts, table: pd.DataFrame) -> list[str]:
+    return [f"{names.source}, Table {number}" for number in table["table"]]
+
+
+def _inferences(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["set"] != "reasoning"]
+
+
+def _labels(table: pd.DataFrame) -> list[str]:
+    """Return the name of a model in figures: its slug, the score by which it was asked, and whether it reasoned."""
+    return [
+        f"{model}{'' if asked == _REPLY else f' ({asked})'}{', reasoned' if thought else ''}"
+        for model, asked, thought in table[[*_WHO, "chain_of_thought"]].itertuples(index=False)
+    ]

@@ -1,0 +1,208 @@
+"""The results of a stage on disk, with the records from which its runs can be written into any MLflow server."""
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.records import Dataset, RunRecord, Trial
+from cxprobe.stages.kinds import STAGES, kind_of, line_of_work
+from cxprobe.stages.outcomes import JudgedRun, Outcome
+from cxprobe.stages.stage import Stage
+from cxprobe.storage import RESULTS, read_json, replacing, write_json, write_table
+
+if TYPE_CHECKING:  # most stages draw nothing
+    from matplotlib.figure import Figure
+
+RECORD = "record.json"
+_MOST_HEADLINES = 12
+_NAMED_BY_SOURCE = ("recognition", "benchmarks")  # lines of work in which a construction has several sources
+
+
+def prepare_results(stage: Stage[Any]) -> None:
+    """Empty the outputs of a stage below results/, as DVC does before it runs one; the folders exist afterwards."""
+    outputs = {"make": ("",), "measure": ("",), "judge": ("runs",), "report": ("tables", "figures")}
+    for output in outputs[kind_of(stage.name)]:
+        shutil.rmtree(stage.results / output, ignore_errors=True)
+        (stage.results / output).mkdir(parents=True)
+
+
+def prepare_data(stage: Stage[Any]) -> None:
+    """Make the folder of a stage's data if the stage has written nothing there, so that DVC finds its output."""
+    in_files = stage.data.parent.glob(f"{stage.data.name}.*")
+    if kind_of(stage.name) != "report" and not stage.data.exists() and not any(in_files):
+        stage.data.mkdir(parents=True)
+
+
+def write_results(stage: Stage[Any], outcome: Outcome, dvc_stage: str) -> list[RunRecord]:
+    """Write all that a stage's work has returned, and return the records of its runs.
+
+    Returns:
+        The record of the stage's own run first, if it is of a kind that has one; then those of its judged runs.
+
+    Raises:
+        ValueError: The outcome has parts that a stage of this kind cannot have.
+    """
+    kind = kind_of(stage.name)
+    _require_allowed(stage.name, outcome)
+    records = []
+    if kind == "judge":
+        write_json(outcome.headline, stage.results / "metrics.json")
+    else:
+        records.append(_write_own_record(stage, outcome, dvc_stage))
+    return records + _write_judged_runs(stage, outcome, dvc_stage)
+
+
+def read_records() -> list[RunRecord]:
+    """Read the record of every run of the stages that have finished in this folder."""
+    return [_read_record(path) for path in sorted(RESULTS.rglob(RECORD))]
+
+
+def _write_own_record(stage: Stage[Any], outcome: Outcome, dvc_stage: str) -> RunRecord:
+    folder = stage.results
+    artifacts = _write_artifacts(outcome.tables, outcome.figures, folder)
+    beside = "tables" if kind_of(stage.name) == "report" else ""
+    if outcome.counts:
+        # As objects, since a column of numbers would turn whole numbers into rounded ones.
+        counts = pd.Series(dict(outcome.counts), dtype=object).rename_axis("count").reset_index(name="value")
+        artifacts.append(Path(beside) / "counts.csv")
+        write_table(counts, folder / artifacts[-1])
+    record = RunRecord(
+        experiment=STAGES,
+        name=" · ".join([stage.name, *stage.item.values()]),
+        stage=stage.name,
+        item=stage.item,
+        dvc_stage=dvc_stage,
+        params={"stage": stage.name, **stage.item, **stage.own_settings()},
+        metrics=dict(outcome.counts),  # a Counter would not survive `asdict`
+        series=outcome.series,
+        dataset=None,
+        inputs=stage.inputs,
+        facts=outcome.facts,
+        folder=folder,
+        artifacts=artifacts,
+        trials=outcome.trials,
+    )
+    return _write_record(record, folder / beside / RECORD)
+
+
+def _write_judged_runs(stage: Stage[Any], outcome: Outcome, dvc_stage: str) -> list[RunRecord]:
+    folders = [_folder_of(stage, run) for run in outcome.runs]
+    twice = sorted({str(folder) for folder in folders if folders.count(folder) > 1})
+    if twice:
+        raise ValueError(f"{stage.name} has more than one run for {', '.join(twice)}; each needs a source of its own")
+    return [
+        _write_judged_run(stage, run, outcome.facts, folder, dvc_stage)
+        for run, folder in zip(outcome.runs, folders, strict=True)
+    ]
+
+
+def _folder_of(stage: Stage[Any], run: JudgedRun) -> Path:
+    """Return the folder of a judged run; a report judges several models, and its tables/ is what DVC keeps."""
+    if kind_of(stage.name) == "report":
+        return stage.results / "tables" / "runs" / run.model / run.construction / run.source
+    return stage.results / "runs" / run.construction / run.source
+
+
+def _write_judged_run(
+    stage: Stage[Any], run: JudgedRun, facts: Mapping[str, str], folder: Path, dvc_stage: str
+) -> RunRecord:
+    experiment = line_of_work(stage.name)
+    middle = [run.source] if experiment in _NAMED_BY_SOURCE else []
+    record = RunRecord(
+        experiment=experiment,
+        name=" · ".join([run.model, *middle, run.construction]),
+        stage=stage.name,
+        item=stage.item,
+        dvc_stage=dvc_stage,
+        params={
+            "model": run.model,
+            "model_name": run.facts.name,
+            "model_kind": run.facts.kind,
+            "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
+            "construction": run.construction,
+            "source": run.source,
+            **run.settings,
+        },
+        metrics=run.metrics,
+        series=run.series,
+        dataset=None if run.dataset is None else _dataset(stage, run.dataset, run.items),
+        inputs=stage.inputs,
+        facts={**facts, "weights": run.facts.weights},
+        folder=folder,
+        artifacts=_write_artifacts(run.tables, run.figures, folder),
+        trials=(),
+    )
+    return _write_record(record, folder / RECORD)
+
+
+def _dataset(stage: Stage[Any], path: Path, items: int) -> Dataset:
+    if str(path) not in stage.inputs:
+        raise ValueError(f"{stage.name}: the data set {path} is no input of the stage; take what `Stage.use` returns")
+    return Dataset(path.as_posix(), stage.inputs[str(path)], items)
+
+
+def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, Figure]", folder: Path) -> list[Path]:
+    """Write tables and figures, and return their paths relative to the folder."""
+    for stem, table in tables.items():
+        write_table(table, folder / f"{stem}.csv")
+    for stem, figure in figures.items():
+        with replacing(folder / f"{stem}.png") as partial:
+            # Without the date and the version of matplotlib the same numbers give the same file.
+            figure.savefig(partial, format="png", dpi=150, metadata={"Software": None})
+    return [*(Path(f"{stem}.csv") for stem in tables), *(Path(f"{stem}.png") for stem in figures)]
+
+
+def _write_record(record: RunRecord, path: Path) -> RunRecord:
+    """Write a record and read it back, so that MLflow gets the same rounded numbers as `cxprobe sync` would."""
+    paths = {"folder": record.folder.as_posix(), "artifacts": [path.as_posix() for path in record.artifacts]}
+    write_json(asdict(record) | paths, path)
+    return _read_record(path)
+
+
+def _read_record(path: Path) -> RunRecord:
+    content = read_json(path)
+    try:
+        content["folder"] = Path(content["folder"])
+        content["artifacts"] = [Path(artifact) for artifact in content["artifacts"]]
+        content["series"] = {
+            name: [(step, value) for step, value in points] for name, points in content["series"].items()
+        }
+        content["dataset"] = content["dataset"] and Dataset(**content["dataset"])
+        content["trials"] = [Trial(**trial) for trial in content["trials"]]
+        return RunRecord(**content)
+    except (KeyError, TypeError) as fault:
+        raise DataError(f"{path} is no record of this version of cxprobe ({fault}); run its stage again") from fault
+
+
+def _require_allowed(stage: str, outcome: Outcome) -> None:
+    """Refuse what would be written nowhere, or to where DVC does not look."""
+    kind = kind_of(stage)
+    forbidden: dict[str, Sequence[str]] = {
+        "make": ("headline", "runs"),
+        "measure": ("headline", "runs"),
+        "judge": ("counts", "series", "tables", "figures", "trials"),
+        "report": ("headline", "trials"),
+    }
+    found = [name for name in forbidden[kind] if getattr(outcome, name)]
+    if found:
+        raise ValueError(f"{stage}: the outcome of a stage that begins with '{kind}' cannot have {', '.join(found)}")
+    numbers = list(_leaves(outcome.headline))
+    if len(numbers) > _MOST_HEADLINES or any(depth > 2 for depth in numbers):
+        raise ValueError(
+            f"{stage}: headline has {len(numbers)} numbers, nested {max(numbers)} deep; at most {_MOST_HEADLINES} are "
+            "allowed, at most 2 deep; put the others into the metrics of the runs"
+        )
+
+
+def _leaves(content: Mapping[str, Any], depth: int = 1) -> Iterable[int]:
+    """Return at which depth each number of a nested mapping is."""
+    for value in content.values():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, depth + 1)
+        else:
+            yield depth

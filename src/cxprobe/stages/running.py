@@ -1,0 +1,113 @@
+"""What happens around every stage's work: parameters in, results and records out, runs in MLflow, and a clean end.
+
+A script in pipelines/ hands its work to `run_stage`. The work reads what it needs through `Stage.use`, writes its
+data through `cxprobe.storage`, and returns finished numbers, tables and figures as an `Outcome`.
+"""
+
+import gc
+import os
+import signal
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import replace
+from types import FrameType
+from typing import NoReturn
+
+from cxprobe.errors import CxprobeError
+from cxprobe.params import Params, load_params
+from cxprobe.records import Circumstances, RunRecord
+from cxprobe.stages.kinds import is_tracked, kind_of
+from cxprobe.stages.outcomes import Outcome
+from cxprobe.stages.provenance import begin, milliseconds
+from cxprobe.stages.records import prepare_data, prepare_results, write_results
+from cxprobe.stages.stage import P, Stage
+
+
+class Killed(SystemExit):
+    """The process was told to stop; its exit code is 128 + the signal's number."""
+
+
+def run_stage(work: Callable[[Stage[Params]], Outcome | None], *grid: str, of: tuple[str, ...] | None = None) -> None:
+    """Run the work of a stage of the pipeline: `run_stage_with` the parameters of params.yaml."""
+    run_stage_with(load_params, work, *grid, of=of)
+
+
+def run_stage_with(
+    load: Callable[[], P],
+    work: Callable[[Stage[P]], Outcome | None],
+    *grid: str,
+    of: tuple[str, ...] | None = None,
+) -> None:
+    """Run a stage's work as the main program: ``python pipelines/make/<stage>.py --construction <slug> ...``.
+
+    Exit codes: 0; 2 for a fault that the user can mend (printed without a traceback); 128 + n after signal n; 1 for
+    anything else, with a traceback.
+
+    Args:
+        load: Reads the parameters.
+        work: Named as its script; returns None in the helper processes of a multi-process strategy, which
+            Lightning starts by running the script again: they neither track nor write results.
+        grid: What the script takes, such as "model" and "construction".
+        of: Which of these name the folders of data and results; by default all of them.
+    """
+    arguments = ArgumentParser(description=sys.modules[work.__module__].__doc__)
+    for name in grid:
+        arguments.add_argument(f"--{name}", required=True)
+    item: dict[str, str] = vars(arguments.parse_args())
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, _kill)
+    try:
+        stage = Stage(work.__name__, item, load(), of)
+        if is_helper_process() or not is_tracked(stage.name):
+            work(stage)
+        else:
+            _work_and_record(work, stage)
+        # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
+        gc.freeze()
+    except CxprobeError as fault:
+        print(f"{work.__name__}: {fault}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def is_helper_process() -> bool:
+    """Return whether this is not the first process of a run over several devices or machines."""
+    return any(int(os.environ.get(name, 0)) > 0 for name in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
+
+
+def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]) -> None:
+    """Do the work of a stage; a stage that judges has no run of its own."""
+    from cxprobe import tracking  # here, since MLflow takes seconds to import and not every stage has a run
+
+    dvc_stage = os.environ.get("DVC_STAGE", "")
+    circumstances = begin(stage.placement())  # of the code that begins the work, whatever is committed meanwhile
+    prepare_results(stage)
+    if kind_of(stage.name) == "judge":
+        records, circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
+        tracking.add_runs(records, circumstances)
+        return
+    with tracking.running(stage.name, stage.item, dvc_stage) as run:
+        (own, *judged), circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
+        if run is not None:
+            tracking.finish(run, own, circumstances)
+            tracking.add_runs(judged, circumstances)
+
+
+def _work_and_write(
+    work: Callable[[Stage[P]], Outcome | None], stage: Stage[P], dvc_stage: str, circumstances: Circumstances
+) -> tuple[list[RunRecord], Circumstances]:
+    """Do the work and write everything that is on disk, so that the tracking store can be written from there."""
+    from cxprobe.tracking import keep_circumstances
+
+    outcome = work(stage)
+    if outcome is None:
+        raise TypeError(f"{stage.name} returned no outcome in its main process")
+    prepare_data(stage)
+    records = write_results(stage, outcome, dvc_stage)
+    circumstances = replace(circumstances, finished=milliseconds())
+    keep_circumstances(records, circumstances)
+    return records, circumstances
+
+
+def _kill(signum: int, _frame: FrameType | None) -> NoReturn:
+    raise Killed(128 + signum)

@@ -1,0 +1,193 @@
+"""A store of the raw numbers that a model gave, so that none of them is computed twice.
+
+What a model was asked is named by a key (`key_of`), and the answer is one number or several. Answers are appended to
+files as they come: a killed run goes on where it stopped, and a corrected text costs only itself. Every file is written
+by one process under a name of its own, whole or not at all, so several processes can use one store at the same time,
+on a shared disk too.
+"""
+
+import hashlib
+import time
+import uuid
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cxprobe.storage.files import SCRATCH, project_folder, replacing, scratch_folder
+
+_KEY_BYTES = 16
+_SECONDS = 5.0  # between two writes: the most work that a killed process loses
+_MOST_FILES = 64  # small files that one process keeps before it joins them
+_DAMAGED = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile)
+
+
+def key_of(*parts: NDArray[np.int32]) -> bytes:
+    """Return the key, 16 bytes, of what a model is asked.
+
+    Args:
+        parts: All that the answer follows from, in a fixed order; at most one of them may vary in length.
+    """
+    return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=_KEY_BYTES).digest()
+
+
+def answers_folder(slug: str, *parts: object) -> Path:
+    """Return the folder of a model's answers, in the project's scratch folder.
+
+    Args:
+        slug: The model's key in params.yaml, for the eye.
+        parts: All that decides on an answer beside what is asked: weights, precision and the like; their ``repr`` tells
+            them apart.
+    """
+    folder = scratch_folder(project_folder() / SCRATCH / "answers", *parts)
+    return folder.with_name(f"{slug}-{folder.name}")
+
+
+class _Segment(NamedTuple):
+    """Answers in the order of their keys.
+
+    Attributes:
+        keys: Shape (answers,), sorted.
+        bounds: Shape (answers + 1,): an answer's numbers are those from its bound to the next.
+        numbers: The numbers of all answers.
+    """
+
+    keys: NDArray[np.bytes_]
+    bounds: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+
+
+class AnswerStore:
+    """The answers of one model in one folder.
+
+    It is a context manager: what was added is on disk at the latest when the block is left, also by an exception, and
+    a block that ends well leaves one file.
+
+    Attributes:
+        folder: Where its files are.
+        kept: How many answers this process has added.
+    """
+
+    def __init__(self, folder: Path, *, seconds: float = _SECONDS) -> None:
+        """Open a store; a folder that does not exist is an empty one.
+
+        Args:
+            folder: Named by all that decides on an answer beside what is asked (see `answers_folder`).
+            seconds: The least time between two writes.
+        """
+        self.folder = folder
+        self.kept = 0
+        self._seconds = seconds
+        self._written = time.monotonic()
+        self._new: dict[bytes, NDArray[np.float64]] = {}
+        self._own: dict[Path, _Segment] = {}
+        self._others: list[_Segment] | None = None  # from files that were there before; None until they are read
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Write what is not on disk yet; if all went well, join this process's files."""
+        self._write()
+        if kind is None:
+            self._join_own()
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float64]]:
+        """Return the answers that are known, by their keys.
+
+        The files of others are read once, at the first call; what this process adds later is found too.
+        """
+        if self._others is None:
+            self._others = [_join(segments)] if (segments := list(_read_all(self.folder))) else []
+        found = {key: self._new[key] for key in keys if key in self._new}
+        wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
+        for segment in (*self._others, *self._own.values()):
+            places = np.minimum(np.searchsorted(segment.keys, wanted), len(segment.keys) - 1)
+            for hit in np.flatnonzero(segment.keys[places] == wanted).tolist():
+                start, stop = segment.bounds[places[hit] : places[hit] + 2]
+                found[keys[hit]] = segment.numbers[start:stop]
+        return found
+
+    def add(self, answers: Mapping[bytes, NDArray[np.float64]]) -> None:
+        """Keep answers, by their keys; they are on disk some seconds later.
+
+        Args:
+            answers: Each of shape (numbers,). One that is not finite is left out, so that it will be asked again.
+        """
+        finite = {key: numbers for key, numbers in answers.items() if np.isfinite(numbers).all()}
+        self._new |= finite
+        self.kept += len(finite)
+        if time.monotonic() - self._written >= self._seconds:
+            self._write()
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        if self._new:
+            keys = sorted(self._new)
+            lengths = [len(self._new[key]) for key in keys]
+            numbers = np.concatenate([self._new[key] for key in keys])
+            self._save(_Segment(np.array(keys, dtype=f"S{_KEY_BYTES}"), _bounds(lengths), numbers))
+            self._new = {}
+        if len(self._own) >= _MOST_FILES:
+            self._join_own()
+
+    def _save(self, segment: _Segment) -> None:
+        path = self.folder / f"{uuid.uuid4().hex}.npz"
+        with replacing(path) as partial, partial.open("wb") as file:
+            np.savez(file, keys=segment.keys, bounds=segment.bounds, numbers=segment.numbers)
+        self._own[path] = segment
+
+    def _join_own(self) -> None:
+        """Write this process's files as one, and only then delete them."""
+        if len(self._own) > 1:
+            small, self._own = self._own, {}
+            self._save(_join(list(small.values())))
+            for path in small:
+                path.unlink(missing_ok=True)
+
+
+def _read_all(folder: Path) -> Iterator[_Segment]:
+    """Read the files of a store; if another process joins its own meanwhile, the joined file too."""
+    seen: set[Path] = set()
+    while unread := sorted(set(folder.glob("*.npz")) - seen):
+        seen.update(unread)
+        yield from (segment for path in unread if (segment := _read(path)) is not None)
+
+
+def _read(path: Path) -> _Segment | None:
+    """Return what a file holds, or None if it is damaged, or was joined to another since it was seen."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            segment = _Segment(file["keys"], file["bounds"], file["numbers"])
+        consistent = len(segment.bounds) == len(segment.keys) + 1 and segment.bounds[-1] == len(segment.numbers)
+        if not consistent or not len(segment.keys):
+            raise ValueError("its arrays are empty or do not belong together")
+    except FileNotFoundError:
+        return None
+    except _DAMAGED as fault:
+        warnings.warn(f"{path} is damaged ({fault}); its answers are computed again, so delete it", stacklevel=2)
+        return None
+    return segment
+
+
+def _join(segments: Sequence[_Segment]) -> _Segment:
+    """Return the answers of several segments as one."""
+    keys = np.concatenate([segment.keys for segment in segments])
+    lengths = np.concatenate([np.diff(segment.bounds) for segment in segments])
+    numbers = np.concatenate([segment.numbers for segment in segments])
+    order = np.argsort(keys, kind="stable")
+    bounds = _bounds(lengths[order])
+    shifts = np.repeat(_bounds(lengths)[:-1][order] - bounds[:-1], lengths[order])  # (numbers,)
+    return _Segment(keys[order], bounds, numbers[shifts + np.arange(len(numbers))])
+
+
+def _bounds(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

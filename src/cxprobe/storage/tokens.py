@@ -1,0 +1,48 @@
+"""The scores of tokens as a table, one row for each text and scheme."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.records import ModelFacts, TokenScores
+from cxprobe.storage.models import write_model_facts
+from cxprobe.storage.tables import write_table
+
+
+def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder: Path) -> None:
+    """Write scores as ``tokens.parquet`` (see `token_table`), and what gave them as ``model.json``."""
+    write_table(token_table(scores), folder / "tokens.parquet")
+    write_model_facts(facts, folder)
+
+
+def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
+    """Return scores as a table that `write_table` can write.
+
+    Args:
+        scores: What was scored.
+
+    Returns:
+        One row a record: text; scheme; and, with one entry a token, ids, starts and stops (the characters of the
+        token), words and log_probs (NaN, which .parquet keeps as null, for a token without a score).
+    """
+    rows = [
+        (one.text, one.scheme, one.ids, one.spans[:, 0], one.spans[:, 1], one.words, one.log_probs) for one in scores
+    ]
+    return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "words", "log_probs"])
+
+
+def token_scores_of(table: pd.DataFrame) -> list[TokenScores]:
+    """Return the scores of a table that `token_table` made, exactly as they were."""
+    return [
+        TokenScores(
+            row["text"],
+            row["scheme"],
+            np.asarray(row["ids"], dtype=np.int32),
+            np.column_stack([row["starts"], row["stops"]]).astype(np.int64),
+            np.asarray(row["words"], dtype=np.int64),
+            np.asarray(row["log_probs"], dtype=np.float64),
+        )
+        for row in table.to_dict("records")
+    ]

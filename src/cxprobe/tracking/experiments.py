@@ -1,0 +1,102 @@
+"""The experiments, with the description that MLflow shows above the table of each."""
+
+STAGES = "stages"
+
+_RATES = """\
+`accuracy` is a share of right answers in [0, 1], `low` and `high` are the ends of its 95 % interval, which takes into
+account that items share words, and `n` is the number of items. A tie of two answers counts as half, and `tie_rate` is
+the share of ties."""
+
+_READING = """\
+A run is one model on one construction; the construction `all` is all of them together. Every run has the same
+parameters, so two runs can be compared line by line, and charts can be grouped by `params.model` or
+`params.construction`. The full tables and the figures are artifacts, under the same paths in every run. The data set
+column names the items and their MD5 in DVC."""
+
+
+def _description(*paragraphs: str) -> str:
+    """Return paragraphs as Markdown; a line break inside of a paragraph has no meaning."""
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+
+
+DESCRIPTIONS = {
+    "recognition": _description(
+        """\
+**Recognition: do a model's vectors tell sentences with a construction from sentences without it?** A linear probe
+is fitted for every layer, on one lexical half of the sentences, and tested on the other half.""",
+        _RATES,
+        """\
+The headline `accuracy` is that of the middle layer (`layer`), which is fixed in advance, so that it is no maximum over
+layers; `accuracy_layer_0` is that of the embeddings and `accuracy_highest` the best layer's. `control_<name>` is what a
+probe reaches without the model's vectors, such as from the words alone (0.5 is chance): only what is above the controls
+says something about the model.""",
+        """\
+`by_layer.accuracy` and `by_layer.<feature>` are series whose step is the layer. To see curves of several models in one
+chart, select their runs and open `by_layer.accuracy` with the step as the x axis.""",
+        """\
+The parameter `source` says whether the sentences are from a grammar (`generated`) or from a corpus with people's labels
+(`mined`); compare runs of one source.""",
+        _READING,
+    ),
+    "scenarios": _description(
+        """\
+**Scenarios: does a masked model draw the conclusion that a construction licenses?** A rule, instances of it and a
+sentence with a mask are given, and two candidate words compete for the mask.""",
+        _RATES,
+        """\
+`accuracy` is that of the base test, without calibration. `test.<S>` is the accuracy on a test that differs from the
+base test in one respect, such as which word comes last, and `flips.<S>` is the share of items on which the decision is
+right in one of the two tests and wrong in the other. `<calibration>.test.<S>` is the accuracy after the candidates'
+probabilities have been divided by those that they have without the rule. A model that understands the rule is right in
+all tests and never flips; a model that copies a word is right only in those that favour this word.""",
+        _READING,
+    ),
+    "pairs": _description(
+        """\
+**Minimal pairs: does a model find the right text more probable than the wrong one?** The texts of a pair differ in what
+a construction means (`tests: meaning`) or in how it is formed (`tests: form`).""",
+        _RATES,
+        """\
+0.5 is chance. `variant.<A|B>` is the accuracy on one wording, `noun_type.<type>` that for one type of nouns, and
+`words.pseudo` that with pseudowords in the place of content words. `score.<name>` is the accuracy if another score
+decides, such as the sum over tokens. `bias_order` is how far apart the accuracies are on pairs that name two people in
+one order and in the other, `bias_variant` the same for the two wordings, and `changed_with_order` the share of items on
+which the decision is right in one order only. All three are 0 for a model that understands, and exist for pairs of
+meaning only. `_low` and `_high` end the names of their intervals.""",
+        """\
+Runs that belong to a training or to a family of models have series whose step is the number of tokens or of
+parameters.""",
+        _READING,
+    ),
+    "prompts": _description(
+        """\
+**Prompts: does a model answer questions about a construction rightly?** Instructed models are asked in words
+(`model_kind: instructed`), other models by the probability of each answer.""",
+        _RATES,
+        """\
+`accuracy` is over all sets of items together and `set.<name>` over one: `challenge`, for example, has the same surface
+and another construction, so that a model cannot be right by the surface alone. `macro_f1` is the mean of the F1 scores
+of the answers. `unparsed` is the share of replies that contain no answer; they count as wrong. `failed` tells how many
+requests a server did not answer; they do not count.""",
+        "`by_shots.<set>` is a series whose step is the number of solved examples in the prompt.",
+        _READING,
+    ),
+    "benchmarks": _description(
+        """\
+**Benchmarks: minimal pairs of others, such as BLiMP.** The parameter `source` is the benchmark and `construction` is a
+group of its items, such as a phenomenon; `all` is all of them together.""",
+        _RATES,
+        "0.5 is chance. `score.<name>` is the accuracy if another score decides, such as the sum over tokens.",
+        _READING,
+    ),
+    STAGES: _description(
+        """\
+**Stages: what was made, measured and reported, and when.** A run is one execution of a stage of dvc.yaml, named by the
+stage and its item. Its metrics are counts, such as the number of sentences, and the accuracies of a search; they are no
+results about models, which are in the other experiments.""",
+        """\
+Runs have the status RUNNING while they work, FAILED after an error and KILLED after a signal. Filter by stage with
+`params.stage = 'tune_probes'`. Each trial of a search with Optuna is a child of its run: click the plus sign beside the
+run, with the runs sorted by the time of creation.""",
+    ),
+}

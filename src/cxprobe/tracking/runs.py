@@ -1,0 +1,235 @@
+"""Runs: opened before the work, written when it has finished, and written again from their records.
+
+Tracking never stops work: whatever goes wrong with the store is a warning, since `cxprobe sync` can make up for it.
+"""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from mlflow import MlflowClient, entities
+
+from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
+from cxprobe.tracking.circumstances import find_circumstances, record_digest
+from cxprobe.tracking.experiments import STAGES
+from cxprobe.tracking.store import TrackingError, experiment_id, open_store, tracking_uri
+
+RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
+PROCESS_TAG = "cxprobe.process"  # machine:process of a run, by which the run of a process that died is known
+STAGE_TAG = "cxprobe.stage"
+_BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that has begun and not yet ended."""
+
+    client: MlflowClient
+    id: str
+
+
+@contextmanager
+def running(stage: str, item: Mapping[str, str], dvc_stage: str) -> Iterator[OpenRun | None]:
+    """Begin the run of a stage that makes, measures or reports.
+
+    It ends as FAILED or KILLED if the block does, and stays open for `finish` otherwise. Runs of the same stage and
+    item that a process of this machine has left open because it died (SIGKILL, no memory) end as KILLED.
+
+    Args:
+        stage: The stage's name.
+        item: The stage's arguments.
+        dvc_stage: The name under which DVC runs it; "" if it is run by hand.
+
+    Yields:
+        The run; None if the store cannot be reached, after a warning.
+    """
+    run = None
+    with _tolerated("the stage works on without an MLflow run; `cxprobe sync` writes it later"):
+        client = open_store()
+        experiment = experiment_id(client, STAGES)
+        tags = _item_tags(stage, item)
+        _end_runs_of_dead_processes(client, experiment, tags)
+        tags |= {"dvc.stage": dvc_stage, PROCESS_TAG: f"{platform.node()}:{os.getpid()}"}
+        run = OpenRun(client, _create(client, experiment, " · ".join([stage, *item.values()]), tags))
+    try:
+        yield run
+    except Exception:
+        _end(run, "FAILED")
+        raise
+    except BaseException:
+        _end(run, "KILLED")
+        raise
+
+
+def finish(run: OpenRun, record: RunRecord, circumstances: Circumstances) -> None:
+    """Write the record of a finished stage into its open run, and end it as FINISHED."""
+    with _tolerated("the results are written; `cxprobe sync` writes the run later"):
+        tags = {"mlflow.runName": _name(record, circumstances), **_tags(record, circumstances)}
+        _log(run, tags=[entities.RunTag(name, value) for name, value in tags.items()])
+        _write(run, record, circumstances)
+
+
+def add_runs(records: Sequence[RunRecord], circumstances: Circumstances) -> None:
+    """Write the runs of records, apart from those that the store has already."""
+    if records:
+        with _tolerated("the results are written; `cxprobe sync` writes the runs later"):
+            _add_missing(open_store(), [(record, circumstances) for record in records])
+
+
+def sync(records: Sequence[RunRecord]) -> int:
+    """Write the runs of all records that the store lacks, the oldest first, and return their number.
+
+    Raises:
+        TrackingError: The store cannot be written.
+    """
+    known = [(record, find_circumstances(record)) for record in records]
+    known.sort(key=lambda pair: pair[1].started if pair[1] else 0)
+    try:
+        return _add_missing(open_store(), known)
+    except Exception as error:  # every kind of store has errors of its own
+        raise TrackingError(
+            f"the tracking store at {tracking_uri()} cannot be written ({error}); if it is a local file and damaged, "
+            "delete it and run `cxprobe sync` again, which writes all runs into a new one"
+        ) from error
+
+
+@contextmanager
+def _tolerated(consequence: str) -> Iterator[None]:
+    """Turn an error of the tracking store into a warning."""
+    try:
+        yield
+    except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
+        print(f"MLflow at {tracking_uri()} does not work ({error}): {consequence}", file=sys.stderr)
+
+
+def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, Circumstances | None]]) -> int:
+    experiments = {name: experiment_id(client, name) for name in dict.fromkeys(one.experiment for one, _ in records)}
+    added = 0
+    for record, circumstances in records:
+        experiment = experiments[record.experiment]
+        query = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record_digest(record)}'"
+        if client.search_runs([experiment], query, max_results=1):
+            continue
+        # Tags that a run has from the beginning cost no transaction of their own.
+        tags = {**_item_tags(record.stage, record.item), **_tags(record, circumstances)}
+        run = OpenRun(client, _create(client, experiment, _name(record, circumstances), tags, circumstances))
+        try:
+            _write(run, record, circumstances)
+        except Exception:
+            _end(run, "FAILED")
+            raise
+        added += 1
+    return added
+
+
+def _create(
+    client: MlflowClient,
+    experiment: str,
+    name: str,
+    tags: Mapping[str, str],
+    circumstances: Circumstances | None = None,
+) -> str:
+    started = circumstances.started if circumstances else None
+    return str(client.create_run(experiment, start_time=started, run_name=name, tags=tags).info.run_id)
+
+
+def _end(run: OpenRun | None, status: str) -> None:
+    """End a run whose work has failed; a store that does not answer must not hide why."""
+    if run is not None:
+        with _tolerated(f"the run could not be ended as {status}"):
+            run.client.set_terminated(run.id, status=status)
+
+
+def _end_runs_of_dead_processes(client: MlflowClient, experiment: str, tags: Mapping[str, str]) -> None:
+    same = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
+    for run in client.search_runs([experiment], f"attributes.status = 'RUNNING' and {same}"):
+        node, _, process = run.data.tags.get(PROCESS_TAG, "").rpartition(":")
+        if node == platform.node() and not psutil.pid_exists(int(process)):
+            client.set_terminated(run.info.run_id, status="KILLED")
+
+
+def _write(run: OpenRun, record: RunRecord, circumstances: Circumstances | None) -> None:
+    """Write all of a record but its tags into a run, and end the run as FINISHED."""
+    finished = circumstances.finished if circumstances else 0
+    points = [(name, value, 0) for name, value in record.metrics.items()]
+    points += [(name, value, step) for name, series in record.series.items() for step, value in series]
+    _log(
+        run,
+        metrics=[entities.Metric(name, value, finished, step) for name, value, step in points],
+        params=[entities.Param(name, value) for name, value in record.params.items()],
+    )
+    if record.dataset is not None:
+        run.client.log_inputs(run.id, [_dataset_input(record.dataset)])
+    for artifact in record.artifacts:
+        if (record.folder / artifact).is_file():  # DVC may not have fetched it
+            parent = None if artifact.parent == Path() else artifact.parent.as_posix()
+            run.client.log_artifact(run.id, str(record.folder / artifact), parent)
+    if record.trials:
+        experiment = run.client.get_run(run.id).info.experiment_id
+        for trial in record.trials:
+            _write_trial(run, experiment, trial, circumstances)
+    run.client.set_terminated(run.id, status="FINISHED", end_time=finished or None)
+
+
+def _log(run: OpenRun, **kinds: Sequence[Any]) -> None:
+    """Log metrics, params and tags in as few calls as MLflow's limits allow."""
+    for start in range(0, max(map(len, kinds.values())), _BATCH):
+        run.client.log_batch(run.id, **{kind: every[start : start + _BATCH] for kind, every in kinds.items()})
+
+
+def _item_tags(stage: str, item: Mapping[str, str]) -> dict[str, str]:
+    return {STAGE_TAG: stage, **{f"item.{key}": value for key, value in item.items()}}
+
+
+def _name(record: RunRecord, circumstances: Circumstances | None) -> str:
+    """Return the name of a run; it ends in that of the DVC experiment, if there is one."""
+    return " · ".join(filter(None, [record.name, circumstances.dvc_experiment if circumstances else ""]))
+
+
+def _tags(record: RunRecord, circumstances: Circumstances | None) -> dict[str, str]:
+    tags = {
+        RECORD_TAG: record_digest(record),
+        "dvc.stage": record.dvc_stage,
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": f"{record.stage}.py",
+        **record.facts,
+        **{f"input.{path}": digest for path, digest in record.inputs.items()},
+    }
+    if circumstances is None:
+        return tags
+    return tags | {
+        "mlflow.source.git.commit": circumstances.commit,
+        "git.dirty": str(circumstances.dirty).lower(),
+        "dvc.experiment": circumstances.dvc_experiment,
+        **{f"environment.{key}": value for key, value in circumstances.environment.items()},
+        **{f"placement.{key}": value for key, value in circumstances.placement.items()},
+    }
+
+
+def _dataset_input(data: Dataset) -> entities.DatasetInput:
+    """Return the entry of MLflow's Dataset column; no data is loaded for it."""
+    source = json.dumps({"uri": data.name})
+    profile = json.dumps({"num_rows": data.items})
+    return entities.DatasetInput(
+        entities.Dataset(data.name, data.digest, "local", source, profile=profile),
+        tags=[entities.InputTag("mlflow.data.context", "evaluation")],
+    )
+
+
+def _write_trial(parent: OpenRun, experiment: str, trial: Trial, circumstances: Circumstances | None) -> None:
+    tags = {"mlflow.parentRunId": parent.id}
+    run = OpenRun(parent.client, _create(parent.client, experiment, trial.name, tags, circumstances))
+    finished = circumstances.finished if circumstances else 0
+    _log(
+        run,
+        metrics=[entities.Metric(name, value, finished, 0) for name, value in trial.metrics.items()],
+        params=[entities.Param(name, value) for name, value in trial.params.items()],
+    )
+    run.client.set_terminated(run.id, status=trial.status, end_time=finished or None)

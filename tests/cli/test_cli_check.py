@@ -1,0 +1,299 @@
+"""`cxprobe check`: every fault of every file at once, in a project's folder without models."""
+
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+from ruamel.yaml import YAML
+from typer.testing import CliRunner
+
+from conftest import PEOPLE, ROOT, change_params, project_environment, shrink, write_toy_construction, write_toy_labels
+from cxprobe.cli import app
+
+HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "transformers"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project's folder with all that `cxprobe check` reads, and frames to be written."""
+    write_toy_construction(tmp_path / "constructions")
+    write_toy_labels(tmp_path / "constructions")
+    (tmp_path / "lexicon").mkdir()
+    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
+
+    def change(params):
+        shrink(params)
+        params["grid"]["frames"] = {"llms": ["mock"], "constructions": ["toy"]}
+
+    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def replace(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def change(folder, how):
+    """Let ``how`` change the content of params.yaml."""
+    change_params(folder, folder / "params.yaml", how)
+
+
+def check():
+    done = CliRunner().invoke(app, ["check"])
+    return done.exit_code, done.output.splitlines()
+
+
+def run_check(folder):
+    """Run the command as a person does; return what it wrote, the modules that it imported, and its seconds of CPU."""
+    code = "from cxprobe.cli import app\nimport sys\ntry: app(['check'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    environment, began = project_environment(ROOT), cpu_of_children()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done, set(done.stderr.splitlines()[-1].split()), cpu_of_children() - began
+
+
+def cpu_of_children():
+    """Return the seconds that finished processes have computed, which depend less than a clock on what else runs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_check_accepts_a_project_without_a_fault(folder):
+    assert check() == (0, ["params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"])
+
+
+@pytest.mark.pipeline
+def test_check_of_the_embedded_preset_imports_nothing_heavy():
+    done, modules, _ = run_check(ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "no fault" in done.stdout
+    assert not HEAVY & modules
+
+
+@pytest.mark.slow
+def test_check_of_the_embedded_preset_takes_less_than_three_seconds():
+    assert min(run_check(ROOT)[2] for _ in range(3)) < 3
+
+
+@pytest.mark.pipeline
+def test_faults_are_printed_without_a_traceback_and_the_exit_code_is_2(folder):
+    replace(folder / "constructions" / "toy" / "test.cfg", "'king'", "'cat'")
+    done, _, _ = run_check(folder)
+    assert done.returncode == 2
+    assert "line 8: 'cat' (NOUN) is also in constructions/toy/train.cfg, line 8 (NOUN)" in done.stderr
+    assert "\n1 fault\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
+    toy = folder / "constructions" / "toy"
+    change(folder, lambda params: params["fit_probes"].update(jobs=0))
+    replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
+    replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
+    replace(folder / "prompts" / "frames.yaml", "{statement}", "")
+    replace(toy / "construction.yaml", "  length: {", "  label: {")
+    replace(toy / "train.cfg", "NOUN ->", "NUON ->")
+    replace(toy / "test.cfg", "VERB ->", "VREB ->")
+    replace(toy / "pattern.yaml", "must_match:", "mustmatch:")
+    replace(toy / "labels.tsv", "\tnegative\t", "\tnegatve\t")
+    replace(toy / "pairs.yaml", "gift: an egg", 'gift: ""')
+    replace(toy / "scenarios.yaml", "base: S1", "base: S9")
+    replace(toy / "items.yaml", "{OBJ} {OBJ:was}", "{OJB} {OBJ:was}")
+    code, lines = check()
+    assert code == 2
+    *faults, count = lines
+    assert count == f"{len(faults)} faults"
+    files = [fault.split(":")[0].split(",")[0] for fault in faults]
+    assert files == sorted(files)
+    assert list(dict.fromkeys(files)) == [
+        *(f"constructions/toy/{name}" for name in ("construction.yaml", "items.yaml", "labels.tsv", "pairs.yaml")),
+        *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml", "test.cfg", "train.cfg")),
+        *("lexicon/people.yaml", "params.yaml", "prompts/frames.yaml", "prompts/reasoning.yaml"),
+    ]
+
+
+def test_every_fault_of_a_file_is_told(folder):
+    toy = folder / "constructions" / "toy"
+    replace(toy / "items.yaml", "{OBJ} {OBJ:was}", "{OJB} {OBJ:was}")
+    replace(toy / "items.yaml", "{not-done: entailment}", "{undone: entailment}")
+    replace(toy / "pairs.yaml", "gift: a cake", "gift: an cake")
+    replace(toy / "pairs.yaml", "gave {them} something", "gave {thme} something")
+    _, lines = check()
+    items = "constructions/toy/items.yaml: inference: "
+    assert [line.partition(" (allowed")[0] for line in lines if "hypothes" in line] == [
+        f"{items}hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?",
+        f"{items}challenge[0].gold: 'undone' is not a hypothesis; did you mean 'done'?",
+    ]
+    assert "constructions/toy/pairs.yaml, line 20: variant B: 'an cake' has the wrong article" in lines
+    assert any("pairs.yaml, line 10: the slot 'thme' is unknown" in line for line in lines)
+
+
+def test_a_fault_is_told_once_however_often_its_file_is_read(folder):
+    replace(folder / "constructions" / "toy" / "items.yaml", "gold: neutral", "gold: nuetral")
+    code, lines = check()
+    assert (code, lines[-1], len(lines)) == (2, "1 fault", 2)
+
+
+def test_what_depends_on_a_faulty_part_of_another_file_is_not_told_as_a_fault(folder):
+    toy = folder / "constructions" / "toy"
+    replace(toy / "construction.yaml", "  length: {", "  label: {")
+    code, lines = check()
+    assert (code, lines[-1], len(lines)) == (2, "1 fault", 2)
+    assert lines[0].startswith("constructions/toy/construction.yaml: features.label: 'label' names another column")
+
+
+def test_minimal_pairs_are_checked_as_far_as_it_goes_without_the_people(folder):
+    (folder / "lexicon" / "people.yaml").write_text("types: {}\n")
+    replace(folder / "constructions" / "toy" / "pairs.yaml", "tests: meaning", "tests: spelling")
+    _, lines = check()
+    assert lines[0].startswith("constructions/toy/pairs.yaml: tests: 'spelling' is not allowed")
+    assert lines[1].startswith("lexicon/people.yaml: pronouns: missing")
+
+
+def test_all_constructions_are_checked_whatever_the_grid_names(folder):
+    write_toy_construction(folder / "others")
+    (folder / "others" / "toy").rename(folder / "constructions" / "other")
+    replace(folder / "constructions" / "other" / "scenarios.yaml", "base: S1", "base: S9")
+    (folder / "constructions" / "empty").mkdir()
+    assert check() == (
+        2,
+        [
+            "constructions/empty/construction.yaml: there is no such file",
+            "constructions/other/scenarios.yaml: base: 'S9' is not in tests (allowed: S1, S2, S3)",
+            "2 faults",
+        ],
+    )
+
+
+def test_a_second_construction_needs_no_python(folder):
+    write_toy_construction(folder / "others")
+    (folder / "others" / "toy").rename(folder / "constructions" / "other")
+
+    def add(params):
+        for part in ("scenarios", "pairs", "prompts"):
+            params["grid"][part]["constructions"].append("other")
+        params["grid"]["sentences"].append("other")
+        params["grid"]["recognition"]["constructions"]["other"] = ["generated"]
+
+    change(folder, add)
+    assert check()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [
+        ("train.cfg", "sentences"),
+        ("pattern.yaml", "mining"),
+        ("labels.tsv", "labels"),
+        ("scenarios.yaml", "scenarios.constructions"),
+        ("pairs.yaml", "pairs.constructions"),
+        ("items.yaml", "prompts.constructions"),
+    ],
+)
+def test_a_construction_of_the_grid_without_the_file_that_it_needs_is_told(folder, file, part):
+    (folder / "constructions" / "toy" / file).unlink()
+    code, lines = check()
+    assert code == 2
+    path = f"constructions/toy/{file}"
+    told = f"params.yaml: grid.{part}: toy needs {path}, and there is no such file; write it, or take toy out"
+    assert told in lines
+
+
+def test_probes_without_features_are_told(folder):
+    toy = folder / "constructions" / "toy" / "construction.yaml"
+    toy.write_text(toy.read_text().partition("features:")[0])
+    assert any(
+        line.startswith("params.yaml: grid.recognition.constructions.toy: its construction.yaml has no features")
+        for line in check()[1]
+    )
+    change(folder, lambda params: params["build_recognition"]["generated"].update(all_sentences=True))
+    assert check()[0] == 0
+
+
+def test_the_packages_of_an_installed_corpus_are_looked_for(folder):
+    corpus = {"kind": "installed", "packages": "corpora/none.txt", "shards": 1}
+    change(folder, lambda params: params["corpora"].update(documentation=corpus))
+    fault = "params.yaml: corpora.documentation.packages: there is no file corpora/none.txt"
+    assert check() == (2, [fault, "1 fault"])
+
+
+def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
+    for name in ("pattern.yaml", "labels.tsv", "scenarios.yaml", "items.yaml", "train.cfg", "test.cfg"):
+        (folder / "constructions" / "toy" / name).unlink()
+    shutil.rmtree(folder / "prompts")
+    toy = folder / "constructions" / "toy" / "construction.yaml"
+    toy.write_text(toy.read_text().partition("grammar:")[0])
+    yaml = YAML(typ="safe")
+    params = yaml.load(ROOT / "presets" / "pairs.yaml")
+    params["grid"]["pairs"]["constructions"] = ["toy"]
+    with (folder / "params.yaml").open("w") as file:
+        yaml.dump(params, file)
+    assert check()[0] == 0
+
+
+def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
+    shutil.rmtree(folder / "prompts")
+    shutil.rmtree(folder / "lexicon")
+    files = ("lexicon/people", "prompts/continuations", "prompts/frames", "prompts/inference", "prompts/reasoning")
+    assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "5 faults"])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "slot OJB is not in slots"),
+        ("params.yaml", "short, expert]", "short, exprt]", "prompt 'exprt' is unknown; did you mean 'expert'?"),
+        ("params.yaml", "plain-unsure]", "plain-sure]", "prompt 'plain-sure' is unknown"),
+        ("params.yaml", ", verdict]", ", verdit]", "continuation 'verdit' is unknown; did you mean 'verdict'?"),
+        ("params.yaml", "- number: 1", "- number: 3", "3 examples of each relation were asked for of toy"),
+        ("params.yaml", "files: {}", "files: {cxnli: data/cxnli.tsv}", "data/cxnli.tsv: there is no such file"),
+        ("params.yaml", "prompt: plain", "prompt: plane", "prompt 'plane' is unknown; did you mean 'plain'?"),
+        ("prompts/reasoning.yaml", "{question}", "{qestion}", "prompts/reasoning.yaml: item"),
+        ("prompts/frames.yaml", "{statement}", "", "prompts/frames.yaml: prompts.plain.diagnostic"),
+        ("constructions/toy/pairs.yaml", "tests: meaning", "tests: form", "toy: the filters ask about a sentence and"),
+    ],
+)
+def test_a_fault_in_what_is_asked_or_how_is_told(folder, file, old, new, message):
+    replace(folder / file, old, new)
+    code, lines = check()
+    assert code == 2
+    assert any(message in line for line in lines)
+
+
+def test_all_files_to_import_are_told_at_once(folder):
+    def ask(params):
+        params["build_prompts"]["files"] = {"one": "data/one.tsv", "two": "data/two.tsv"}
+        params["build_prompts"]["shots"][1]["sources"] = ["data/shots.csv"]
+
+    change(folder, ask)
+    absent = [
+        f"data/{file}: there is no such file; the README says how to import it" for file in ("one.tsv", "shots.csv")
+    ]
+    assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])
+
+
+def test_all_unknown_prompts_are_told_with_their_places(folder):
+    def spoil(params):
+        params["build_prompts"].update(inference_prompts=["shrt", "exprt"], reasoning_prompts=["plan"])
+
+    change(folder, spoil)
+    _, lines = check()
+    assert [line.partition(";")[0] for line in lines] == [
+        "params.yaml: build_prompts.inference_prompts[0]: prompt 'shrt' is unknown",
+        "params.yaml: build_prompts.inference_prompts[1]: prompt 'exprt' is unknown",
+        "params.yaml: build_prompts.reasoning_prompts[0]: prompt 'plan' is unknown",
+        "3 faults",
+    ]
+
+
+def test_the_schema_of_params_is_printed():
+    done = CliRunner().invoke(app, ["schema"])
+    assert done.exit_code == 0
+    assert done.output == (ROOT / "params.schema.json").read_text()

@@ -1,0 +1,113 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import CONSTRUCTION, ROOT
+from cxprobe.constructions import Distance, Length, Start, load_construction, load_sound_parts
+from cxprobe.constructions.construction import RESERVED
+from cxprobe.errors import ConstructionError
+from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_table
+from cxprobe.records import CLUSTER
+
+
+def load_text(folder, text):
+    (folder / "x").mkdir()
+    (folder / "x" / "construction.yaml").write_text(text)
+    return load_construction("x", folder)
+
+
+@pytest.mark.parametrize("folder", sorted((ROOT / "constructions").iterdir()), ids=lambda folder: folder.name)
+def test_every_construction_has_features_where_it_has_sentences(folder):
+    construction = load_construction(folder.name, ROOT / "constructions")
+    assert bool(construction.features) == (construction.grammar is not None or (folder / "pattern.yaml").is_file())
+
+
+def test_what_a_construction_does_not_have_is_absent(tmp_path):
+    construction = load_text(tmp_path, CONSTRUCTION[: CONSTRUCTION.index("grammar:")])
+    assert construction.grammar is None
+    assert construction.features == {}
+    with pytest.raises(ConstructionError, match=r"Toy order: construction\.yaml has no grammar"):
+        construction.rules()
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted), st.integers(0, 30))
+def test_features_measure_length_starts_and_distance(marks, beyond):
+    words, marks = marks[-1] + beyond, tuple(marks)
+    assert Length(measure="length").of(words, marks) == words
+    assert Start(measure="start", mark=1).of(words, marks) == marks[1]
+    assert Distance(measure="distance", marks=(0, 1)).of(words, marks) == marks[1] - marks[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("mark: 1", "mark: 2", "features.second_start asks for mark 2, but a sentence has 2, from 0"),
+        ("marker:", "marcker:", "grammar.marcker: unknown key; did you mean 'marker'?"),
+        (", negative: NEG", "", "grammar: start names no symbol for the label negative"),
+        ("gloss: the words of a clause in their order\n", "", "gloss: missing"),
+        ("length: {measure: length}", "length: {measure: length, mark: 1}", "features.length.length.mark: unknown key"),
+        ("  length: {", "  label: {", "features.label: 'label' names another column of the tables of sentences"),
+        ("  length: {", "  accuracy: {", "features.accuracy: 'accuracy' names another column"),
+        ("  length: {", "  cluster_noun: {", "features.cluster_noun: 'cluster_noun' names another column"),
+        ("  length: {", "  all_sentences: {", "features.all_sentences: 'all_sentences' names another column"),
+        ("  length: {", "  Length!: {", "'Length!' is not allowed"),
+        (
+            "length: {measure: length}",
+            "far: {measure: distance, marks: [1, 0]}",
+            "marks must name the earlier mark first; [1, 0] does not",
+        ),
+        ("measure: length", "measure: weight", "features.length: {'measure': 'weight'} is not allowed"),
+    ],
+)
+def test_a_fault_is_told_with_its_file_and_key(tmp_path, old, new, message):
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, CONSTRUCTION.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "x" / "construction.yaml"))
+    assert message in str(raised.value)
+
+
+def test_all_features_without_a_mark_are_told_each_on_a_line(tmp_path):
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, CONSTRUCTION.replace("mark: 1}", "mark: 2}\n  far: {measure: distance, marks: [0, 5]}"))
+    path = tmp_path / "x" / "construction.yaml"
+    assert str(raised.value).splitlines() == [
+        f"{path}: features.second_start asks for mark 2, but a sentence has 2, from 0",
+        f"{path}: features.far asks for mark 5, but a sentence has 2, from 0",
+    ]
+
+
+def test_let_alone_as_shipped_can_be_mined_and_probed_but_not_with_the_name_of_a_column(tmp_path):
+    text = (ROOT / "constructions" / "let-alone" / "construction.yaml").read_text()
+    assert "  connective_start: {measure: start, mark: 0}" in text
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, text.replace("connective_start:", "start:"))
+    assert str(raised.value).startswith(f"{tmp_path}/x/construction.yaml: features.start: 'start' names another column")
+
+
+def test_every_column_of_sentences_beside_the_features_is_reserved(toy_constructions):
+    construction = load_construction("toy", toy_constructions)
+    grammars = load_grammars("toy", construction, toy_constructions)
+    generated = sentence_table(generate_sentences("toy", construction, grammars, 2, 0).sentences).columns
+    mined = ("id", "text", "url", "start", "end", "tags")
+    columns = {*generated, *mined} - construction.features.keys()
+    assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED
+
+
+def test_the_sound_parts_of_a_faulty_file_are_enough_to_check_the_others(tmp_path):
+    (tmp_path / "x").mkdir()
+    file = tmp_path / "x" / "construction.yaml"
+    file.write_text(CONSTRUCTION.replace("gloss:", "glos:").replace("  length: {", "  label: {"))
+    sound = load_sound_parts("x", tmp_path)
+    assert sound.grammar is not None
+    assert sound.features == {}
+    file.write_text(CONSTRUCTION.replace("gloss:", "glos:").replace("marker:", "marcker:"))
+    sound = load_sound_parts("x", tmp_path)
+    assert sound.grammar is None
+    assert list(sound.features) == ["length", "second_start"]
+    file.write_text("name: [")
+    assert load_sound_parts("x", tmp_path).grammar is None
+
+
+def test_a_construction_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConstructionError, match=r"nowhere/construction\.yaml: there is no such file"):
+        load_construction("nowhere", tmp_path)

@@ -1,0 +1,206 @@
+import re
+from collections import Counter
+
+import pytest
+
+from conftest import ITEMS as TOY
+from conftest import ROOT
+from cxprobe.constructions import load_items, render_inferences, render_reasonings
+from cxprobe.errors import ConstructionError
+from cxprobe.records import RELATIONS
+
+
+def load_text(folder, text):
+    (folder / "toy").mkdir()
+    (folder / "toy" / "items.yaml").write_text(text)
+    return load_items("toy", folder)
+
+
+def test_every_template_is_asked_about_every_premise(tmp_path):
+    rendered = render_inferences(load_text(tmp_path, TOY), "toy")
+    assert [(item.set, item.premise, item.hypothesis, item.gold) for item in rendered] == [
+        ("templatic", "The king drew the cats.", "The cats were drawn.", "entailment"),
+        ("templatic", "The king drew the cats.", "The king drew them quickly.", "neutral"),
+        ("templatic", "The king drew the cats.", "The king did not draw the cats.", "contradiction"),
+        ("templatic", "Ann fed the cat.", "The cat was fed.", "entailment"),
+        ("templatic", "Ann fed the cat.", "Ann fed it quickly.", "neutral"),
+        ("templatic", "Ann fed the cat.", "Ann did not feed the cat.", "contradiction"),
+        ("challenge", "Ann slept at home.", "Ann did not sleep home.", "entailment"),
+    ]
+    assert len({item.premise_id for item in rendered}) == 3
+
+
+def test_slots_that_a_sentence_does_not_show_are_filled_beside_it(tmp_path):
+    text = TOY.replace('[OBJ:it the cat].", slots: {}', 'the cat.", slots: {OBJ: a cat}')
+    text = text.replace("{OBJ} {OBJ:was} {V:VBN}", "somebody {V:VBD} {OBJ}").replace("{OBJ:them}", "{OBJ}")
+    assert render_inferences(load_text(tmp_path, text), "toy")[3].hypothesis == "Somebody fed a cat."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("gold: neutral", "gold: entailment", "hypotheses: no template for neutral"),
+        ("gold: neutral", "gold: nuetral", "inference.hypotheses.quick.gold: 'nuetral' is not allowed"),
+        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
+        ("[OBJ:they the cats]", "[OJB:they the cats]", "premises[0]: slot OJB is not in slots"),
+        ("[OBJ:they the cats]", "the cats", "premises[0], done: '{OBJ} {OBJ:was} {V:VBN}.' asks for OBJ"),
+        ("[OBJ:they the cats]", "[OBJ the cats]", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
+        ("[V drew]", "[V saw]", "premises[0], done: the verb 'saw' is a form of see or of saw"),
+        (" the cat].\", slots: {}", " the cat].\", slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
+        ("Ann] [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given twice"),
+        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
+        ("{not-done: entailment}", "{}", "inference.challenge[0].gold: {} is not allowed"),
+        ("[V slept] at", "[V blickered] at", "challenge[0], not-done: the verb 'blickered' is a form of none"),
+        ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
+        ("{she: Cleo}", "{xe: Cleo}", "reasoning[0].referents[2].xe"),
+        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "asks for R5, which nothing fills"),
+        ("    nonce: \"the older you are, the blicker you are.\"\n", "", "reasoning[0].nonce: missing"),
+        ("    nonce:", "    nonsense:", "reasoning[0].nonsense: unknown key; did you mean 'nonce'?"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
+    assert old in TOY
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, TOY.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "toy" / "items.yaml"))
+    assert message in str(raised.value)
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, TOY.replace("gold: neutral", "gold: entailment").replace("[V drew]", "[V saw]"))
+    path = tmp_path / "toy" / "items.yaml"
+    faults = str(raised.value).splitlines()
+    assert f"{path}: inference: hypotheses: no template for neutral" in faults
+    assert any(fault.startswith(f"{path}: inference: premises[0], done: the verb 'saw'") for fault in faults)
+
+
+def test_a_rule_stands_once(tmp_path):
+    frames = TOY.split("reasoning:\n")[1]
+    with pytest.raises(ConstructionError, match=r"the rule 'the older .*' is given twice"):
+        load_text(tmp_path, TOY + frames)
+
+
+def test_the_eight_tests_of_a_frame(tmp_path):
+    rendered = render_reasonings(load_text(tmp_path, TOY), "toy", seed=1)
+    rule, facts = "The older you are, the calmer you are.", "Ann is older than Bob and his dog."
+    expected = {
+        "base": (f"{rule} {facts}", "Ann"),
+        "recency": (f"{facts} {rule}", "Ann"),
+        "vocabulary": (f"The older you are, the wilder you are. {facts}", "Bob"),
+        "name": (f"{rule} Bob is older than Ann and her dog.", "Bob"),
+        "short": (facts, None),
+        "other-names": (f"{rule} Cleo is older than the Days and their dog.", None),
+        "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
+        "nonce": (f"The older you are, the blicker you are. {facts}", None),
+    }
+    assert {item.test: (item.text, answer_of(item)) for item in rendered} == expected
+    assert all(item.question == "Who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered)
+    assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
+    assert len({item.id for item in rendered}) == 8
+    assert len({item.frame_id for item in rendered}) == 1
+
+
+def test_without_an_opposite_there_is_no_vocabulary_test(tmp_path):
+    text = TOY.replace('    swapped: "the older you are, the wilder you are."\n', "")
+    assert text != TOY
+    assert "vocabulary" not in {item.test for item in render_reasonings(load_text(tmp_path, text), "toy", seed=1)}
+
+
+def test_what_a_construction_does_not_have_is_absent(tmp_path):
+    start = TOY.index("  challenge:")
+    inferences, reasonings = TOY[:start].replace(", slots: {}", ""), TOY[TOY.index("reasoning:") :]
+    items = load_text(tmp_path, inferences)
+    assert items.inference.challenge == []
+    assert items.reasoning == []
+    (tmp_path / "toy" / "items.yaml").write_text(f"sources: [x]\n{reasonings}")
+    assert load_items("toy", tmp_path).inference is None
+    (tmp_path / "toy" / "items.yaml").write_text("sources: [x]\n")
+    with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
+        load_items("toy", tmp_path)
+
+
+def test_the_order_of_the_options_follows_from_the_seed(tmp_path):
+    items = load_text(tmp_path, TOY)
+    orders = {tuple(item.a for item in render_reasonings(items, "toy", seed=seed)) for seed in range(5)}
+    assert len(orders) > 1
+    assert render_reasonings(items, "toy", seed=1) == render_reasonings(items, "toy", seed=1)
+
+
+def answer_of(item):
+    return {"A": item.a, "B": item.b, "C": None}[item.gold]
+
+
+# The items that the project has.
+FOLDER = ROOT / "constructions"
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
+OWN = {name: load_items(name, FOLDER) for name in NAMES}
+INFERENCES = {name: render_inferences(items, name) for name, items in OWN.items()}
+REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in OWN.items()}
+
+
+def test_there_are_items_enough():
+    assert len(NAMES) == 8
+    assert all(len(items.inference.premises) >= 20 for items in OWN.values())
+    assert sorted(len(items.inference.challenge) >= 8 for items in OWN.values()) == [False] * 3 + [True] * 5
+    assert sorted(len(items.reasoning) >= 15 for items in OWN.values()) == [False] * 5 + [True] * 3
+
+
+def test_ids_are_unique():
+    ids = [item.id for name in NAMES for item in (*INFERENCES[name], *REASONINGS[name])]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_rendered_looks_like_sentences(name):
+    texts = [text for item in INFERENCES[name] for text in (item.premise, item.hypothesis)]
+    texts += [text for item in REASONINGS[name] for text in (item.text, item.question)]
+    for text in texts:
+        assert re.fullmatch(r"[A-Z].*[.?]", text), text
+        assert not re.search(r"  |[\[\]{}]|\b(\w+) \1\b| [.,?]|\.\.", text), text
+        assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
+        assert not re.search(r"\b(?:did not|to) \w+ed\b|\bwhile \w+ed\b", text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_negation_tells_nothing_about_the_gold_label(name):
+    negated = Counter(
+        (item.gold, bool(re.search(r"\b(?:not|no|never|nobody|without)\b", item.hypothesis, re.IGNORECASE)))
+        for item in INFERENCES[name]
+        if item.set == "templatic"
+    )
+    assert all(negated[gold, True] for gold in RELATIONS)
+    assert all(negated[gold, False] for gold in RELATIONS)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].inference.challenge])
+def test_a_challenge_has_another_label_than_the_construction_would(name):
+    asked = OWN[name].inference
+    for premise in asked.challenge:
+        assert all(gold != asked.hypotheses[of].gold for of, gold in premise.gold.items()), premise.text
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])
+def test_who_is_named_first_is_not_who_is_right(name):
+    base = [item for item in REASONINGS[name] if item.test == "base"]
+    first = [item.text.lower().find(answer_of(item).lower()) for item in base]
+    other = [item.text.lower().find((item.b if item.gold == "A" else item.a).lower()) for item in base]
+    share = sum(mine < theirs for mine, theirs in zip(first, other, strict=True)) / len(base)
+    assert 0.3 < share < 0.7
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])
+def test_the_answers_of_a_construction_are_of_every_kind(name):
+    golds = Counter(item.gold for item in REASONINGS[name])
+    assert golds["C"] == 4 * len(OWN[name].reasoning)
+    assert min(golds["A"], golds["B"]) > len(OWN[name].reasoning) / 2
+
+
+def test_the_tests_of_a_frame_agree_with_each_other():
+    for name in NAMES:
+        frames: dict[str, dict[str, object]] = {}
+        for item in REASONINGS[name]:
+            frames.setdefault(item.frame_id, {})[item.test] = answer_of(item)
+        for answers in frames.values():
+            assert answers["base"] == answers["recency"] != answers["name"]
+            assert answers.get("vocabulary", answers["name"]) == answers["name"]

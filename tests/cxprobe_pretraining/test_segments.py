@@ -1,0 +1,44 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cxprobe_pretraining.segments import Segments, cut_segments, pad, plan_batches
+
+OPENING, CLOSING = 1000, 1001
+RECORDS = st.lists(st.lists(st.lists(st.integers(0, 999), min_size=1, max_size=30), max_size=8), max_size=6)
+
+
+@given(RECORDS, st.integers(12, 40), st.integers(0, 3))
+def test_segments_are_whole_sentences_in_order_and_never_cross_a_record(records, longest, seed):
+    segments = cut_segments(records, OPENING, CLOSING, longest, np.random.default_rng(seed))
+    rows = [segments[row].tolist() for row in range(len(segments))]
+    assert all(row[0] == OPENING and row[-1] == CLOSING and len(row) <= longest for row in rows)
+    wanted = iter(rows)
+    for record in records:
+        left = [sentence[: longest - 2] for sentence in record]
+        while left:
+            row = next(wanted)[1:-1]
+            while row:
+                assert row[: len(left[0])] == left[0]
+                row = row[len(left.pop(0)) :]
+    assert next(wanted, None) is None
+
+
+def test_lengths_are_of_every_size():
+    records = [[[7] * 5] * 200 for _ in range(100)]
+    lengths = cut_segments(records, OPENING, CLOSING, 256, np.random.default_rng(0)).lengths
+    assert np.quantile(lengths, 0.1) < 20
+    assert np.quantile(lengths, 0.9) > 120
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=80), st.integers(20, 200), st.integers(0, 3))
+def test_batches_hold_every_segment_once_and_keep_the_budget(lengths, budget, seed):
+    batches = plan_batches(np.array(lengths), budget, np.random.default_rng(seed))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
+    for rows in batches:
+        assert len(rows) * max(lengths[row] for row in rows) <= budget or len(rows) == 1
+
+
+def test_batches_are_padded_at_the_right_to_their_longest():
+    segments = Segments(np.array([5, 6, 7, 8, 9], dtype=np.uint16), np.array([0, 2, 5]))
+    np.testing.assert_array_equal(pad(segments, np.array([0, 1]), 0), [[5, 6, 0], [7, 8, 9]])

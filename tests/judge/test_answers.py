@@ -1,0 +1,103 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.judge import count_outcomes, judge_likelihoods, prompt_accuracy, score_answers
+from cxprobe.records import TokenScores
+
+VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_size=1, max_size=12)
+
+
+def tables(values, golds="012"):
+    questions = pd.DataFrame(
+        [(f"q{n}", golds[n % len(golds)], f"p{n // 2}") for n in range(len(values))],
+        columns=["id", "gold", "cluster_premise"],
+    )
+    scores = pd.DataFrame(
+        [(f"q{n}", str(answer), "sum", value) for n, row in enumerate(values) for answer, value in enumerate(row)],
+        columns=["id", "answer", "score", "value"],
+    )
+    return questions, scores
+
+
+@settings(deadline=None, max_examples=60)
+@given(VALUES)
+def test_the_likeliest_answer_wins_and_a_tie_is_shared(values):
+    judged = judge_likelihoods(*tables(values))
+    for row, own in zip(judged.itertuples(), values, strict=True):
+        best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
+        assert row.credit == (1 / len(best) if row.gold in best else 0)
+        assert row.answer == (best[0] if len(best) == 1 else "")
+        assert row.outcome == ("tied" if len(best) > 1 else "right" if best == [row.gold] else "wrong")
+    counts = count_outcomes(judged.assign(all="x"), ["all"]).iloc[0]
+    assert counts["right"] + counts["wrong"] + counts["tied"] == counts["questions"] == len(values)
+
+
+def test_constant_likelihoods_are_right_as_often_as_chance():
+    judged = judge_likelihoods(*tables([(-1.0, -1.0, -1.0)] * 9))
+    assert prompt_accuracy(judged.assign(all="x"), ["all"]).loc[0, "accuracy"] == pytest.approx(1 / 3)
+    assert set(judged["outcome"]) == {"tied"}
+
+
+def test_each_score_judges_for_itself():
+    questions, scores = tables([(-1.0, -2.0, -3.0)])
+    other = scores.assign(score="pmi", value=-scores["value"])
+    judged = judge_likelihoods(questions, pd.concat([scores, other])).set_index("asked")
+    assert judged["answer"].to_dict() == {"sum": "0", "pmi": "2"}
+    assert judged["credit"].to_dict() == {"sum": 1.0, "pmi": 0.0}
+
+
+def test_a_question_without_a_score_for_its_answer_is_refused():
+    questions, scores = tables([(-1.0, -2.0, -3.0)] * 2)
+    with pytest.raises(DataError, match="1 questions have no score for their right answer, such as q1"):
+        judge_likelihoods(questions, scores[scores["id"] == "q0"])
+    with pytest.raises(DataError, match="such as q0"):
+        judge_likelihoods(questions, scores[scores["answer"] != "0"])
+
+
+EVERY = ["sum", "per_token", "per_character", "pmi"]
+CHOICES = pd.DataFrame(
+    {"id": ["a", "b"], "question": ["Ann slept. So", "Bob ran. So"], "anywhere": ["So", "So"], "gold": ["0", "1"]}
+)
+ANSWERS = pd.DataFrame(
+    [("a", "0", " yes."), ("a", "1", " no way."), ("b", "0", " yes."), ("b", "1", " no way.")],
+    columns=["id", "answer", "text"],
+)
+
+
+def word_scores(text: str) -> TokenScores:
+    """Give each word of a text, with the space before it, a log-probability that follows from it and what precedes."""
+    stops = [place for place, letter in enumerate(text) if letter == " "] + [len(text)]
+    spans = list(zip([0, *stops[:-1]], stops, strict=True))
+    log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
+    return TokenScores(
+        text, "causal", np.arange(len(spans)), np.array(spans), np.arange(len(spans)), np.array(log_probs)
+    )
+
+
+def scored_texts(choices=CHOICES, answers=ANSWERS) -> dict[str, TokenScores]:
+    both = answers.merge(choices, on="id")
+    texts = [before + row.text for row in both.itertuples() for before in (row.question, row.anywhere)]
+    return {text: word_scores(text) for text in texts}
+
+
+def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():
+    found = score_answers(CHOICES, ANSWERS, scored_texts().values(), EVERY)
+    assert len(found) == 4 * 4
+    values = found.set_index(["id", "answer", "score"])["value"]
+    for row in ANSWERS.merge(CHOICES, on="id").itertuples():
+        words = row.text.split()
+        total = sum(word_scores(row.question + row.text).log_probs[-len(words) :])
+        alone = sum(word_scores(row.anywhere + row.text).log_probs[-len(words) :])
+        expected = [total, total / len(words), total / len("".join(words)), total - alone]
+        np.testing.assert_allclose([values[row.id, row.answer, name] for name in EVERY], expected)
+
+
+def test_without_pmi_no_text_is_needed_that_says_nothing():
+    texts = {text: scores for text, scores in scored_texts().items() if not text.startswith("So")}
+    assert set(score_answers(CHOICES, ANSWERS, texts.values(), ["sum"])["score"]) == {"sum"}
+    with pytest.raises(DataError, match="So yes"):
+        score_answers(CHOICES, ANSWERS, texts.values(), EVERY)

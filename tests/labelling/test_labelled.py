@@ -1,0 +1,116 @@
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.constructions import Label
+from cxprobe.errors import DataError
+from cxprobe.labelling import apply_labels, split_sequences
+
+
+def mined(*rows: tuple[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["id", "tags"])
+
+
+def label(kind: str, target: str, label: str, who: str = "Ann") -> Label:
+    return Label(kind, target, label, who, "2026-01-31")
+
+
+def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own():
+    labels = [label("sequence", "DT JJR", "positive"), label("sentence", "b", "negative")]
+    labelled = apply_labels(mined(("a", "DT JJR"), ("b", "DT JJR"), ("c", "DT")), labels)
+    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "positive"], ["b", "negative"]]
+    assert labelled.left_out == {"not labelled": 1}
+    assert labelled.unused == 0
+
+
+def test_nobody_is_outvoted():
+    labels = [
+        *(label("sequence", "DT", judgement, who) for who, judgement in zip("ABC", ["positive"] * 3, strict=True)),
+        label("sequence", "DT", "negative", "D"),
+        label("sequence", "JJ", "positive", "A"),
+        label("sequence", "JJ", "unclear", "B"),
+        label("sequence", "NN", "unclear", "A"),
+    ]
+    labelled = apply_labels(mined(("a", "DT"), ("b", "JJ"), ("c", "NN")), labels)
+    assert labelled.sentences.empty
+    assert labelled.left_out == {"conflict": 2, "unclear": 1}
+
+
+def test_who_judges_the_sentence_speaks_of_it_alone():
+    labels = [label("sequence", "DT", "positive", who) for who in "AB"] + [label("sentence", "a", "negative", "A")]
+    assert apply_labels(mined(("a", "DT"), ("b", "DT")), labels).left_out == {"conflict": 1}
+
+
+def test_labels_of_what_was_not_mined_are_counted():
+    labels = [
+        label("sequence", "JJ", "positive"),
+        label("sentence", "z", "positive"),
+        label("sequence", "DT", "unclear"),
+    ]
+    assert apply_labels(mined(("a", "DT")), labels).unused == 2
+
+
+def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
+    """Make, for each label, sequences of so many sentences."""
+    rows = [
+        {"id": f"{name}{place}.{number}", "text": "t", "url": f"u{number}", "tags": f"{name} {place}", "label": name}
+        for name, counts in sizes.items()
+        for place, count in enumerate(counts)
+        for number in range(count)
+    ]
+    return pd.DataFrame(rows).assign(start=0, end=1, length=range(sum(map(sum, sizes.values()))))
+
+
+SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
+
+
+@settings(max_examples=40)
+@given(SIZES, SIZES, st.integers(2, 3), st.integers(0, 5))
+def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negative, folds, seed):
+    table = labelled_table({"positive": positive, "negative": negative})
+    dealt = split_sequences(table, folds, seed)
+    assert sorted(dealt["id"]) == sorted(table["id"])
+    assert (dealt.groupby("cluster_template")["split"].nunique() == 1).all()
+    assert set(dealt.groupby("split")["label"].nunique()) == {2}
+    clusters = ["cluster_template", "cluster_document", "cluster_source"]
+    assert dealt.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
+    shuffled = table.sample(frac=1, random_state=seed)
+    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed), dealt)
+
+
+@pytest.mark.parametrize(
+    ("url", "document", "source"),
+    [
+        (
+            "scikit-learn==1.5.2/sklearn/svm/_base.py#12",
+            "scikit-learn==1.5.2/sklearn/svm/_base.py",
+            "scikit-learn==1.5.2",
+        ),
+        ("https://Blog.example.org/a?b=c==d/#e", "https://Blog.example.org/a?b=c==d/", "blog.example.org"),
+        ("http://blog.example.org", "http://blog.example.org", "blog.example.org"),
+        ("http://[broken/x", "http://[broken/x", "[broken"),
+        ("en/part.00000.json.gz#7", "en/part.00000.json.gz#7", "en/part.00000.json.gz#7"),
+        ("austen/emma.txt", "austen/emma.txt", "austen/emma.txt"),
+        ("", "", ""),
+    ],
+)
+def test_sentences_are_clustered_by_document_and_by_who_wrote_it(url, document, source):
+    dealt = split_sequences(labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1)
+    assert set(dealt["cluster_document"]) == {document}
+    assert set(dealt["cluster_source"]) == {source}
+
+
+def test_the_test_part_is_one_fold():
+    dealt = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1)
+    assert dealt.groupby(["split", "label"]).size().to_dict() == {
+        ("test", "negative"): 4,
+        ("test", "positive"): 10,
+        ("train", "negative"): 8,
+        ("train", "positive"): 20,
+    }
+
+
+def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():
+    with pytest.raises(DataError, match=r"1 negative; with label_sentences\.folds = 2 each label needs at least 2"):
+        split_sequences(labelled_table({"positive": [1, 1], "negative": [5]}), 2, 1)

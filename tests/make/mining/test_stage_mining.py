@@ -1,0 +1,51 @@
+"""The stage as DVC runs it, in a project of its own."""
+
+import pandas as pd
+import pytest
+
+from conftest import make_project, run
+
+pytestmark = pytest.mark.pipeline
+
+SENTENCES = "data/mine_sentences/toy/sentences.parquet"
+
+
+def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
+    folder = tmp_path / "project"
+    make_project(folder)
+    run(folder, "dvc", "repro", "mine_sentences")
+    sentences = pd.read_parquet(folder / SENTENCES)
+    assert sentences.columns.tolist() == ["id", "text", "url", "start", "end", "tags", "length", "second_start"]
+    results = folder / "results" / "mine_sentences" / "toy"
+    counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
+    assert counts["sentences"] == len(sentences) == 80
+    assert counts["faults"] == len(pd.read_csv(results / "faults.csv")) == 2
+    assert len(pd.read_parquet((folder / SENTENCES).with_name("faults.parquet"))) == 2
+    assert pd.read_csv(results / "steps.csv").set_index("what")["number"]["shards"] == 2
+    assert not list((folder / "data" / ".scratch" / "mine_sentences").iterdir())
+    again = run(folder, "dvc", "repro", "mine_sentences").stdout
+    assert "Stage 'mine_sentences@toy' didn't change, skipping" in again
+
+
+def test_a_new_file_of_the_corpus_is_noticed(tmp_path):
+    folder = tmp_path / "project"
+    make_project(folder)
+    run(folder, "dvc", "repro", "mine_sentences")
+    text = '{"text": "Now the red cat runs, the red cat sings.", "url": "toy/new"}'
+    (folder / "corpus" / "new.jsonl").write_text(text)
+    run(folder, "dvc", "repro", "mine_sentences")
+    assert "toy/new" in set(pd.read_parquet(folder / SENTENCES)["url"])
+
+
+def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(tmp_path):
+    folder = tmp_path / "project"
+    make_project(folder)
+    run(folder, "dvc", "repro", "mine_sentences")
+    params = (folder / "params.yaml").read_text()
+    assert "workers: 1" in params
+    (folder / "params.yaml").write_text(params.replace("workers: 1", "workers: 2"))
+    skipped = "Stage 'mine_sentences@toy' didn't change, skipping"
+    assert skipped in run(folder, "dvc", "repro", "mine_sentences").stdout
+    before = pd.read_parquet(folder / SENTENCES)
+    run(folder, "dvc", "repro", "--force", "--no-run-cache", "mine_sentences")
+    pd.testing.assert_frame_equal(before, pd.read_parquet(folder / SENTENCES))

@@ -1,0 +1,75 @@
+"""Texts that go on with an answer: what they are made of, and what a file of them must have."""
+
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+from cxprobe.errors import PromptError
+from cxprobe.make.prompting import continue_inference, continue_reasoning, load_continuations
+from cxprobe.records import Inference, Reasoning
+
+ITEM = Inference("i", "Ann slept.", "Ann was awake.", "contradiction", "toy", "templatic", "p")
+EXAMPLE = Inference("e", "Bob ran.", "Bob moved.", "entailment", "toy", "templatic", "q")
+RIDDLE = Reasoning("r", "Ann is older than Bob.", "who is older?", "Ann", "Bob", "A", "toy", "base", "f", True)
+
+
+@pytest.fixture
+def continuations(tmp_path):
+    """Write a file, as a change leaves it, and read it."""
+
+    def write(change=lambda content: None):
+        yaml = YAML(typ="safe")
+        content = yaml.load(ROOT / "prompts" / "continuations.yaml")
+        content["inference"] = {"plain": {
+            "text": "{premise} So {hypothesis}",
+            "answers": {"entailment": " Yes.", "neutral": " Maybe.", "contradiction": " No."},
+            "anywhere": "So:",
+        }}  # fmt: skip
+        change(content)
+        with (tmp_path / "continuations.yaml").open("w") as file:
+            yaml.dump(content, file)
+        return load_continuations(tmp_path)
+
+    return write
+
+
+def test_a_digit_stands_for_each_relation(continuations):
+    choice = continue_inference("x", ITEM, "plain", continuations(), [])
+    assert choice.context == "Ann slept. So Ann was awake."
+    assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
+    assert (choice.id, choice.anywhere) == ("x", "So:")
+
+
+def test_examples_stand_before_it_with_their_right_answers(continuations):
+    choice = continue_inference("x", ITEM, "plain", continuations(), [EXAMPLE, EXAMPLE])
+    shown = "Bob ran. So Bob moved. Yes.\n\n"
+    assert choice.context == f"{shown}{shown}Ann slept. So Ann was awake."
+
+
+def test_the_options_of_a_multiple_choice_item_are_its_answers():
+    choice = continue_reasoning("x", RIDDLE, "question", load_continuations(ROOT / "prompts"))
+    assert choice.context == "Ann is older than Bob.\nQuestion: who is older?\nAnswer:"
+    assert choice.answers == {"A": " Ann.", "B": " Bob.", "C": " nobody can tell."}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"text": "{premise}"}, "text and answers together must have exactly the fields {hypothesis}, {premise}"),
+        ({"anywhere": "{premise}"}, "anywhere must have none"),
+        ({"text": "{premise} So {hypothesis} "}, "must not be empty or end in a space"),
+        ({"answers": {"entailment": " Yes.", "neutral": " No."}}, "give entailment, neutral, contradiction"),
+        ({"answers": {"entailment": "Yes.", "neutral": " M", "contradiction": " N"}}, "must begin with a space"),
+        ({"answers": {"entailment": " Y", "neutral": " Y", "contradiction": " N"}}, "two answers are the same"),
+    ],
+)
+def test_what_cannot_be_filled_or_joined_is_refused(continuations, change, message):
+    with pytest.raises(PromptError) as raised:
+        continuations(lambda content: content["inference"]["plain"].update(change))
+    assert "continuations.yaml: inference.plain" in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_the_third_option_names_neither_of_the_others(continuations):
+    with pytest.raises(PromptError, match="answer A must have the field"):
+        continuations(lambda content: content["reasoning"]["question"]["answers"].update(A=" {b}.", B=" {a}."))

@@ -1,0 +1,125 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conftest import ROOT
+from cxprobe.constructions import load_scenarios
+from cxprobe.report import published_rates, rates_by_scenario, scenario_figure, scenarios_beside_published
+
+TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
+
+
+def published() -> pd.DataFrame:
+    return published_rates(pd.read_csv(io.StringIO(TABLE), sep="\t"))
+
+
+def rates(**columns) -> pd.DataFrame:
+    rows = [
+        {
+            "model": model,
+            "calibration": calibration,
+            "scenario": scenario,
+            "accuracy": 0.5,
+            "low": 0.45,
+            "high": 0.55547,
+        }
+        for model in ("mine", "big-one")
+        for calibration in ("none", "S5", "PMI")
+        for scenario in ("S1", "S2", "S3")
+    ]
+    return pd.DataFrame(rows).assign(n=100, ties=0.0, **columns)
+
+
+def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
+    table = published().set_index(["model", "scenario", "calibration"])["published"].to_dict()
+    assert table == pytest.approx(
+        {
+            ("Big-One", "S1", "none"): 0.4,
+            ("Big-One", "S2", "none"): 0.6,
+            ("Other", "S1", "none"): 0.5,
+            ("Big-One", "S1", "S5"): 0.5555,
+            ("Other", "S1", "S5"): 0.5,
+        }
+    )
+
+
+def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_interval_are_marked():
+    table = scenarios_beside_published(rates(), "accuracy", published(), "A paper, Table 1")
+    assert table.columns.tolist() == ["model", "scenario", "source", "n", "none", "S5", "PMI"]
+    assert set(table.loc[table["source"] == "this run", "n"]) == {str(rates()["n"].iloc[0])}
+    assert table[["model", "scenario", "source"]].to_numpy().tolist() == [
+        *[["mine", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
+        *[["big-one", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
+        *[["Big-One", scenario, "A paper, Table 1"] for scenario in ("S1", "S2")],
+        ["Other", "S1", "A paper, Table 1"],
+    ]
+    cells = table.drop(columns=["source", "n"]).set_index(["model", "scenario"])
+    assert cells.loc[("big-one", "S1")].tolist() == [
+        "50.0 (45.0 to 55.5) *",
+        "50.0 (45.0 to 55.5)",  # 55.55 as printed may be 55.545
+        "50.0 (45.0 to 55.5)",
+    ]
+    assert cells.loc[("big-one", "S2"), "none"].endswith("*")
+    assert not any(cell.endswith("*") for cell in cells.loc["mine", "none"])
+    assert cells.loc[("Big-One", "S2")].tolist() == ["60.00", "", ""]
+
+
+def test_without_published_rates_the_table_has_the_runs_alone():
+    nothing = published_rates(None)
+    table = scenarios_beside_published(rates(), "accuracy", nothing, "")
+    assert set(table["source"]) == {"this run"}
+    assert len(table) == 6
+
+
+@pytest.mark.parametrize("file", ["weissweiler2022_table4_accuracy.tsv", "weissweiler2022_table5_decision_flip.tsv"])
+def test_every_published_percentage_is_a_whole_number_out_of_3620(file):
+    table = published_rates(pd.read_csv(ROOT / "published" / file, sep="\t"))
+    assert table["model"].nunique() == 8
+    items = (table["published"] * 3620).round()
+    np.testing.assert_array_equal((100 * items / 3620).round(2), (100 * table["published"]).round(2))
+
+
+def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance_line():
+    figure = rates_by_scenario(
+        rates(),
+        "accuracy",
+        published(),
+        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
+        calibrations={"none": "not calibrated", "S5": "S5: short", "PMI": "PMI"},
+        title="toy",
+    )
+    assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short", "PMI"]
+    (legend,) = figure.legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "published, other models"}
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_xticklabels()] == ["S1\nbase", "S2\nrecency", "S3\nvocabulary"]
+    assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
+    bars = [
+        segment for bars in first.containers for collection in bars.lines[2] for segment in collection.get_segments()
+    ]
+    assert len(bars) == 6
+    assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
+
+
+def test_nothing_published_leaves_no_trace_in_the_legend():
+    figure = rates_by_scenario(
+        rates(),
+        "accuracy",
+        published_rates(None),
+        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
+        calibrations={"none": "not calibrated"},
+        title="toy",
+    )
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"chance", "mine", "big-one"}
+
+
+def test_a_figure_is_named_as_the_scenarios_are():
+    files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
+    shown = rates()[rates()["calibration"] != "PMI"]
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, "both")
+    assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short"]
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["S1\nbase", "S2\nrecency", "S3\nvocabulary"]

@@ -1,0 +1,178 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cxprobe.errors import DataError
+from cxprobe.records import ModelFacts
+from cxprobe.storage import (
+    merge_features,
+    project_folder,
+    read_features,
+    read_json,
+    read_model_facts,
+    read_table,
+    replacing,
+    significant,
+    write_array,
+    write_json,
+    write_model_facts,
+    write_table,
+)
+
+
+def vectors(*ids: str, layers: int = 2) -> np.ndarray:
+    return np.random.default_rng(len(ids)).normal(size=(layers, len(ids), 3)).astype(np.float32)
+
+
+def test_a_block_that_dies_leaves_no_file(tmp_path):
+    with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt") as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_block_that_dies_leaves_the_old_file(tmp_path):
+    (tmp_path / "out.txt").write_text("old")
+    with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt"):
+        raise RuntimeError
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+def test_tables_come_back_as_they_were(tmp_path, name):
+    table = pd.DataFrame({"id": ["a", "b"], "n": [1, 2], "rate": [0.25, 0.5], "on": [True, False]})
+    write_table(table, tmp_path / name)
+    pd.testing.assert_frame_equal(read_table(tmp_path / name), table)
+
+
+@pytest.mark.parametrize("cell", [np.nan, np.inf, None])
+def test_a_table_with_a_hole_is_refused_with_its_column(tmp_path, cell):
+    with pytest.raises(DataError, match="rate"):
+        write_table(pd.DataFrame({"id": ["a", "b"], "rate": [0.5, cell]}), tmp_path / "table.csv")
+    assert not (tmp_path / "table.csv").exists()
+
+
+def test_json_comes_back_and_refuses_what_is_no_number(tmp_path):
+    write_json({"a": {"b": 0.5}, "name": "plus ça change"}, tmp_path / "m.json")
+    assert read_json(tmp_path / "m.json") == {"a": {"b": 0.5}, "name": "plus ça change"}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json({"a": float("nan")}, tmp_path / "n.json")
+
+
+@pytest.mark.parametrize(
+    ("number", "rounded"),
+    [(1 / 3, 0.333333), (2e-9 / 3, 6.66667e-10), (123_456_789.0, 123_457_000.0), (0.5, 0.5), (1.0, 1.0), (-0.0, 0.0)],
+)
+def test_a_number_is_rounded_to_six_significant_digits(number, rounded):
+    assert significant(number) == rounded
+    assert str(significant(number)) == str(rounded)
+
+
+def test_json_has_rounded_numbers_and_exact_whole_ones(tmp_path):
+    content = {"rate": 2 / 3, "n": 12_345_678, "nested": {"steps": [(0, 1 / 3)]}, "numpy": np.float32(0.1), "on": True}
+    write_json(content, tmp_path / "m.json")
+    assert read_json(tmp_path / "m.json") == {
+        "rate": 0.666667,
+        "n": 12_345_678,
+        "nested": {"steps": [[0, 0.333333]]},
+        "numpy": 0.1,
+        "on": True,
+    }
+
+
+def test_csv_has_rounded_numbers_and_parquet_exact_ones(tmp_path):
+    mixed = pd.Series([1 / 3, 12_345_678, "few"], dtype=object)
+    table = pd.DataFrame({"rate": [2 / 3, 1.0, 0.1], "n": [12_345_678, 2, 3], "mixed": mixed})
+    table["single"] = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    write_table(table, tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text() == (
+        "rate,n,mixed,single\n0.666667,12345678,0.333333,0.1\n1.0,2,12345678,0.2\n0.1,3,few,0.3\n"
+    )
+    write_table(table[["rate"]], tmp_path / "table.parquet")
+    assert read_table(tmp_path / "table.parquet")["rate"][0] == 2 / 3
+    assert table["rate"][0] == 2 / 3
+
+
+def test_numbers_that_differ_in_the_last_digits_give_the_same_files(tmp_path):
+    for number, name in ((0.1 + 0.2, "one"), (0.3, "other")):
+        write_json({"a": number}, tmp_path / f"{name}.json")
+        write_table(pd.DataFrame({"a": [number]}), tmp_path / f"{name}.csv")
+    for suffix in ("json", "csv"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("parameters", [None, 22_713_216])
+def test_the_facts_about_a_model_come_back_as_they_were(tmp_path, parameters):
+    facts = ModelFacts("sentence-transformers/all-MiniLM-L6-v2", "encoder", parameters, "sha256 abc")
+    write_model_facts(facts, tmp_path)
+    assert read_model_facts(tmp_path) == facts
+
+
+def test_answers_without_the_facts_about_their_model_say_what_writes_them(tmp_path):
+    with pytest.raises(DataError, match=r"model\.json is missing; the measuring stage writes it"):
+        read_model_facts(tmp_path)
+
+
+def test_the_project_is_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert project_folder() == tmp_path
+
+
+def test_the_project_of_a_temporary_workspace_is_the_one_that_dvc_has_copied(tmp_path, monkeypatch):
+    for name in ("tmpabc", "standalone/tmpabc"):
+        workspace = tmp_path / ".dvc" / "tmp" / "exps" / name
+        workspace.mkdir(parents=True)
+        monkeypatch.chdir(workspace)
+        assert project_folder() == tmp_path
+
+
+def test_merged_features_carry_their_ids(tmp_path):
+    first, second = vectors("c", "a"), vectors("b")
+    write_array(first, tmp_path / "0.npy", ["c", "a"])
+    write_array(second, tmp_path / "1.npy", ["b"])
+    merge_features([(tmp_path / "0.npy", ["c", "a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
+    features = read_features(tmp_path / "out")
+    assert list(features.ids) == ["c", "a", "b"]
+    np.testing.assert_array_equal(features.vectors, np.concatenate([first, second], axis=1))
+    assert isinstance(features.vectors, np.memmap)
+
+
+def test_a_number_that_is_not_finite_names_its_sentence(tmp_path):
+    array = vectors("good", "bad")
+    array[1, 1, 2] = np.nan
+    with pytest.raises(DataError, match=r"not finite for bad \(1 in all\)"):
+        write_array(array, tmp_path / "0.npy", ["good", "bad"])
+    assert not (tmp_path / "0.npy").exists()
+
+
+def test_rows_without_ids_are_refused(tmp_path):
+    with pytest.raises(DataError, match=r"expected \(layers, 2, dimensions\), got \(2, 1, 3\)"):
+        write_array(vectors("a"), tmp_path / "0.npy", ["a", "b"])
+
+
+def test_a_sentence_in_two_batches_is_refused(tmp_path):
+    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
+    with pytest.raises(DataError, match="2 rows for 1 sentences"):
+        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "0.npy", ["a"])], tmp_path / "out")
+
+
+def test_batches_of_different_models_are_not_merged(tmp_path):
+    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
+    write_array(vectors("b", layers=3), tmp_path / "1.npy", ["b"])
+    with pytest.raises(DataError, match=r"1\.npy: shape \(3, 1, 3\), expected \(2, 1, 3\)"):
+        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
+    assert not (tmp_path / "out" / "features.npy").exists()
+
+
+def test_ids_and_rows_that_do_not_match_are_refused(tmp_path):
+    np.save(tmp_path / "features.npy", vectors("a", "b"))
+    write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "ids.parquet")
+    with pytest.raises(DataError, match="2 rows, 1 ids"):
+        read_features(tmp_path)
+
+
+def test_pickled_objects_are_not_opened(tmp_path):
+    np.save(tmp_path / "features.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "ids.parquet")
+    with pytest.raises(ValueError, match="Python objects in dtype"):
+        read_features(tmp_path)

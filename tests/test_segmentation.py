@@ -1,0 +1,71 @@
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.segmentation import WITHIN_A_SENTENCE, joined, sentences
+
+PIECES = [
+    "The",
+    "the",
+    "a",
+    " ",
+    "  ",
+    "\n",
+    "\u00a0",
+    "\t",
+    ".",
+    "!",
+    "…",
+    "?",
+    "”",
+    '"',
+    ")",
+    "“",
+    "(",
+    "_",
+    "’",
+    ",",
+]
+PIECES += ["Mr", "Messrs", "É", "é", "St", "J", "e.g.", "7", "Etc", "better", "\x85", "\x1c", "\u2003", "ǅ", "#", "*"]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+def cut(document: str) -> list[str]:
+    return [document[span.start : span.end] for span in sentences(document)]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ("He came. She left.", ["He came.", "She left."]),
+        ("“Did he?” Yes… “Well.” (He did.)", ["“Did he?”", "Yes…", "“Well.”", "(He did.)"]),
+        ("Mr. Smith met J. R. Brown. They spoke.", ["Mr. Smith met J. R. Brown.", "They spoke."]),
+        ("It costs 3.5 dollars, e.g. in Rome.", ["It costs 3.5 dollars, e.g. in Rome."]),
+        ("“Really?” he said.\nA heading\n\n  Text", ["“Really?” he said.", "A heading", "Text"]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_would_say(document, expected):
+    assert cut(document) == expected
+
+
+@given(TEXTS)
+def test_the_sentences_hold_every_word_of_the_document_in_order(document):
+    assert " ".join(cut(document)).split() == document.split()
+    assert all(joined(sentence) == " ".join(sentence.split()) for sentence in cut(document))
+
+
+@settings(max_examples=1000)
+@given(TEXTS, TEXTS, TEXTS)
+def test_what_stays_in_one_sentence_passes_the_expression_for_documents(before, between, behind):
+    document = f"{before}X1X{between}Y2Y{behind}"
+    together = any("X1X" in sentence and "Y2Y" in sentence for sentence in cut(document))
+    passes = pc.match_substring_regex(pa.array([document]), f"X1X{WITHIN_A_SENTENCE}Y2Y")[0].as_py()
+    assert passes or not together
+
+
+def test_the_expression_for_documents_does_not_pass_most_ends_of_sentences():
+    documents = pa.array(["the X1X house. The Y2Y one", "the X1X house?” “The Y2Y one", "X1X\nY2Y"])
+    assert not any(pc.match_substring_regex(documents, f"X1X{WITHIN_A_SENTENCE}Y2Y").to_pylist())

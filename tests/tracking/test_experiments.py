@@ -1,0 +1,19 @@
+import pytest
+
+from cxprobe.stages.kinds import STAGES, line_of_work
+from cxprobe.tracking.experiments import DESCRIPTIONS
+
+
+def test_there_is_one_experiment_a_line_of_work_and_one_for_the_other_stages():
+    assert list(DESCRIPTIONS) == ["recognition", "scenarios", "pairs", "prompts", "benchmarks", "stages"]
+    judges = ("judge_probes", "judge_scenarios", "judge_pairs", "judge_replies", "judge_answers", "judge_benchmarks")
+    assert {line_of_work(stage) for stage in judges} | {STAGES} == set(DESCRIPTIONS)
+
+
+@pytest.mark.parametrize("name", ["recognition", "scenarios", "pairs", "prompts", "benchmarks"])
+def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
+    description = DESCRIPTIONS[name]
+    assert description.startswith("**")
+    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
+    assert "\n\n" in description
+    assert "\n" not in description.replace("\n\n", "")
