@@ -30,12 +30,12 @@ def judge_answers(stage: Stage) -> Outcome:
         write_table(judged, stage.data / name / "judged.parquet")
         runs.append(_run(stage, name, judged, stage.use(folder / "choices.parquet")))
         every.append(judged)
-    runs.append(_run(stage, "all", pd.concat(every, ignore_index=True), None))
+    runs.append(_run(stage, "all", pd.concat(every, ignore_index=True), stage.use(DATA / "build_prompts")))
     return Outcome(headline=prompt_headline(runs[-1].metrics), runs=runs)
 
 
-def _run(stage: Stage, name: str, judged: pd.DataFrame, choices: Path | None) -> JudgedRun:
-    model, asked = stage.item["model"], stage.params.judge_answers.score
+def _run(stage: Stage, name: str, judged: pd.DataFrame, choices: Path) -> JudgedRun:
+    model, asked, how = stage.item["model"], stage.params.judge_answers.score, stage.params.score_answers
     tables = prompt_tables(judged, ["asked"])
     by_prompt = tables["accuracy_by_prompt"].query("asked == @asked")
     return JudgedRun(
@@ -47,7 +47,7 @@ def _run(stage: Stage, name: str, judged: pd.DataFrame, choices: Path | None) ->
         items=judged["id"].nunique(),
         metrics=prompt_metrics(judged, asked),
         series=accuracy_by_shots(judged, asked),
-        settings=stage.settings("build_prompts", "score_answers", "judge_answers"),
+        settings=stage.settings("build_prompts") | {"asked": asked, "scheme": how.scheme, "bos": how.bos},
         tables=tables,
         figures={"accuracy": prompt_accuracy_figure(by_prompt, f"{model}, {asked}: {name}")},
     )

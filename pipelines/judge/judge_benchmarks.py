@@ -34,7 +34,6 @@ def judge_benchmarks(stage: Stage) -> Outcome:
 
 def _run(stage: Stage, construction: str, judged: JudgedPairs, by: list[str]) -> JudgedRun:
     model, name = stage.item["model"], stage.item["benchmark"]
-    settings = stage.own_settings() | stage.settings("score_pairs")
     rates = benchmark_rates(judged.items, by)
     return JudgedRun(
         model=model,
@@ -44,7 +43,7 @@ def _run(stage: Stage, construction: str, judged: JudgedPairs, by: list[str]) ->
         dataset=DATA / "build_benchmarks" / f"{name}.parquet",
         items=len(judged.items),
         metrics=accuracy_metrics(judged.items) | score_metrics(judged),
-        settings=settings | {"judge_pairs.scheme": stage.params.judge_pairs.scheme},
+        settings=stage.settings("score_pairs", "judge_pairs", f"benchmarks.{name}"),
         tables={"accuracy": rates},
         figures={"accuracy": dots_of_run(rates, f"{model}, {name}: {construction}")},
     )

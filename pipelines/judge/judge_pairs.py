@@ -40,7 +40,7 @@ def _run(stage: Stage, name: str, judged: JudgedPairs) -> JudgedRun:
         dataset=stage.use(PAIRS if name == "all" else PAIRS / f"{name}.parquet"),
         items=len(judged.items),
         metrics=pair_metrics(judged),
-        settings=stage.own_settings() | stage.settings("build_pairs", "score_pairs"),
+        settings=stage.settings("build_pairs", "score_pairs", "judge_pairs"),
         tables=pair_tables(judged),
         figures={"accuracy": dots_of_run(accuracy_by_group(judged.items), f"{model}, {name}, {score}")},
     )

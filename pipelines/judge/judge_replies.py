@@ -19,11 +19,11 @@ def judge_replies(stage: Stage) -> Outcome:
         write_table(judged.drop(columns="question"), stage.data / name / "judged.parquet")
         runs.append(_run(stage, name, judged, folder, questions))
         every.append(judged)
-    runs.append(_run(stage, "all", pd.concat(every, ignore_index=True), folder, None))
+    runs.append(_run(stage, "all", pd.concat(every, ignore_index=True), folder, stage.use(DATA / "build_prompts")))
     return Outcome(headline=prompt_headline(runs[-1].metrics), runs=runs)
 
 
-def _run(stage: Stage, name: str, judged: pd.DataFrame, folder: Path, questions: Path | None) -> JudgedRun:
+def _run(stage: Stage, name: str, judged: pd.DataFrame, folder: Path, questions: Path) -> JudgedRun:
     tables = prompt_tables(judged, ["asked"])
     return JudgedRun(
         model=stage.item["llm"],
@@ -34,7 +34,7 @@ def _run(stage: Stage, name: str, judged: pd.DataFrame, folder: Path, questions:
         items=len(judged),
         metrics=prompt_metrics(judged, REPLY),
         series=accuracy_by_shots(judged, REPLY),
-        settings=stage.settings("build_prompts"),
+        settings=stage.settings("build_prompts") | {"asked": REPLY, "scheme": "none", "bos": "none"},
         tables=tables,
         figures={"accuracy": prompt_accuracy_figure(tables["accuracy_by_prompt"], f"{stage.item['llm']}: {name}")},
     )

@@ -11,6 +11,8 @@ from cxprobe.report import published_rates, scenario_figure
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_model_facts, read_table, write_table
 
+ITEMS = DATA / "build_scenarios"
+
 
 def judge_scenarios(stage: Stage) -> Outcome:
     folder, runs = DATA / "fill_scenarios" / stage.item["model"], []
@@ -41,10 +43,10 @@ def _run(
         facts=read_model_facts(DATA / "fill_scenarios" / model),
         construction=name,
         source="own",
-        dataset=None if name == "all" else stage.use(DATA / "build_scenarios" / name / "items.parquet"),
+        dataset=stage.use(ITEMS if name == "all" else ITEMS / name / "items.parquet"),
         items=int(metrics["n"]),
         metrics=metrics,
-        settings=stage.settings("build_scenarios"),
+        settings=stage.settings("build_scenarios", "fill_scenarios"),
         tables=rates,
         figures={
             kind: scenario_figure(table, kind, published_rates(None), scenarios, f"{model}: {name}, {kind}")

@@ -28,7 +28,7 @@ def build_recognition(stage: Stage) -> Outcome:
             origin = pd.DataFrame({"construction": [name], "source": [source]})
             tables["parts"].append(origin.merge(part_sizes(subsets.rows), how="cross"))
             tables["dropped"].append(origin.merge(shortfall_table(subsets.dropped), how="cross"))
-    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
+    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items() if parts})
 
 
 def _draw(stage: Stage, name: str, source: str) -> DrawnSubsets:
@@ -44,7 +44,8 @@ def _draw(stage: Stage, name: str, source: str) -> DrawnSubsets:
         seed=stage.params.seed,
         place=f"{name}, {source}",
     )
-    print(f"{name}, {source}: no value can be filled of {', '.join(subsets.left_out) or 'no feature'}")
+    if subsets.left_out:
+        print(f"{name}, {source}: left out, since no value can be filled: {', '.join(subsets.left_out)}")
     write_table(sentences[sentences["id"].isin(subsets.rows["id"])], stage.data / name / source / "sentences.parquet")
     write_table(subsets.rows, stage.data / name / source / "splits.parquet")
     return subsets

@@ -13,7 +13,8 @@ COLUMNS = ["model", "group", "accuracy", "low", "high", "n", "ties", "tie_rate"]
 
 def report_benchmarks(stage: Stage) -> Outcome:
     name, series = stage.item["benchmark"], stage.params.series
-    benchmark, settings = stage.params.benchmarks[name], stage.own_settings()
+    benchmark = stage.params.benchmarks[name]
+    settings = stage.settings("score_pairs", "judge_pairs", f"benchmarks.{name}")
     title = f"{name}, {benchmark.score.replace('_', ' ')}"
     judged = _judged(stage, name, benchmark.by)
     accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))[COLUMNS]

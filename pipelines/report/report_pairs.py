@@ -31,7 +31,7 @@ def report_pairs(stage: Stage) -> Outcome:
     meaning = accuracies_of_meaning(judged.items)
     tables["beside_published"] = pairs_beside_published(meaning, objectives, people, SOURCE)
     tables["series"] = along
-    accuracy, settings = tables.pop("constructions"), stage.settings("judge_pairs")
+    accuracy, settings = tables.pop("constructions"), stage.settings("build_pairs", "score_pairs", "judge_pairs")
     runs = [
         JudgedRun(source="own", settings=settings, **run)
         for run in series_runs(pd.concat([along, overall]), "construction")

@@ -24,7 +24,7 @@ def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own()
     assert labelled.unused == 0
 
 
-def test_nobody_is_outvoted():
+def test_a_majority_does_not_decide():
     labels = [
         *(label("sequence", "DT", judgement, who) for who, judgement in zip("ABC", ["positive"] * 3, strict=True)),
         label("sequence", "DT", "negative", "D"),
@@ -37,7 +37,7 @@ def test_nobody_is_outvoted():
     assert labelled.left_out == {"conflict": 2, "unclear": 1}
 
 
-def test_who_judges_the_sentence_speaks_of_it_alone():
+def test_a_label_of_a_sentence_counts_for_that_sentence_alone():
     labels = [label("sequence", "DT", "positive", who) for who in "AB"] + [label("sentence", "a", "negative", "A")]
     assert apply_labels(mined(("a", "DT"), ("b", "DT")), labels).left_out == {"conflict": 1}
 
@@ -69,14 +69,14 @@ SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
 @given(SIZES, SIZES, st.integers(2, 3), st.integers(0, 5))
 def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negative, folds, seed):
     table = labelled_table({"positive": positive, "negative": negative})
-    dealt = split_sequences(table, folds, seed)
-    assert sorted(dealt["id"]) == sorted(table["id"])
-    assert (dealt.groupby("cluster_template")["split"].nunique() == 1).all()
-    assert set(dealt.groupby("split")["label"].nunique()) == {2}
+    divided = split_sequences(table, folds, seed)
+    assert sorted(divided["id"]) == sorted(table["id"])
+    assert (divided.groupby("cluster_template")["split"].nunique() == 1).all()
+    assert set(divided.groupby("split")["label"].nunique()) == {2}
     clusters = ["cluster_template", "cluster_document", "cluster_source"]
-    assert dealt.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
+    assert divided.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
     shuffled = table.sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed), dealt)
+    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed), divided)
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negati
         ("", "", ""),
     ],
 )
-def test_sentences_are_clustered_by_document_and_by_who_wrote_it(url, document, source):
-    dealt = split_sequences(labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1)
-    assert set(dealt["cluster_document"]) == {document}
-    assert set(dealt["cluster_source"]) == {source}
+def test_sentences_are_clustered_by_document_and_source(url, document, source):
+    divided = split_sequences(labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1)
+    assert set(divided["cluster_document"]) == {document}
+    assert set(divided["cluster_source"]) == {source}
 
 
 def test_the_test_part_is_one_fold():
-    dealt = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1)
-    assert dealt.groupby(["split", "label"]).size().to_dict() == {
+    divided = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1)
+    assert divided.groupby(["split", "label"]).size().to_dict() == {
         ("test", "negative"): 4,
         ("test", "positive"): 10,
         ("train", "negative"): 8,

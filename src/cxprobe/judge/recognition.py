@@ -103,7 +103,7 @@ def accuracy_together(credited: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def recognition_headline(credited: Sequence[Credited]) -> dict[str, float | int]:
-    """Return the few numbers that stand for a model on one source of sentences, of all constructions together.
+    """Return the few numbers that summarise a model on one source of sentences, over all constructions together.
 
     Args:
         credited: The predictions for each construction.

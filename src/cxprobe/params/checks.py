@@ -27,9 +27,9 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     ),
     "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios"),
     "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs"),
-    "prompts": ("series", "build_prompts"),
+    "prompts": ("series", "build_prompts", "judge_answers"),
     "prompts.llms": ("llms",),
-    "prompts.models": ("models", "precision", "score_answers", "judge_answers"),
+    "prompts.models": ("models", "precision", "score_answers"),
     "benchmarks": ("models", "series", "benchmarks", "precision", "score_pairs", "judge_pairs"),
     "frames": ("llms", "write_frames"),
 }

@@ -31,7 +31,7 @@ def test_a_new_file_of_the_corpus_is_noticed(tmp_path):
     folder = tmp_path / "project"
     make_project(folder)
     run(folder, "dvc", "repro", "mine_sentences")
-    text = '{"text": "Now the red cat runs, the red cat sings.", "url": "toy/new"}'
+    text = '{"text": "Then the blue queen waits, the calm boy laughs.", "url": "toy/new"}'
     (folder / "corpus" / "new.jsonl").write_text(text)
     run(folder, "dvc", "repro", "mine_sentences")
     assert "toy/new" in set(pd.read_parquet(folder / SENTENCES)["url"])

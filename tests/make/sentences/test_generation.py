@@ -142,3 +142,13 @@ def test_both_labels_of_the_comparative_correlative_have_the_same_words_with_the
         )
 
     assert bags("POS") == bags("NEG") != Counter()
+
+
+def test_a_construction_without_features_has_as_many_sentences_of_each_label_and_half(toy):
+    construction, grammars = toy
+    bare = construction.model_copy(update={"features": {}})
+    generated = generate_sentences("toy", bare, grammars, per_label=PER_LABEL, seed=1)
+    sizes = Counter((one.split, one.label) for one in generated.sentences)
+    assert set(sizes.values()) == {PER_LABEL}
+    assert len(sizes) == 4
+    assert set(draw_table(generated.draws)["feature"]) == {"all_sentences"}

@@ -46,7 +46,7 @@ def test_a_symbol_that_the_construction_names_must_be_there(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConstructionError, match=r"g\.cfg: there is no such file"):
+    with pytest.raises(ConstructionError, match=r"g\.cfg does not exist"):
         read_grammar(tmp_path / "g.cfg")
 
 

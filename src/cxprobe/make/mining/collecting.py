@@ -23,7 +23,7 @@ class Collected(NamedTuple):
     Attributes:
         sentences: Columns id, text, url, start, end, tags, and one for each feature.
         counts: How many documents and sentences each step has seen and has let through.
-        rejects: Reason -> how many sentences, the greatest number first.
+        rejects: Reason -> how many sentences, the most frequent reason first.
         faults: Columns shard, line, offset, fault: what could not be read.
     """
 
@@ -55,7 +55,7 @@ def collect(job: Job, construction: Construction, settings: Duplicates, output: 
     return Collected(
         sentences=_with_features(kept, construction),
         counts=Counter({name: n for name, n in counts.items() if not name.startswith("rejected")}),
-        rejects=pd.DataFrame(_greatest_first(reasons), columns=["reason", "sentences"]),
+        rejects=pd.DataFrame(_most_frequent_first(reasons), columns=["reason", "sentences"]),
         faults=_faults(output / "faults.parquet"),
     )
 
@@ -72,7 +72,7 @@ def _each_once(candidates: pd.DataFrame, settings: Duplicates, counts: Counter[s
     return candidates.drop(index=[twin.position for twin in twins]).reset_index(drop=True)
 
 
-def _greatest_first(counts: dict[str, int]) -> list[tuple[str, int]]:
+def _most_frequent_first(counts: dict[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 

@@ -1,4 +1,4 @@
-"""The job of mining a corpus: what every shard's task is given, and where the shards' finds lie."""
+"""The job of mining a corpus: what every shard's task is given, and the folder of the shards' finds."""
 
 import hashlib
 from dataclasses import astuple, replace
@@ -46,7 +46,7 @@ def _code() -> list[str]:
 
 
 def _contents(folder: Path) -> str:
-    """Return the SHA-256 of a folder's files, or "" if there is no such folder."""
+    """Return the SHA-256 of a folder's files, or "" if the folder does not exist."""
     contents = hashlib.sha256()
     for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
         if file.is_file() and "__pycache__" not in file.parts:

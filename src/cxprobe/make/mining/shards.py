@@ -53,7 +53,7 @@ class Job:
         longest_line: Bytes; a longer record is recorded as a fault.
         pattern: What is looked for.
         tagger: The spaCy pipeline.
-        most_words: A longer sentence is no candidate.
+        most_words: A longer sentence is not a candidate.
         output: The folder of the shards' tables.
     """
 
@@ -126,7 +126,7 @@ def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
 
 
 class _Stored:
-    """A file that tells an error of its storage from one of its content.
+    """A file whose errors of storage are distinguished from errors of content.
 
     Decompressors and parsers raise OSError for corrupt data: that is recorded as a fault, and the shard counts as
     finished. If a connection is lost, the shard must fail instead, so that the next run reads it again.

@@ -16,7 +16,8 @@ from cxprobe.make.pairs.readers import (
     read_paired_focus,
     read_pairs,
 )
-from cxprobe.make.pairs.rendering import Rendered, pair_table, pairs_of, render_pairs
+from cxprobe.make.pairs.rendering import Rendered, render_pairs
+from cxprobe.make.pairs.tables import pair_table, pairs_of
 
 __all__ = [
     "BuiltPairs",

@@ -7,7 +7,8 @@ import pandas as pd
 
 from cxprobe.constructions import PairsFile, People
 from cxprobe.make.pairs.pseudowords import candidates_of, replace_content
-from cxprobe.make.pairs.rendering import pair_table, render_pairs
+from cxprobe.make.pairs.rendering import render_pairs
+from cxprobe.make.pairs.tables import pair_table
 from cxprobe.params import BuildPairs
 
 _CELL = ["words", "variant", "noun_type", "order"]

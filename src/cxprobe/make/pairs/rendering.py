@@ -4,19 +4,16 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from cxprobe.constructions import NounType, PairsFile, People, fill
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.make.pairs.drawing import Draw, draw_items
 from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.records import CLUSTER, Pair
+from cxprobe.records import Pair
 from cxprobe.seeding import generator_for
 
 NO_TYPE = "none"  # the noun type of pairs without people
 _SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
-TEXTS = ("id", "item", "context", "good", "bad")
 
 
 @dataclass(frozen=True)
@@ -131,38 +128,6 @@ def _check_distinct(name: str, pairs: Sequence[Pair]) -> None:
                 f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
                 "rows of its pairs.yaml differ in nothing that the variant shows"
             )
-
-
-def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
-
-    Where files differ in their columns, a pair without a group has an empty text there; without a cluster, its own id,
-    so that it shares a cluster of that kind with no other.
-    """
-    rows = [
-        {"id": pair.id, "item": pair.item, "context": pair.context, "good": pair.good, "bad": pair.bad}
-        | dict(pair.groups)
-        | {f"{CLUSTER}{name}": cluster for name, cluster in pair.clusters.items()}
-        for pair in pairs
-    ]
-    table = pd.DataFrame(rows)
-    for column in table.columns[table.isna().any()]:
-        table[column] = table[column].fillna(table["id"] if column.startswith(CLUSTER) else "")
-    return table
-
-
-def pairs_of(table: pd.DataFrame) -> list[Pair]:
-    """Return the pairs of a table that `pair_table` made."""
-    clusters = [column for column in table.columns if column.startswith(CLUSTER)]
-    groups = [column for column in table.columns if column not in {*TEXTS, *clusters}]
-    return [
-        Pair(
-            **{column: row[column] for column in TEXTS},
-            groups={column: row[column] for column in groups},
-            clusters={column.removeprefix(CLUSTER): row[column] for column in clusters},
-        )
-        for row in table.to_dict("records")
-    ]
 
 
 def _hash(*parts: str) -> str:

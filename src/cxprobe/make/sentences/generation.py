@@ -15,10 +15,10 @@ from cxprobe.make.sentences.grammar import check_lexical_halves, read_grammar
 from cxprobe.make.sentences.shapes import Leaf, Shape, ShapeSampler
 from cxprobe.make.sentences.spelling import Spelling
 from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.records import CLUSTER, LABELS, SPLITS, Label, Sentence, Shortfall, Split
+from cxprobe.records import ALL_SENTENCES, CLUSTER, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.seeding import generator_for, text_id
 
-# A cell of few distinct sentences is drawn from in vain in the end; after this many draws a sentence it is given up.
+# A cell may have fewer distinct sentences than are wanted; after so many draws per sentence no more are drawn.
 DRAWS_PER_SENTENCE = 50
 
 
@@ -72,10 +72,11 @@ def generate_sentences(
 
     Within a cell, one value of one feature for one label, sentences follow the grammar's own distribution, given the
     value. What was drawn for one feature is never used for another's values unless it was drawn for that one too:
-    where rare values are filled by force, the sentences of all cells together follow no distribution at all.
+    where rare values are filled by force, the sentences of all cells together follow no distribution at all. A
+    construction without features has one cell per label and lexical half.
 
     Args:
-        name: The construction's folder; seeds hang on it and not on what people call it.
+        name: The construction's folder, from which the seeds follow.
         construction: What is measured, and the symbols to start from.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
@@ -88,7 +89,7 @@ def generate_sentences(
         Weissweiler et al. 2022, §3 (synthetic data). The paper does not say how it filled the rare values.
     """
     pool: dict[str, Sentence] = {}
-    draws: dict[str, list[str]] = {feature: [] for feature in construction.features}
+    draws: dict[str, list[str]] = {feature: [] for feature in construction.features or (ALL_SENTENCES,)}
     shortfalls: list[Shortfall] = []
     for split in SPLITS:
         sampler = _sampler(construction, grammars[split])
@@ -122,8 +123,10 @@ def _spelling(construction: Construction) -> Spelling:
 def _cells(
     construction: Construction, sampler: ShapeSampler, split: Split
 ) -> Iterator[tuple[Cell, dict[Shape, float]]]:
-    """Yield every cell of a half with the shapes that fall into it; a label that has none gives an empty cell."""
+    """Yield every cell of a half with the shapes that belong to it; a label without shapes gives an empty cell."""
     shapes = {label: _shapes(construction, sampler, split, label) for label in LABELS}
+    if not construction.features:
+        yield from ((Cell(split, ALL_SENTENCES, 0, label), shapes[label]) for label in LABELS)
     for name, feature in construction.features.items():
         values = {feature.of(*shape) for label in LABELS for shape in shapes[label]}
         for value, label in product(sorted(values), LABELS):

@@ -23,7 +23,7 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
             is missing. The message says which file, line and symbol.
     """
     if not path.is_file():
-        raise ConstructionError(f"{path}: there is no such file; a construction has train.cfg and test.cfg")
+        raise ConstructionError(f"{path} does not exist; a construction with grammars needs train.cfg and test.cfg")
     text = path.read_text(encoding="utf-8")
     try:
         grammar = CFG.fromstring(text)
@@ -55,10 +55,10 @@ def content_words(grammar: CFG, categories: Collection[str]) -> dict[str, str]:
 
 
 def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -> None:
-    """Refuse two grammars that share a content word: a probe could then pass by knowing the word.
+    """Refuse two grammars that share a content word, since a probe could then recognise the word.
 
     Raises:
-        ConstructionError: A word stands in a content category of both; the message names both lines.
+        ConstructionError: A word is in a content category of both; the message names both lines.
     """
     halves = {path: content_words(read_grammar(path, categories), categories) for path in (train, test)}
     faults = [

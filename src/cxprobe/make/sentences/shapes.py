@@ -1,8 +1,8 @@
 """The shapes of a grammar's strings: how many words they have, and where their marked parts start.
 
-A feature such as the length takes some values very seldom, so that drawing sentences until every value is full
-would take days. Here the probability of each shape is computed exactly, and a string is drawn *given* its shape,
-from the grammar's own distribution.
+A feature such as the length rarely takes some values, so drawing sentences until there are enough of every value would
+take days. Here the probability of each shape is computed exactly, and a string is drawn *given* its shape, from the
+grammar's own distribution.
 """
 
 from bisect import bisect
@@ -21,13 +21,13 @@ Sequence = tuple[str | Nonterminal, ...]
 
 
 class Shape(NamedTuple):
-    """What the features see of a string: its number of words, and the word that each mark stands before."""
+    """What features depend on: a string's number of words, and the numbers of the words at which marked parts start."""
 
     words: int
     marks: tuple[int, ...]
 
     def followed_by(self, end: "Shape") -> "Shape":
-        """Return the shape of this string with another behind it."""
+        """Return the shape of this string followed by another."""
         return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
 
     def without(self, end: "Shape") -> "Shape | None":
@@ -73,7 +73,7 @@ class ShapeSampler:
         """Return every shape that a symbol's strings can have, with its probability (they sum to 1).
 
         Raises:
-            ConstructionError: The symbol can contain itself, so that its strings have no greatest length.
+            ConstructionError: The symbol can contain itself, so that its strings have no maximal length.
         """
         return dict(self._distribution((Nonterminal(symbol),), ()))
 
@@ -101,7 +101,7 @@ class ShapeSampler:
             return {self._leaf_shape(symbol): 1.0}
         if symbol in above:
             loop = " -> ".join(map(str, (*above[above.index(symbol) :], symbol)))
-            raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no greatest length")
+            raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
         alternatives = self._grammar.productions(lhs=symbol)
         for production in alternatives:
             for shape, p in self._distribution(production.rhs(), (*above, symbol)).items():

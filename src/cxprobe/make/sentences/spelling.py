@@ -1,4 +1,4 @@
-"""From a grammar's terminals to a sentence as it is read, with the words that its marks stand before."""
+"""From a grammar's terminals to a sentence as people read it, with the words at which its marked parts start."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ class Spelled(NamedTuple):
 class Spelling:
     """How the terminals of a grammar are written.
 
-    A *word* is what stands between two blanks of the finished sentence, so punctuation belongs to the word
-    before it, and anyone can recount the features from the text alone.
+    A *word* is what is between two spaces of the finished sentence, so punctuation belongs to the word before it, and
+    the features can be counted from the text alone.
 
     Attributes:
-        marker: The terminal that says where a part of the construction starts; it is no word.
-        no_space_before: Punctuation that is written without a blank before it.
+        marker: The terminal that says where a part of the construction starts; it is not a word.
+        no_space_before: Punctuation that is written without a space before it.
     """
 
     marker: str

@@ -32,7 +32,7 @@ def bag_of_words(
     regularisation: Regularisation,
     fitting: Fitting,
 ) -> NDArray[np.float64]:
-    """Train the probes' own classifier on lower-cased word counts: what can be told without any order of words.
+    """Train the probes' own classifier on lower-cased word counts: what can be recognised without the word order.
 
     Args:
         train: The training sentences.

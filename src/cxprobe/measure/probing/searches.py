@@ -8,7 +8,7 @@ from typing import NamedTuple
 import optuna
 import pandas as pd
 from optuna.importance import FanovaImportanceEvaluator, get_param_importances
-from optuna.storages import RDBStorage
+from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.trial import FrozenTrial
 from sqlalchemy.pool import StaticPool
 
@@ -135,8 +135,7 @@ def write_study(searches: Searches, path: Path) -> None:
     # In memory first: with a file, every trial would wait for the disk.
     storage = RDBStorage("sqlite://", engine_kwargs={"poolclass": StaticPool})
     for search, found in searches.items():
-        study = optuna.create_study(storage=storage, study_name=" ".join(map(str, search)), direction="maximize")
-        study.add_trials(found.trials)
+        _add_study(found.trials, storage, " ".join(map(str, search)))
     with (
         replacing(path) as partial,
         storage.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as database,
@@ -171,9 +170,15 @@ def parameter_importances(searches: Searches, seed: int) -> pd.DataFrame:
 
 
 def _importances(trials: Sequence[FrozenTrial], seed: int) -> dict[str, float]:
-    study = optuna.create_study(direction="maximize")
-    study.add_trials(trials)
+    study = _add_study(trials, InMemoryStorage(), "importances")
     return get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=seed))
+
+
+def _add_study(trials: Sequence[FrozenTrial], storage: BaseStorage, name: str) -> optuna.Study:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # no line for each study
+    study = optuna.create_study(storage=storage, study_name=name, direction="maximize")
+    study.add_trials(trials)
+    return study
 
 
 def _accuracy(trial: FrozenTrial) -> float:
