@@ -202,7 +202,7 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(finished_project: Path, tmp_path: Path) -> Path:
-    """A copy of a finished project, to be changed at will; the tracking store stays behind, since its paths are absolute."""
+    """A copy of a finished project, to be changed at will, without the tracking store, whose paths are absolute."""
     folder = tmp_path / "project"
     shutil.copytree(finished_project, folder, ignore=shutil.ignore_patterns("mlruns"), symlinks=True)
     return folder
