@@ -79,7 +79,7 @@ def _validation_text(stage: Stage[PretrainingParams], folder: Path) -> Segments:
 
 def _pairs(folder: str | None, pairs: int, seed: int) -> list[Pair]:
     if folder is None or not Path(folder).is_dir():
-        print(f"BLiMP is left out: evaluate_pretrained.blimp is {folder!r}, which is no folder here")
+        print(f"BLiMP is left out: evaluate_pretrained.blimp is {folder!r}, which is not a folder here")
         return []
     return read_benchmark(Path(folder), Benchmark(**BLIMP, pairs_per_file=pairs), seed)
 

@@ -15,6 +15,7 @@ def report_benchmarks(stage: Stage) -> Outcome:
     name, series = stage.item["benchmark"], stage.params.series
     benchmark = stage.params.benchmarks[name]
     settings = stage.settings("score_pairs", "judge_pairs", f"benchmarks.{name}")
+    pairs = stage.use(DATA / "build_benchmarks" / f"{name}.parquet")
     title = f"{name}, {benchmark.score.replace('_', ' ')}"
     judged = _judged(stage, name, benchmark.by)
     accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))[COLUMNS]
@@ -31,7 +32,7 @@ def report_benchmarks(stage: Stage) -> Outcome:
         counts={"models": accuracy["model"].nunique(), "groups": accuracy["group"].nunique() - 1},
         tables={"accuracy": accuracy, "tables/series": along},
         figures={f"figures/{stem}": figure for stem, figure in figures.items()},
-        runs=[JudgedRun(source=name, settings=settings, **run) for run in runs],
+        runs=[JudgedRun(source=name, dataset=pairs, settings=settings, **run) for run in runs],
     )
 
 

@@ -18,7 +18,6 @@ from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
-SOURCE = "Oba & Sugawara 2026, their items"
 
 
 def report_pairs(stage: Stage) -> Outcome:
@@ -28,19 +27,20 @@ def report_pairs(stage: Stage) -> Outcome:
     along, overall = pairs_along_series(judged.items, series)
     figures = pair_figures(tables, score, earlier_checkpoints(series)) | series_figures(along, "construction", score)
     objectives, people = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
-    meaning = accuracies_of_meaning(judged.items)
-    tables["beside_published"] = pairs_beside_published(meaning, objectives, people, SOURCE)
     tables["series"] = along
+    tables["beside_published"] = pairs_beside_published(
+        accuracies_of_meaning(judged.items), objectives, people, "Oba & Sugawara 2026, their items"
+    )
     accuracy, settings = tables.pop("constructions"), stage.settings("build_pairs", "score_pairs", "judge_pairs")
-    runs = [
-        JudgedRun(source="own", settings=settings, **run)
-        for run in series_runs(pd.concat([along, overall]), "construction")
-    ]
+    pairs = stage.use(DATA / "build_pairs")
     return Outcome(
         counts={"models": accuracy["model"].nunique(), "constructions": accuracy["construction"].nunique()},
         tables={"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         figures={f"figures/{name}": figure for name, figure in figures.items()},
-        runs=runs,
+        runs=[
+            JudgedRun(source="own", dataset=pairs, settings=settings, **run)
+            for run in series_runs(pd.concat([along, overall]), "construction")
+        ],
     )
 
 

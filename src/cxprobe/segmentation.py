@@ -34,7 +34,7 @@ _WINDOW = 16  # characters before a full stop in which an abbreviation is looked
 _END = re.compile(rf"[{_ENDS}][{_ENDS}{_CLOSERS}]*(\s+)(?=[{_OPENERS}]*(\w))|\n")
 
 # RE2: what can stand between two parts of one sentence. Everything that `sentences` leaves together passes; of what
-# it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no blank
+# it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no space
 # follows; one that no capital follows; an abbreviation or a single letter with its full stop.)
 _BLANKS = r"\t\v\f\r\x1c-\x1f\x{85}\p{Z}"
 _TAIL = rf"[{_ENDS}{_CLOSERS}]*"
@@ -73,7 +73,7 @@ def sentences(document: str) -> Iterator[Span]:
 
 
 def joined(sentence: str) -> str:
-    """Return a sentence with one blank for each run of white space, so that its words can be counted by blanks."""
+    """Return a sentence with one space for each run of white space, so that its words can be counted by spaces."""
     return " ".join(sentence.split())
 
 

@@ -10,7 +10,7 @@ from cxprobe.errors import DataError
 RECORD_WORDS = 400  # a record is closed once it has so many words
 _PARAGRAPHS = {"p", "li", "dt", "dd"}
 _NO_PROSE = {"head", "header", "h1", "h2", "h3", "h4", "h5", "h6", "hgroup", "table", "figure", "script", "style"}
-# What a section or block is called (epub:type) that is no part of the author's running text.
+# What a section or block is called (epub:type) that does not belong to the author's running text.
 _NO_TEXT = {
     "colophon", "copyright-page", "dedication", "endnotes", "epigraph", "halftitlepage", "imprint", "titlepage", "toc",
     "z3998:dramatis-personae",

@@ -78,7 +78,7 @@ def read_corpus(path: Path) -> Iterator[Record]:
     """Yield the records of a .json.gz file.
 
     Raises:
-        DataError: A line is no record.
+        DataError: A line is not a record.
     """
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

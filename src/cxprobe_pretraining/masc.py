@@ -14,7 +14,7 @@ RECORD_LINES = 20  # a line is a sentence or a short paragraph
 def read_masc(archive: Path) -> Iterator[tuple[str, str]]:
     """Yield the records of the archive ``masc_tagged.zip``, in which every token is written word_TAG.
 
-    The text is put together again by the Penn Treebank's rules of blanks, so it is not in every blank the original.
+    The text is put together again by the Penn Treebank's rules for spaces, so its spaces are not always the original's.
 
     Yields:
         <spoken|written>/<file>/<part> and the text.

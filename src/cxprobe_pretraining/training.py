@@ -48,7 +48,7 @@ class Training:
 
 
 class Batches(IterableDataset[Batch]):
-    """The batches from a step on. Each follows from the seed and its step alone, so whoever resumes sees the same ones.
+    """The batches from a step on. Each follows from the seed and its step alone, so a resumed training sees the same.
 
     A batch is (inputs, labels), both (rows, length) int64; labels are `IGNORED` where nothing is to be predicted.
 

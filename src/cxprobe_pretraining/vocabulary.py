@@ -29,7 +29,7 @@ class Vocabulary:
     origins: list[list[int]]
 
     def trim(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the embeddings of the new ids; a word that was no piece gets the mean of those it was cut into.
+        """Return the embeddings of the new ids; a word that was not a piece gets the mean of those it was cut into.
 
         Args:
             embeddings: (old ids, dimensions).

@@ -92,9 +92,9 @@ def test_a_part_is_scored_by_its_own_tokens_and_characters():
 
 def test_a_score_that_a_part_cannot_have_and_a_text_that_was_not_scored_are_refused():
     part = Part(WHOLE, 8)
-    with pytest.raises(DataError, match="'pmi' is no score of a part"):
+    with pytest.raises(DataError, match="'pmi' is not a score of a part"):
         score_part("pmi", part)
-    with pytest.raises(DataError, match=r"'loss' is no score of a part .allowed: sum, per_token, per_character"):
+    with pytest.raises(DataError, match=r"'loss' is not a score of a part .allowed: sum, per_token, per_character"):
         score_part("loss", part)
     with pytest.raises(DataError, match="'the new cats' has no scores"):
         part_after("the new", " cats", {WHOLE.text: WHOLE})

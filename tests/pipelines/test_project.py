@@ -173,10 +173,9 @@ def test_a_corrected_frame_costs_its_own_texts(project):
 
 
 def answers_kept(folder: Path) -> int:
-    """Return how many raw numbers the stores of all models hold."""
-    from cxprobe.storage import count_answers
-
-    return sum(count_answers(store) for store in (folder / "data/.scratch/answers").iterdir())
+    """Return how many answers the stores of all models hold."""
+    files = (folder / "data/.scratch/answers").glob("*/*.npz")
+    return len({key for file in files for key in np.load(file, allow_pickle=False)["keys"].tolist()})
 
 
 def test_a_construction_that_no_example_comes_from_asks_nothing_again(project):
@@ -279,18 +278,6 @@ def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
     assert ran == ["build_pairs@all", "score_pairs@mlm", "judge_pairs@mlm", "report_pairs@all"]
 
 
-def test_a_sweep_of_queued_experiments_ends_in_runs_that_can_be_told_apart(project):
-    run(project, "dvc", "repro")
-    commit(project)
-    before = len(runs(project, "recognition"))
-    run(project, "dvc", "exp", "run", "--queue", "-S", "fit_probes.C=0.1,0.01", "judge_probes")
-    run(project, "dvc", "queue", "start", "--jobs", "1")
-    wait_for(lambda: len(runs(project, "recognition")) == before + 2, 120)
-    found = runs(project, "recognition")
-    assert {"0.1", "0.01"} <= {one.data.params["fit_probes.C"] for one in found}
-    assert len({one.info.run_name for one in found}) >= 2
-
-
 def test_a_benchmark_of_others_is_scored_by_group(project):
     rows = [
         {
@@ -357,7 +344,7 @@ def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off
     change(project, lambda params: params["models"]["one"].update(dtype="bfloat16"))
     command = ("dvc", "repro", "extract_features@one-toy")
     run(project, *command)
-    counts = read_table(project / "results/extract_features/one/toy/counts.csv").set_index("name")["number"]
+    counts = read_table(project / "results/extract_features/one/toy/counts.csv").set_index("count")["value"]
     assert 0 < counts["difference_from_float32"] < 0.045
     change(project, lambda params: params["precision"].update(largest_difference=1e-6))
     done = run(project, *command, check=False)
@@ -404,8 +391,14 @@ def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_pr
     assert killed.info.status == "KILLED"
     left = len(list(project.glob("data/.scratch/extract_features/*/*.npy")))
     assert left >= 3
-    done = run(project, *command)
-    assert f"{left} of them left by an earlier run" in done.stdout
+    stamps = {path: path.stat().st_mtime_ns for path in project.glob("data/.scratch/extract_features/*/*.npy")}
+    with subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL) as dvc:
+        kept = 0
+        while dvc.poll() is None:  # until the run has joined them, the batches of the killed one lie there as they were
+            kept = max(kept, sum(unchanged(path, stamp) for path, stamp in stamps.items()))
+            time.sleep(0.05)
+    assert dvc.returncode == 0
+    assert kept == left
     assert {found.info.status for found in runs(project, "stages", "params.stage = 'extract_features'")} == {
         "KILLED",
         "FINISHED",
@@ -415,6 +408,10 @@ def test_a_stage_that_is_killed_fails_is_marked_and_resumes(project, finished_pr
     by_id = [np.argsort(features.ids) for features in (resumed, whole)]
     np.testing.assert_allclose(resumed.vectors[:, by_id[0]], whole.vectors[:, by_id[1]], atol=1e-5)
     assert not list(project.glob("data/.scratch/extract_features/*/*.npy"))
+
+
+def unchanged(path: Path, stamp: int) -> bool:
+    return path.is_file() and path.stat().st_mtime_ns == stamp
 
 
 def wait_for(condition, seconds: float = 60) -> None:
@@ -439,7 +436,8 @@ def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp
     assert shown[0] == shown[1] != "{}"
     assert (clone / "results/report_recognition/figures/recognition_toy.png").exists()
     finished = len(list(clone.glob("results/**/record.json")))
-    assert f"{finished} records, {finished} of them new" in run(clone, "cxprobe", "sync").stdout
+    said = f"{finished} runs have a record under results/; {finished} of them were new to MLflow"
+    assert said in run(clone, "cxprobe", "sync").stdout
     (found,) = runs(clone, "recognition")
     client = MlflowClient(f"sqlite:///{clone / 'mlruns' / 'mlflow.db'}")
     artifacts = {artifact.path for artifact in client.list_artifacts(found.info.run_id)}

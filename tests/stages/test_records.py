@@ -184,11 +184,11 @@ def test_a_data_set_must_be_an_input(workspace):
         stage.inputs.clear()
         return Outcome(runs=[run])
 
-    with pytest.raises(ValueError, match=r"the data set input\.txt is no input of the stage"):
+    with pytest.raises(ValueError, match=r"the data set input\.txt is not an input of the stage"):
         written(judge_pairs)
 
 
 def test_a_record_of_another_version_names_its_file(workspace):
     write_json({"metrics": {}}, Path("results/judge_pairs/tiny/runs/toy/written/record.json"))
-    with pytest.raises(DataError, match=r"toy/written/record\.json is no record of this version of cxprobe"):
+    with pytest.raises(DataError, match=r"toy/written/record\.json is not a record of this version of cxprobe"):
         read_records()

@@ -141,7 +141,7 @@ def score_part(name: str, part: Part, elsewhere: Part | None = None) -> float:
         case "pmi" if elsewhere is not None:
             return pmi(part, elsewhere)
     raise DataError(
-        f"'{name}' is no score of a part (allowed: {', '.join(SCORES)}, and pmi if the part is given twice)"
+        f"'{name}' is not a score of a part (allowed: {', '.join(SCORES)}, and pmi if the part is given twice)"
     )
 
 

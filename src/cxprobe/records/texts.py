@@ -37,7 +37,7 @@ class TokenScores:
 class Pair:
     """Two texts that differ minimally, the right one and the wrong one, with what they share in front.
 
-    A text is the context directly followed by the continuation, which therefore begins with its own blank where there
+    A text is the context directly followed by the continuation, which therefore begins with its own space where there
     is a context. Pairs with one context can share its computation.
 
     Attributes:
@@ -66,7 +66,7 @@ class Choice:
     Attributes:
         id: Names the question.
         context: What stands before the answer.
-        answers: Each answer's symbol -> how the text goes on with it; it begins with its own blank.
+        answers: Each answer's symbol -> how the text goes on with it; it begins with its own space.
         anywhere: What may stand before these answers where nothing is known of the question, so that answers which are
             frequent as such can be told from those that fit.
     """

@@ -60,25 +60,25 @@ def series_runs(along: pd.DataFrame, by: str) -> list[dict[str, Any]]:
 
     Returns:
         For each series and value, these fields of `cxprobe.stages.JudgedRun`: model (the series), facts, construction,
-        dataset (none), items, metrics (n), series (accuracy, low and high by quantity) and tables ("accuracy").
+        items, metrics (n), series (accuracy, low and high by quantity), tables and figures ("accuracy").
     """
     runs = []
     for (name, construction), own in along.groupby(["series", by], sort=False):
         ordered = own.sort_values("quantity", kind="stable")
         steps = ordered["quantity"].round().astype(int).tolist()
-        n = int(ordered["n"].iloc[0])
+        n, axis = int(ordered["n"].iloc[0]), str(ordered["axis"].iloc[0])
         runs.append(
             {
                 "model": name,
                 "facts": ModelFacts(str(name), "series", None, ", ".join(ordered["model"])),
                 "construction": construction,
-                "dataset": None,
                 "items": n,
                 "metrics": {"n": n},
                 "series": {
                     rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")
                 },
                 "tables": {"accuracy": own},
+                "figures": {"accuracy": curves(own.rename(columns={"quantity": axis}), str(name), x=axis, panels=by)},
             }
         )
     return runs

@@ -25,7 +25,7 @@ class Leftovers:
 
     Attributes:
         entries: Lock file -> its entries of stages that the dvc.yaml beside it does not have.
-        paths: Files and folders below data/ and results/ that are no output of a stage.
+        paths: Files and folders below data/ and results/ that are not an output of a stage.
         answers: Folders of answers of models that are in no part of the grid.
     """
 

@@ -142,7 +142,9 @@ def _write_judged_run(
 
 def _dataset(stage: Stage[Any], path: Path, items: int) -> Dataset:
     if str(path) not in stage.inputs:
-        raise ValueError(f"{stage.name}: the data set {path} is no input of the stage; take what `Stage.use` returns")
+        raise ValueError(
+            f"{stage.name}: the data set {path} is not an input of the stage; take what `Stage.use` returns"
+        )
     return Dataset(path.as_posix(), stage.inputs[str(path)], items)
 
 
@@ -176,7 +178,7 @@ def _read_record(path: Path) -> RunRecord:
         content["trials"] = [Trial(**trial) for trial in content["trials"]]
         return RunRecord(**content)
     except (KeyError, TypeError) as fault:
-        raise DataError(f"{path} is no record of this version of cxprobe ({fault}); run its stage again") from fault
+        raise DataError(f"{path} is not a record of this version of cxprobe ({fault}); run its stage again") from fault
 
 
 def _require_allowed(stage: str, outcome: Outcome) -> None:

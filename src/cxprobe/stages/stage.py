@@ -21,7 +21,7 @@ PLACEMENT = frozenset(
 # The sections of params.yaml that describe an item: argument of the script -> section.
 _SECTIONS = {"model": "models", "llm": "llms", "benchmark": "benchmarks", "corpus": "corpora"}
 
-# The model of the file of parameters that a stage reads: params.yaml, unless it is no stage of the pipeline itself.
+# The model of the file of parameters that a stage reads: params.yaml, unless the stage does not belong to the pipeline.
 P = TypeVar("P", bound=Closed, default=Params)
 
 

@@ -26,8 +26,8 @@ DESCRIPTIONS = {
 is fitted for every layer, on one lexical half of the sentences, and tested on the other half.""",
         _RATES,
         """\
-The headline `accuracy` is that of the middle layer (`layer`), which is fixed in advance, so that it is no maximum over
-layers; `accuracy_layer_0` is that of the embeddings and `accuracy_highest` the best layer's. `control_<name>` is what a
+The headline `accuracy` is that of the middle layer (`layer`), which is fixed in advance, not chosen as the highest;
+`accuracy_layer_0` is that of the embeddings and `accuracy_highest` the best layer's. `control_<name>` is what a
 probe reaches without the model's vectors, such as from the words alone (0.5 is chance): only what is above the controls
 says something about the model.""",
         """\

@@ -91,7 +91,7 @@ def check_proposals(texts: Sequence[str], content: PairsFile, people: People) ->
         people: The nouns and pronouns.
 
     Returns:
-        One proposal a text, in their order. Its reason is "kept"; "unreadable" if it is no mapping of slots to words;
+        One proposal a text, in order. Its reason is "kept"; "unreadable" if it is not a mapping of slots to words;
         "slots" if these are not the slots of the frames; "repeated" if it is a frame already, or was written before,
         capitals aside; or "faulty" if the members of a pair would not differ, or an article would be wrong.
     """

@@ -66,7 +66,7 @@ def read_inference_file(path: Path, of: str) -> InferenceFile:
         of: The name of the set of these items.
 
     Raises:
-        DataError: One line for every fault: an absent file or column, a row that is no part of an item, an unknown
+        DataError: One line for every fault: an absent file or column, a row that does not belong to an item, an unknown
             relation, an item without one of its parts. Nothing is skipped.
 
     Source:
@@ -130,7 +130,7 @@ class _Parser:
             self.fault(line, "a text contains further rows; one of its quotation marks is never closed")
             return
         if not any(cell.strip() for cell in row):
-            self.repair(line, "a blank line was skipped")
+            self.repair(line, "an empty line was skipped")
             return
         part = self._part(line, label)
         if part is None or not value:

@@ -36,7 +36,7 @@ class Prompt(Closed):
     """The text before the item."""
 
     rephrases: str | None
-    """The prompt of the same file that this one paraphrases; null if it is no paraphrase."""
+    """The prompt of the same file that this one paraphrases; null if it is not a paraphrase."""
     text: Annotated[str, StringConstraints(min_length=1)]
     """The text, used as it is."""
 
