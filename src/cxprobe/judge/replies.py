@@ -73,8 +73,8 @@ def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool
     An answer is a digit that a whole line consists of ("1", "**2** (contradiction)"), or that the reply names as the
     answer ("Answer: 1"), possibly after its word ("Answer: neutral (1)"). The last one counts, so that a digit in the
     reasoning is not an answer. Without chain of thought a reply may also begin with the digit and then explain it
-    ("0. The premise says ..."). An open answer ("Answer: 0 or 1", "Answer: 1/3"), a digit after the word of another digit, and
-    a word without its digit are unparsed.
+    ("0. The premise says ..."). An open answer ("Answer: 0 or 1", "Answer: 1/3"), a digit after the word of another
+    digit, and a word without its digit are unparsed.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
