@@ -80,7 +80,7 @@ def test_a_run_of_a_series_goes_through_its_models_by_quantity():
     rates = along.set_index(["construction", "model"])
     for run in runs:
         for name, points in run["series"].items():
-            values = rates.loc[run["construction"], name]
+            values = rates.loc[run["construction"], name.removeprefix("by_training_tokens.")]
             assert points == [(1000, values["early"]), (2000000, values["late"])]
         assert run["facts"].kind == "series"
         assert run["facts"].weights == "early, late"

@@ -11,6 +11,7 @@ from mlflow.exceptions import MlflowException
 
 from conftest import run
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
+from cxprobe.storage import read_json
 from cxprobe.tracking import OpenRun, TrackingError, add_runs, finish, keep_circumstances, running, sync, tracking_uri
 from cxprobe.tracking.circumstances import record_digest
 
@@ -106,7 +107,7 @@ def test_a_judged_run_names_its_data_set_with_its_md5_and_size(project_folder):
 def test_the_artifacts_of_a_run_have_the_paths_that_they_have_in_its_folder(project_folder):
     add_runs([JUDGED], CIRCUMSTANCES)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png"]
+    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
     copied = client.download_artifacts(found.info.run_id, "figures/accuracy.png")
     assert Path(copied).read_text() == "content of figures/accuracy.png\n"
 
@@ -115,29 +116,30 @@ def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
     (JUDGED.folder / "figures" / "accuracy.png").unlink()
     add_runs([JUDGED], CIRCUMSTANCES)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert files(client, found.info.run_id) == ["accuracy_by_order.csv"]
+    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "provenance.json"]
 
 
-def test_a_run_is_tagged_with_code_inputs_facts_and_environment(project_folder):
+def test_a_run_is_tagged_with_code_and_facts_and_has_its_provenance_as_an_artifact(project_folder):
     add_runs([JUDGED], CIRCUMSTANCES)
-    (found,) = runs("pairs")
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     expected = {
         "mlflow.source.git.commit": "c0ffee",
         "git.dirty": "false",
         "dvc.stage": "judge_pairs@tiny",
-        "input.data/build_recognition/toy": "d41d8c.dir",
         "weights": "sha256 abc",
-        "environment.torch": "2.13.0",
-        "placement.score_pairs.device": "cpu",
     }
     assert {name: found.data.tags[name] for name in expected} == expected
+    provenance = read_json(Path(client.download_artifacts(found.info.run_id, "provenance.json")))
+    assert provenance["inputs"]["data/build_recognition/toy"] == "d41d8c.dir"
+    assert provenance["environment"]["torch"] == "2.13.0"
+    assert provenance["placement"] == {"score_pairs.device": "cpu"}
 
 
 def test_more_tags_and_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
-    inputs = {f"data/file-{number}": "d41d8c" for number in range(250)}
-    add_runs([replace(JUDGED, inputs=inputs, series={"loss": [(step, 0.5) for step in range(1500)]})], CIRCUMSTANCES)
+    facts = {f"fact {number}": "known" for number in range(250)}
+    add_runs([replace(JUDGED, facts=facts, series={"loss": [(step, 0.5) for step in range(1500)]})], CIRCUMSTANCES)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert sum(name.startswith("input.") for name in found.data.tags) == 250
+    assert sum(name.startswith("fact ") for name in found.data.tags) == 250
     assert len(client.get_metric_history(found.info.run_id, "loss")) == 1500
 
 

@@ -60,7 +60,7 @@ def series_runs(along: pd.DataFrame, by: str) -> list[dict[str, Any]]:
 
     Returns:
         For each series and value, these fields of `cxprobe.stages.JudgedRun`: model (the series), facts, construction,
-        items, metrics (n), series (accuracy, low and high by quantity), tables and figures ("accuracy").
+        items, metrics (n), series ("by_<quantity>.accuracy", low and high), tables and figures ("accuracy").
     """
     runs = []
     for (name, construction), own in along.groupby(["series", by], sort=False):
@@ -75,7 +75,8 @@ def series_runs(along: pd.DataFrame, by: str) -> list[dict[str, Any]]:
                 "items": n,
                 "metrics": {"n": n},
                 "series": {
-                    rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")
+                    f"by_{axis}.{rate}": list(zip(steps, ordered[rate].tolist(), strict=True))
+                    for rate in ("accuracy", "low", "high")
                 },
                 "tables": {"accuracy": own},
                 "figures": {"accuracy": curves(own.rename(columns={"quantity": axis}), str(name), x=axis, panels=by)},

@@ -64,8 +64,8 @@ one order and in the other, `bias_variant` the same for the two wordings, and `c
 which the decision is right in one order only. All three are 0 for a model that understands, and exist for pairs of
 meaning only. `_low` and `_high` end the names of their intervals.""",
         """\
-Runs that belong to a training or to a family of models have series whose step is the number of tokens or of
-parameters.""",
+The checkpoints of a training, or the sizes of a family, also have a run together (`model_kind` is `series`):
+`by_training_tokens.accuracy` and `by_parameters.accuracy` have the number of tokens or of parameters as the step.""",
         _READING,
     ),
     "prompts": _description(

@@ -24,6 +24,7 @@ from cxprobe.tracking.store import TrackingError, experiment_id, open_store, tra
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
 PROCESS_TAG = "cxprobe.process"  # machine:process of a run, by which the run of a process that died is known
 STAGE_TAG = "cxprobe.stage"
+PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs, the versions of packages, and the devices
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -171,6 +172,7 @@ def _write(run: OpenRun, record: RunRecord, circumstances: Circumstances | None)
         if (record.folder / artifact).is_file():  # DVC may not have fetched it
             parent = None if artifact.parent == Path() else artifact.parent.as_posix()
             run.client.log_artifact(run.id, str(record.folder / artifact), parent)
+    run.client.log_dict(run.id, _provenance(record, circumstances), PROVENANCE)
     if record.trials:
         experiment = run.client.get_run(run.id).info.experiment_id
         for trial in record.trials:
@@ -200,7 +202,6 @@ def _tags(record: RunRecord, circumstances: Circumstances | None) -> dict[str, s
         "mlflow.source.type": "LOCAL",
         "mlflow.source.name": f"{record.stage}.py",
         **record.facts,
-        **{f"input.{path}": digest for path, digest in record.inputs.items()},
     }
     if circumstances is None:
         return tags
@@ -208,9 +209,13 @@ def _tags(record: RunRecord, circumstances: Circumstances | None) -> dict[str, s
         "mlflow.source.git.commit": circumstances.commit,
         "git.dirty": str(circumstances.dirty).lower(),
         "dvc.experiment": circumstances.dvc_experiment,
-        **{f"environment.{key}": value for key, value in circumstances.environment.items()},
-        **{f"placement.{key}": value for key, value in circumstances.placement.items()},
     }
+
+
+def _provenance(record: RunRecord, circumstances: Circumstances | None) -> dict[str, Mapping[str, str]]:
+    """Return what a run followed from, for an artifact: as tags, hundreds of inputs would be columns of the table."""
+    known = circumstances and {"environment": circumstances.environment, "placement": circumstances.placement}
+    return {"inputs": record.inputs, **(known or {})}
 
 
 def _dataset_input(data: Dataset) -> entities.DatasetInput:
