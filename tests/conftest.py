@@ -204,7 +204,9 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(finished_project: Path, tmp_path: Path) -> Path:
     """A copy of a finished project, to be changed at will, without the tracking store, whose paths are absolute."""
     folder = tmp_path / "project"
-    shutil.copytree(finished_project, folder, ignore=shutil.ignore_patterns("mlruns"), symlinks=True)
+    shutil.copytree(
+        finished_project, folder, ignore=shutil.ignore_patterns("mlflow.db*", "artifacts", "context"), symlinks=True
+    )
     return folder
 
 

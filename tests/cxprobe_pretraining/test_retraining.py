@@ -112,7 +112,8 @@ def test_a_causal_model_sees_nothing_that_follows_and_a_masked_one_does(retraine
 
 def test_they_have_learnt_the_toy_text(retrained):
     for name in ("mini-mlm", "mini-clm", "tiny-clm"):
-        perplexity = read_json(retrained / "results/evaluate_pretrained" / name / "metrics.json")["perplexity"]
+        table = read_table(retrained / "results/evaluate_pretrained" / name / "perplexity.csv")
+        perplexity = dict(zip(table["checkpoint"], table["perplexity"], strict=True))
         *_, trained, untrained = perplexity.values()
         assert trained < untrained / 2
         table = read_table(retrained / "results/evaluate_pretrained" / name / "blimp.csv")
@@ -125,10 +126,10 @@ def test_the_vocabulary_has_the_words_that_must_be_one_piece(retrained):
     assert tokenizer.tokenize("Faster, ‘slower’ Anna") == ["faster", ",", "'", "slower", "'", "anna"]
 
 
-def test_the_curve_of_loss_against_tokens_is_in_the_diary(retrained):
+def test_the_curve_of_loss_against_tokens_is_tracked(retrained):
     client = MlflowClient(f"sqlite:///{retrained / 'mlruns' / 'mlflow.db'}")
-    experiment = client.get_experiment_by_name("pretrain").experiment_id
-    (found,) = client.search_runs([experiment], "tags.`item.model` = 'mini-clm'")
+    experiment = client.get_experiment_by_name("stages").experiment_id
+    (found,) = client.search_runs([experiment], "params.stage = 'pretrain' and params.model = 'mini-clm'")
     curve = client.get_metric_history(found.info.run_id, "loss")
     assert [(point.step, point.value) for point in curve] == [
         tuple(row) for row in read_table(retrained / "results/pretrain/mini-clm/loss.csv").itertuples(index=False)
@@ -156,9 +157,9 @@ def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been_killed(retrain
     assert list(folder.glob("data/.scratch/pretrain-*/last.ckpt"))
     done = run(folder, *command)
     assert "resuming at step" in done.stdout
-    record = read_json(folder / "results/pretrain/tiny-clm/run.json")
+    record = read_json(folder / "results/pretrain/tiny-clm/record.json")
     assert int(record["facts"]["resumed_at"]) > 0
-    assert record["series"] == read_json(retrained / "results/pretrain/tiny-clm/run.json")["series"]
+    assert record["series"] == read_json(retrained / "results/pretrain/tiny-clm/record.json")["series"]
     for checkpoint in ("step-000002", "step-000040"):
         weights = Path("models/tiny-clm") / checkpoint / "model.safetensors"
         assert (folder / weights).read_bytes() == (retrained / weights).read_bytes()

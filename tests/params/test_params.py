@@ -222,7 +222,7 @@ def test_what_contradicts_itself_is_refused(tmp_path, change, message):
 def test_a_section_that_nothing_needs_may_be_absent(tmp_path):
     def change(params):
         params["grid"]["prompts"].update(models=[])
-        del params["score_answers"], params["judge_answers"], params["write_frames"], params["benchmarks"]
+        del params["score_answers"], params["write_frames"], params["benchmarks"]
         params["grid"]["recognition"]["constructions"]["comparative-correlative"] = ["generated"]
         del params["build_recognition"]["mined"]
 
