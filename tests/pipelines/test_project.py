@@ -95,6 +95,7 @@ def test_a_second_run_executes_nothing_but_a_look_at_the_corpus_and_leaves_a_cle
     assert run(project, "git", "status", "--porcelain").stdout == ""
 
 
+@pytest.mark.slow
 def test_running_everything_again_changes_nothing_that_git_or_dvc_sees(project):
     commit(project)
     run(project, "dvc", "repro", "--force")
