@@ -144,11 +144,11 @@ def test_a_series_of_models_is_a_run_with_steps(folder):
     assert [(run.model, run.construction) for run in runs] == [("training", "toy"), ("training", "all")]
     for run in runs:
         assert run.facts.kind == "series"
-        assert run.series["accuracy"] == [
+        assert run.series["by_training_tokens.accuracy"] == [
             (step, judged[model].headline["meaning"]["accuracy"])
             for step, model in ((1000, "early"), (2000000, "late"))
         ]
-        assert list(run.series) == ["accuracy", "low", "high"]
+        assert list(run.series) == [f"by_training_tokens.{name}" for name in ("accuracy", "low", "high")]
 
 
 def test_judging_a_benchmark_gives_a_run_for_all_and_for_each_group_of_its_first_column(folder):

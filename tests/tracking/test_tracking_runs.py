@@ -9,6 +9,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
+import cxprobe
 from conftest import run
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
 from cxprobe.storage import read_json
@@ -177,7 +178,8 @@ def test_a_run_whose_process_has_died_ends_as_killed_when_its_stage_runs_again(w
         "import os, signal; from cxprobe.tracking import running\n"
         f"with running('tune_probes', {ITEM}, ''): os.kill(os.getpid(), signal.SIGKILL)"
     )
-    run(workspace, sys.executable, "-c", script, check=False, PYTHONPATH=os.environ["PYTHONPATH"])
+    source = str(Path(cxprobe.__file__).parents[1])
+    run(workspace, sys.executable, "-c", script, check=False, PYTHONPATH=source)
     assert [one.info.status for one in runs("stages")] == ["RUNNING"]
     with running("fit_probes", ITEM, ""), running("tune_probes", {"model": "other"}, ""):
         assert [one.info.status for one in runs("stages")] == ["RUNNING"] * 3
