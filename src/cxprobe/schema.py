@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -136,7 +136,7 @@ def _explained(faults: ValidationError, model: type[Closed]) -> list[str]:
 
 def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path = _dotted(fault["loc"])
+    path = _dotted(_untagged(model, fault["loc"]))
     match fault["type"]:
         case "extra_forbidden":
             known = _keys_at(model, fault["loc"][:-1])
@@ -165,21 +165,58 @@ def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that the model allows at a place in the file; for a union, those of its tagged member."""
     current: Any = model
     for part in location:
-        if tagged := [one for one in _alternatives(current) if _is_tagged(one, part)]:
-            current = tagged[0]
-            continue
-        current = _alternatives(current)[0]
-        if isinstance(current, type) and issubclass(current, BaseModel):
-            current = current.model_fields[str(part)].annotation
-        else:  # a mapping or a list: its values are of the last argument's type
-            current = current.__args__[-1]
+        current = _step(current, part)
     return sorted(_alternatives(current)[0].model_fields)
+
+
+def _untagged(model: type[Closed], location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Return a place in the file without the tags of unions, which pydantic puts into it and the file does not have."""
+    current: Any = model
+    kept = []
+    for step, part in enumerate(location):
+        if not _tagged(current, part):
+            kept.append(part)
+        try:
+            current = _step(current, part)
+        except (AttributeError, IndexError, KeyError):  # the file has something else than the model here
+            return (*kept, *location[step + 1 :])
+    return tuple(kept)
+
+
+def _step(annotation: Any, part: int | str) -> Any:
+    """Return what is one step further in a place that pydantic names: a field, an element, or a member of a union."""
+    if tagged := _tagged(annotation, part):
+        return tagged[0]
+    current = _alternatives(annotation)[0]
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return current.model_fields[str(part)].annotation
+    return current.__args__[-1]  # a mapping or a list: its values are of the last argument's type
+
+
+def _tagged(annotation: Any, part: int | str) -> list[Any]:
+    """Return the member of a union that is told by a tag of its own, or by the value of a literal field."""
+    own = [
+        one for one in _members(annotation) if part in [meta.tag for meta in _metadata(one) if isinstance(meta, Tag)]
+    ]
+    return own or [one for one in _alternatives(annotation) if _is_tagged(one, part)]
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
     """Return the types that a union allows, or the type itself if it is not a union."""
-    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    return get_args(bare) if isinstance(bare, UnionType) else (bare,)
+    return tuple(_bare(one) for one in _members(annotation))
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    bare = _bare(annotation)
+    return get_args(bare) if get_origin(bare) in (Union, UnionType) else (annotation,)
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _metadata(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
 
 
 def _is_tagged(model: Any, tag: int | str) -> bool:

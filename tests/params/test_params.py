@@ -136,7 +136,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         ),
         (
             lambda p: p["corpora"]["documentation"].update(glob=None),
-            "corpora.documentation.installed.glob: unknown key",
+            "corpora.documentation.glob: unknown key",
         ),
         (lambda p: p["mine_sentences"]["engine"].update(kind="grid"), "mine_sentences.engine"),
         (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),

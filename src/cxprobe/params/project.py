@@ -10,7 +10,7 @@ from cxprobe.errors import ParamsError
 from cxprobe.params.checks import faults_between_sections
 from cxprobe.params.grid import Grid, Lines
 from cxprobe.params.mining import Corpus, MineSentences
-from cxprobe.params.models import Llm, ModelSpec, Precision, Series
+from cxprobe.params.models import Llm, Model, Precision, Series
 from cxprobe.params.names import Slug
 from cxprobe.params.pairs import Benchmark, BuildPairs, JudgePairs, ScorePairs
 from cxprobe.params.prompts import BuildPrompts, JudgeAnswers, ScoreAnswers, WriteFrames
@@ -40,8 +40,8 @@ class Params(Closed):
     lines: Lines
     """Which lines of work run; benchmarks and written frames run by their own part of grid."""
     grid: Grid
-    models: dict[Slug, ModelSpec] = optional_section()
-    """Slug -> a model."""
+    models: dict[Slug, Model] = optional_section()
+    """Slug -> a checkpoint, a twin of one, or a blind model."""
     series: dict[Slug, Series] = optional_section()
     """Slug -> models that are drawn as a curve; {} for none."""
     benchmarks: dict[Slug, Benchmark] = optional_section()

@@ -2,7 +2,7 @@
 
 from cxprobe.records.estimates import CLUSTER, Difference, Estimate
 from cxprobe.records.items import RELATIONS, Inference, Reasoning, Relation
-from cxprobe.records.models import ModelFacts, ModelKind
+from cxprobe.records.models import ModelFacts, ModelKind, WeightsState
 from cxprobe.records.runs import Circumstances, Dataset, RunRecord, Trial
 from cxprobe.records.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.records.texts import Bos, Choice, Pair, TokenScores
@@ -32,4 +32,5 @@ __all__ = [
     "Split",
     "TokenScores",
     "Trial",
+    "WeightsState",
 ]

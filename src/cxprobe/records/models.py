@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-ModelKind = Literal["encoder", "masked", "causal", "instructed", "series"]
+ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
+WeightsState = Literal["trained", "random", "shuffled", "none"]
 
 
 @dataclass(frozen=True)
@@ -12,13 +13,15 @@ class ModelFacts:
 
     Attributes:
         name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
-        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), or "series"
-            (several models that differ in one quantity).
+        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
+            (several models that differ in one quantity), or "blind" (cannot know the construction).
         parameters: The number of its weights; None where a server does not tell.
         weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
+        state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
     """
 
     name: str
     kind: ModelKind
     parameters: int | None
     weights: str
+    state: WeightsState = "trained"
