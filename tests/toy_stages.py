@@ -1,5 +1,6 @@
 """Small stages of every kind for the tests, with parameters of their own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,8 @@ from cxprobe.schema import Closed
 from cxprobe.stages import JudgedRun, Outcome, Stage, Trial
 
 FACTS = ModelFacts(name="models/tiny", kind="masked", parameters=1234, weights="sha256 abc")
+BLIND = ModelFacts(name="the shorter one", kind="blind", parameters=None, weights="", state="none")
+TWIN = replace(FACTS, weights="random, seed 1, of sha256 abc", state="random")
 
 
 class Subsets(Closed):
@@ -74,11 +77,15 @@ def fit_probes(stage: Stage[ToyParams]) -> Outcome:
 
 
 def judged_run(
-    stage: Stage[ToyParams], construction: str = "toy", model: str = "tiny", source: str = "written"
+    stage: Stage[ToyParams],
+    construction: str = "toy",
+    model: str = "tiny",
+    source: str = "written",
+    facts: ModelFacts = FACTS,
 ) -> JudgedRun:
     return JudgedRun(
         model=model,
-        facts=FACTS,
+        facts=facts,
         construction=construction,
         source=source,
         dataset=stage.use(Path("input.txt")),
@@ -95,6 +102,13 @@ def judge_pairs(stage: Stage[ToyParams]) -> Outcome:
     """A stage that judges two constructions."""
     runs = [judged_run(stage, name) for name in ("toy", "all")]
     return Outcome(headline={"meaning": {"accuracy": 2 / 3, "n": 4}}, runs=runs)
+
+
+def judge_panel(stage: Stage[ToyParams]) -> Outcome:
+    """A stage that judges two blind models on two constructions."""
+    models = ("shorter", "first-mentioned")
+    runs = [judged_run(stage, name, model, facts=BLIND) for model in models for name in ("toy", "all")]
+    return Outcome(headline={model: {"accuracy": 0.5, "n": 4} for model in models}, runs=runs)
 
 
 def report_pairs(stage: Stage[ToyParams]) -> Outcome:

@@ -1,43 +1,49 @@
-"""judge_benchmarks: the token scores of one model on a benchmark of others -> which pairs are right, accuracies."""
+"""judge_benchmarks: what a model, or each blind model of a panel, answered on a benchmark -> which pairs are right."""
 
 from cxprobe.judge import (
     JudgedPairs,
     accuracy_metrics,
     benchmark_rates,
     construction_of,
-    judge_benchmark,
+    judge_benchmark_answers,
     score_metrics,
-    texts_by_scheme,
 )
+from cxprobe.params import Member, members_of
 from cxprobe.report import dots_of_run
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, token_scores_of, write_table
+from cxprobe.storage import DATA, read_model_facts, read_pair_answers, read_table, write_table
+
+SCORES = DATA / "score_benchmarks"
 
 
 def judge_benchmarks(stage: Stage) -> Outcome:
-    model, name = stage.item["model"], stage.item["benchmark"]
-    benchmark, scheme = stage.params.benchmarks[name], stage.params.judge_pairs.scheme
+    name, scheme = stage.item["benchmark"], stage.params.judge_pairs.scheme
+    benchmark = stage.params.benchmarks[name]
     pairs = read_table(stage.use(DATA / "build_benchmarks" / f"{name}.parquet"))
-    answers = stage.use(DATA / "score_benchmarks" / model / name)
-    schemes = texts_by_scheme(token_scores_of(read_table(answers / "tokens.parquet")))
-    judged = judge_benchmark(name, pairs, schemes, benchmark, scheme)
-    write_table(judged.items, stage.data / "items.parquet")
-    write_table(judged.scores, stage.data / "scores.parquet")
-    first = benchmark.by[0]
-    runs = [_run(stage, "all", judged, [first])]
-    runs += [
-        _run(stage, construction_of(group), judged.where(first, group), benchmark.by[1:2])
-        for group in dict.fromkeys(judged.items[first])
-    ]
-    return Outcome(headline=dict(list(runs[0].metrics.items())[:5]), runs=runs)
+    folder = stage.use(SCORES / stage.item["model"] / name)
+    headline: dict[str, float | dict[str, float]] = {}
+    runs = []
+    for member in members_of(stage.params.models, [stage.item["model"]]):
+        answers = read_pair_answers(folder / member.inside)
+        judged = judge_benchmark_answers(name, member, pairs, answers, benchmark, scheme)
+        write_table(judged.items, stage.data / member.inside / "items.parquet")
+        write_table(judged.scores, stage.data / member.inside / "scores.parquet")
+        first, metrics = benchmark.by[0], accuracy_metrics(judged.items)
+        runs.append(_run(stage, member, "all", judged, [first]))
+        for group in dict.fromkeys(judged.items[first]):
+            own = judged.where(first, group)
+            runs.append(_run(stage, member, construction_of(group), own, benchmark.by[1:2]))
+        of_panel: dict[str, float] = {key: metrics[key] for key in ("accuracy", "n") if key in metrics}
+        headline |= {member.slug: of_panel} if member.inside.parts else metrics
+    return Outcome(headline=headline, runs=runs)
 
 
-def _run(stage: Stage, construction: str, judged: JudgedPairs, by: list[str]) -> JudgedRun:
-    model, name = stage.item["model"], stage.item["benchmark"]
+def _run(stage: Stage, member: Member, construction: str, judged: JudgedPairs, by: list[str]) -> JudgedRun:
+    name = stage.item["benchmark"]
     rates = benchmark_rates(judged.items, by)
     return JudgedRun(
-        model=model,
-        facts=read_model_facts(DATA / "score_benchmarks" / model / name),
+        model=member.slug,
+        facts=read_model_facts(SCORES / member.entry / name / member.inside),
         construction=construction,
         source=name,
         dataset=DATA / "build_benchmarks" / f"{name}.parquet",
@@ -45,7 +51,7 @@ def _run(stage: Stage, construction: str, judged: JudgedPairs, by: list[str]) ->
         metrics=accuracy_metrics(judged.items) | score_metrics(judged),
         settings=stage.settings("score_pairs", "judge_pairs", f"benchmarks.{name}"),
         tables={"accuracy": rates},
-        figures={"accuracy": dots_of_run(rates, f"{model}, {name}: {construction}")},
+        figures={"accuracy": dots_of_run(rates, f"{member.label}, {name}: {construction}")},
     )
 
 

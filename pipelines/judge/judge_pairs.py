@@ -1,40 +1,49 @@
-"""judge_pairs: the token scores of one model -> which pairs are right, accuracies and biases, by construction."""
+"""judge_pairs: what a model, or each blind model of a panel, answered -> which pairs are right, accuracies, biases."""
 
-from cxprobe.judge import JudgedPairs, accuracy_by_group, accuracy_metrics, pair_metrics, pair_tables, texts_by_scheme
-from cxprobe.judge import judge_pairs as judge
+import pandas as pd
+
+from cxprobe.judge import JudgedPairs, accuracy_by_group, judge_pair_answers, pair_headline, pair_metrics, pair_tables
+from cxprobe.params import Member, members_of
 from cxprobe.report import dots_of_run
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, token_scores_of, write_table
+from cxprobe.storage import DATA, read_model_facts, read_pair_answers, read_table, write_table
 
-PAIRS = DATA / "build_pairs"
-HEADLINE = ("accuracy", "low", "high", "n")
+PAIRS, SCORES = DATA / "build_pairs", DATA / "score_pairs"
 
 
 def judge_pairs(stage: Stage) -> Outcome:
-    answers = stage.use(DATA / "score_pairs" / stage.item["model"])
-    schemes = texts_by_scheme(token_scores_of(read_table(answers / "tokens.parquet")))
-    judged = {}
-    for name in stage.params.grid.pairs.constructions:
-        pairs = read_table(stage.use(PAIRS / f"{name}.parquet"))
-        judged[name] = judge(pairs, schemes, stage.params.judge_pairs)
-        write_table(judged[name].items, stage.data / name / "items.parquet")
-        write_table(judged[name].scores, stage.data / name / "scores.parquet")
-    every = JudgedPairs.joined(list(judged.values()))
-    kinds = {kind: every.where("tests", kind) for kind in ("meaning", "form")}
-    runs = [_run(stage, name, own) for name, own in {**judged, "all": kinds["meaning"]}.items() if len(own.items)]
-    return Outcome(headline={kind: _headline(own) for kind, own in kinds.items() if len(own.items)}, runs=runs)
+    stage.use(SCORES / stage.item["model"])
+    names = stage.params.grid.pairs.constructions
+    pairs = {name: read_table(stage.use(PAIRS / f"{name}.parquet")) for name in names}
+    headline: dict[str, dict[str, float]] = {}
+    runs = []
+    for member in members_of(stage.params.models, [stage.item["model"]]):
+        judged = _judge(stage, member, pairs)
+        every = JudgedPairs.joined(list(judged.values()))
+        judged["all"] = every.where("tests", "meaning")
+        runs += [_run(stage, member, name, own) for name, own in judged.items() if len(own.items)]
+        own = pair_headline(every)
+        if member.inside.parts:  # of a panel: the pairs of meaning, where there are any
+            first = next(iter(own.values()), {})
+            own = {member.slug: {key: first[key] for key in ("accuracy", "n") if first}}
+        headline |= own
+    return Outcome(headline=headline, runs=runs)
 
 
-def _headline(judged: JudgedPairs) -> dict[str, float]:
-    metrics = accuracy_metrics(judged.where("words", "real").items)
-    return {name: metrics[name] for name in HEADLINE}
+def _judge(stage: Stage, member: Member, pairs: dict[str, pd.DataFrame]) -> dict[str, JudgedPairs]:
+    answers = read_pair_answers(SCORES / member.entry / member.inside)
+    judged = judge_pair_answers(member, pairs, answers, stage.params.judge_pairs)
+    for name, own in judged.items():
+        for part, table in (("items", own.items), ("scores", own.scores)):
+            write_table(table, stage.data / member.inside / name / f"{part}.parquet")
+    return judged
 
 
-def _run(stage: Stage, name: str, judged: JudgedPairs) -> JudgedRun:
-    model, score = stage.item["model"], stage.params.judge_pairs.score.replace("_", " ")
+def _run(stage: Stage, member: Member, name: str, judged: JudgedPairs) -> JudgedRun:
+    score = "".join(judged.items["score"].unique()).replace("_", " ")
     return JudgedRun(
-        model=model,
-        facts=read_model_facts(DATA / "score_pairs" / model),
+        model=member.slug,
+        facts=read_model_facts(SCORES / member.entry / member.inside),
         construction=name,
         source="own",
         dataset=stage.use(PAIRS if name == "all" else PAIRS / f"{name}.parquet"),
@@ -42,7 +51,7 @@ def _run(stage: Stage, name: str, judged: JudgedPairs) -> JudgedRun:
         metrics=pair_metrics(judged),
         settings=stage.settings("build_pairs", "score_pairs", "judge_pairs"),
         tables=pair_tables(judged),
-        figures={"accuracy": dots_of_run(accuracy_by_group(judged.items), f"{model}, {name}, {score}")},
+        figures={"accuracy": dots_of_run(accuracy_by_group(judged.items), f"{member.label}, {name}, {score}")},
     )
 
 

@@ -1,38 +1,46 @@
 """judge_probes: predictions of a model's probes -> accuracies by layer, feature and value, for every construction."""
 
 from collections import defaultdict
+from itertools import product
 
 import pandas as pd
 
-from cxprobe.judge import Credited, credit_predictions, judge_recognition, recognition_headline
+from cxprobe.judge import Credited, credit_predictions, judge_recognition, panel_headline, recognition_headline
+from cxprobe.params import Member, members_of
 from cxprobe.report import figures_of_model
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_model_facts, read_table, write_table
 
 
 def judge_probes(stage: Stage) -> Outcome:
-    runs, credited = [], defaultdict(list)
+    members = members_of(stage.params.models, [stage.item["model"]])
+    runs, credited = [], {member.slug: defaultdict[str, list[Credited]](list) for member in members}
     for name, sources in stage.params.grid.recognition.constructions.items():
         folder = stage.use(DATA / "fit_probes" / stage.item["model"] / name)
-        for source in sources:
-            tables = (read_table(folder / source / f"{stem}.parquet") for stem in ("probes", "controls"))
-            credited[source].append(credit_predictions(*tables))
-            runs.append(_judge(stage, name, source, credited[source][-1]))
-    return Outcome(headline={str(source): recognition_headline(own) for source, own in credited.items()}, runs=runs)
+        for member, source in product(members, sources):
+            splits = read_table(stage.use(DATA / "build_recognition" / name / source / "splits.parquet"))
+            tables = [read_table(folder / member.inside / source / f"{stem}.parquet") for stem in Credited._fields]
+            credited[member.slug][source].append(credit_predictions(*[*tables, splits]))
+            runs.append(_judge(stage, member, name, source, credited[member.slug][source][-1]))
+    headlines = {
+        slug: {source: recognition_headline(parts) for source, parts in own.items()} for slug, own in credited.items()
+    }
+    own = headlines.get(stage.item["model"])
+    return Outcome(headline=panel_headline(headlines) if own is None else own, runs=runs)
 
 
-def _judge(stage: Stage, name: str, source: str, credited: Credited) -> JudgedRun:
-    model = stage.item["model"]
+def _judge(stage: Stage, member: Member, name: str, source: str, credited: Credited) -> JudgedRun:
     tuned = ["tune_probes"] if stage.params.tune_probes.enabled else []
     splits = stage.use(DATA / "build_recognition" / name / source / "splits.parquet")
     found = judge_recognition(credited)
     tables = {"accuracy_by_layer": found.by_layer, "accuracy_by_value": found.by_value, "controls": found.controls}
-    items = {"items": credited.probes.drop(columns="probability"), "recognition": pd.DataFrame([found.metrics])}
+    tables |= {stem: getattr(found, stem) for stem in ("best_layer", "selectivity", "code_length")}
+    items = {"items": credited.probes, "recognition": pd.DataFrame([found.metrics])}
     for stem, table in {**items, **tables}.items():
-        write_table(table, stage.data / name / source / f"{stem}.parquet")
+        write_table(table, stage.data / member.inside / name / source / f"{stem}.parquet")
     return JudgedRun(
-        model=model,
-        facts=read_model_facts(DATA / "fit_probes" / model / name),
+        model=member.slug,
+        facts=read_model_facts(DATA / "fit_probes" / member.entry / name / member.inside),
         construction=name,
         source=source,
         dataset=splits,
@@ -41,13 +49,7 @@ def _judge(stage: Stage, name: str, source: str, credited: Credited) -> JudgedRu
         series=found.series,
         settings=stage.settings(f"build_recognition.{source}", "extract_features", "fit_probes", *tuned),
         tables=tables,
-        figures=figures_of_model(
-            found.by_layer.assign(model=model),
-            found.by_value,
-            {"layer": found.controls, "value": found.controls_by_value},
-            splits=read_table(splits),
-            title=f"{model}: {name}, {source} sentences",
-        ),
+        figures=figures_of_model(found._asdict(), member, read_table(splits), f"{name}, {source} sentences"),
     )
 
 

@@ -10,6 +10,7 @@ from cxprobe.make.prompting import (
     Repair,
     build_choices,
     build_questions,
+    item_table,
     load_continuations,
     load_inference_prompts,
     load_material,
@@ -38,7 +39,9 @@ def build_prompts(stage: Stage) -> Outcome:
         material = load_material(name, settings, load_pool(name, settings), seed=seed)
         questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
         choices, answers = build_choices(name, material, continuations, settings, seed=seed)
-        for stem, table in (("questions", questions), ("choices", choices), ("answers", answers)):
+        items = item_table(material, questions)
+        built = {"questions": questions, "choices": choices, "answers": answers, "items": items}
+        for stem, table in built.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
         for table in (questions, choices):
             asked.update(table[COUNTED].itertuples(index=False, name=None))

@@ -6,11 +6,15 @@ import pandas as pd
 
 from cxprobe.constructions import load_construction
 from cxprobe.make.sentences import DrawnSubsets, draw_subsets, part_sizes, shortfall_table
-from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_table
 
-MADE_BY = {"generated": "generate_sentences", "mined": "label_sentences"}  # source -> stage
+FOLDERS = {  # source -> where its sentences are
+    "generated": "generate_sentences/{construction}/generated",
+    "balanced": "generate_sentences/{construction}/balanced",
+    "mined": "label_sentences/{construction}",
+}
 
 
 def build_recognition(stage: Stage) -> Outcome:
@@ -31,15 +35,15 @@ def build_recognition(stage: Stage) -> Outcome:
     return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items() if parts})
 
 
-def _draw(stage: Stage, name: str, source: str) -> DrawnSubsets:
+def _draw(stage: Stage, name: str, source: Source) -> DrawnSubsets:
     """Draw and write the subsets of one source of a construction, beside the sentences that are in them."""
     stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
-    folder = stage.use(DATA / MADE_BY[source] / name)
+    folder = stage.use(DATA / FOLDERS[source].format(construction=name))
     sentences = read_table(folder / "sentences.parquet")
     subsets = draw_subsets(
         sentences,
         read_table(folder / "draws.parquet"),
-        load_construction(name).features,
+        load_construction(name).for_source(source).features,
         getattr(stage.params.build_recognition, source),
         seed=stage.params.seed,
         place=f"{name}, {source}",

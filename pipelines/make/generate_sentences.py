@@ -1,28 +1,42 @@
-"""generate_sentences: a construction's two grammars -> labelled sentences with their features."""
+"""generate_sentences: a construction's pairs of grammars -> labelled sentences with their features."""
 
-from cxprobe.constructions import load_construction
+from collections import Counter
+
+import pandas as pd
+
+from cxprobe.constructions import Construction, grammar_file, load_construction
 from cxprobe.make.sentences import draw_table, load_grammars, sentence_table, shortfall_table
 from cxprobe.make.sentences import generate_sentences as generate
-from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
+from cxprobe.records import SPLITS
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import write_table
 
 
 def generate_sentences(stage: Stage) -> Outcome:
     name = stage.item["construction"]
-    for file in ("construction.yaml", "train.cfg", "test.cfg"):
-        stage.use(CONSTRUCTIONS_FOLDER / name / file)
+    stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
     construction = load_construction(name)
-    generated = generate(
-        name,
-        construction,
-        load_grammars(name, construction),
-        stage.params.generate_sentences.per_label,
-        stage.params.seed,
-    )
+    counts = Counter[str]()
+    tables: dict[str, list[pd.DataFrame]] = {"sizes": [], "not_filled": []}
+    for source in ("generated", "balanced") if construction.balanced else ("generated",):
+        of_source = _generate(stage, name, construction, source)
+        counts.update(of_source.counts)
+        for stem, parts in tables.items():
+            parts.append(of_source.tables[stem].assign(source=source))
+    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
+
+
+def _generate(stage: Stage, name: str, construction: Construction, source: Source) -> Outcome:
+    """Draw and write the sentences of one pair of grammars."""
+    for split in SPLITS:
+        stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(source, split))
+    pair = construction.for_source(source)
+    grammars = load_grammars(name, pair, source=source)
+    generated = generate(name, pair, grammars, stage.params.generate_sentences.per_label, stage.params.seed)
     table, draws = sentence_table(generated.sentences), draw_table(generated.draws)
-    write_table(table, stage.data / "sentences.parquet")
-    write_table(draws, stage.data / "draws.parquet")
+    write_table(table, stage.data / source / "sentences.parquet")
+    write_table(draws, stage.data / source / "draws.parquet")
     return Outcome(
         counts={
             "sentences": len(table),

@@ -12,6 +12,7 @@ from cxprobe.make.mining import (
     count_finished,
     load_tagger,
     make_job,
+    refuse_unreadable,
     run_shards,
 )
 from cxprobe.params import CONSTRUCTIONS_FOLDER
@@ -19,14 +20,15 @@ from cxprobe.progress import progress
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, SCRATCH, write_table
 
+COUNTS = ("documents", "bytes_of_text", "sentences_tagged", "candidates", "faults")
+
 
 def mine_sentences(stage: Stage) -> Outcome:
     name, slug = stage.item["construction"], stage.item["corpus"]
     settings, corpus = stage.params.mine_sentences, stage.params.corpora[slug]
     stage.use(DATA / "list_corpus" / f"{name}.csv")
     stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
-    path = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-    construction = load_construction(name)
+    path, construction = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml"), load_construction(name)
     pattern = load_pattern(name, construction)
     check_examples(pattern, load_tagger(settings.tagger, pattern), path)
     source = open_corpus(corpus, SCRATCH)
@@ -35,14 +37,13 @@ def mine_sentences(stage: Stage) -> Outcome:
     kept = f"the finished shards are in {SCRATCH / stage.name}"
     with progress(total, "shards", f"mine_sentences {name} {slug}", kept=kept, initial=finished) as shown:
         run_shards(job, settings.engine, shown.update)
-    print(f"{total} shards, {finished} of them left by an earlier run")
     found = collect(job, construction, settings.duplicates, stage.data)
+    refuse_unreadable(found, slug, settings.most_faults)
     write_table(found.sentences, stage.data / "sentences.parquet")
     shutil.rmtree(job.output)
-    keys = ("documents", "bytes_of_text", "sentences_tagged", "candidates", "faults")
     return Outcome(
         counts={
-            **{key: found.counts[key] for key in keys},
+            **{key: found.counts[key] for key in COUNTS},
             "sentences": len(found.sentences),
             "sequences": found.sentences["tags"].nunique(),
         },

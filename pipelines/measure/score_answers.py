@@ -1,7 +1,11 @@
-"""score_answers: all questions as texts to continue, a model -> how probable each token of every answer is."""
+"""score_answers: all questions, a model -> how probable each token of every answer is; blind ones answer each item."""
 
 from functools import partial
+from pathlib import Path
 
+import pandas as pd
+
+from cxprobe.measure.blind import answer_blindly, blind_facts
 from cxprobe.measure.likelihood import (
     HowToScore,
     choices_of,
@@ -12,25 +16,41 @@ from cxprobe.measure.likelihood import (
 )
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
+from cxprobe.params import ModelSpec
 from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 
 
 def score_answers(stage: Stage) -> Outcome:
+    folders = [stage.use(DATA / "build_prompts" / name) for name in stage.params.grid.prompts.constructions]
+    model = stage.params.models[stage.item["model"]]
+    if isinstance(model, ModelSpec):
+        return Outcome(counts=_score(stage, model, folders))
+    items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
+    counts = {"items": len(items)}
+    for slug, spec in model.members.items():
+        answers = answer_blindly(spec, items, seed=stage.params.seed)
+        write_table(answers, stage.data / slug / "answers.parquet")
+        write_model_facts(blind_facts(spec.kind), stage.data / slug)
+        counts[f"answered.{slug}"] = answers["id"].nunique()
+    return Outcome(counts=counts)
+
+
+def _score(stage: Stage, spec: ModelSpec, folders: list[Path]) -> dict[str, float]:
+    """Score every answer to every question by a language model, and return what was counted."""
     slug, params, settings = stage.item["model"], stage.params, stage.params.score_answers
-    folders = [stage.use(DATA / "build_prompts" / name) for name in params.grid.prompts.constructions]
     choices = [
         choices_of(read_table(folder / "choices.parquet"), read_table(folder / "answers.parquet")) for folder in folders
     ]
     load = partial(load_language_model, device=settings.device)
-    model = load(slug, params.models[slug])
+    model = load(slug, spec)
     for own in choices:  # all of them before the first is scored
         refuse_too_long(model, own)
     texts = distinct_texts(texts_of_choices(own) for own in choices)
     how = HowToScore([settings.scheme], settings.bos, settings.token_budget)
-    check = partial(require_agreement, slug, params.models[slug], load, params.precision, params.seed)
+    check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
     counts = measure_texts(slug, model, texts, how, check, what=f"{stage.name} {slug}", folder=stage.data)
-    return Outcome(counts={"questions": sum(map(len, choices)), **counts})
+    return {"questions": sum(map(len, choices)), **counts}
 
 
 if __name__ == "__main__":

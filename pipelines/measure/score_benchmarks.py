@@ -1,27 +1,52 @@
-"""score_benchmarks: the minimal pairs of a benchmark, a model -> how probable each token of their texts is."""
+"""score_benchmarks: the pairs of a benchmark, a model or blind ones -> how probable each token is, or preferences."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from cxprobe.make.pairs import pairs_of
-from cxprobe.measure.likelihood import HowToScore, measure_texts, refuse_unscored, texts_of_pairs
+from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_without_contexts, without_contexts
+from cxprobe.measure.likelihood import HowToScore, measure_pairs
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
+from cxprobe.params import ContinuationAlone, Member, ModelSpec, members_of
+from cxprobe.records import Pair
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 
 def score_benchmarks(stage: Stage) -> Outcome:
-    slug, name = stage.item["model"], stage.item["benchmark"]
-    params, settings = stage.params, stage.params.score_pairs
+    name, params = stage.item["benchmark"], stage.params
     pairs = pairs_of(read_table(stage.use(DATA / "build_benchmarks" / f"{name}.parquet")))
+    counts: dict[str, float] = {"pairs": len(pairs)}
+    for member in members_of(params.models, [stage.item["model"]]):
+        before = f"{member.slug}." if member.inside.parts else ""
+        counts |= {before + name: count for name, count in _score(stage, member, pairs).items()}
+    return Outcome(counts=counts)
+
+
+def _score(stage: Stage, member: Member, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Write what one model answers, and return what was counted."""
+    folder = stage.data / member.inside
+    match member.spec:
+        case ModelSpec():
+            return _ask(stage, member, member.spec, pairs)
+        case ContinuationAlone(checkpoint=checkpoint):
+            refuse_without_contexts(member.slug, pairs)
+            counts = _ask(stage, member, checkpoint, without_contexts(pairs))
+            put_behind_contexts(pairs, folder)
+            return counts
+    return measure_blindly(member, pairs, folder)
+
+
+def _ask(stage: Stage, member: Member, spec: ModelSpec, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
+    params, settings = stage.params, stage.params.score_pairs
+    slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)
     load = partial(load_language_model, device=settings.device)
-    model = load(slug, params.models[slug])
-    refuse_unscored(model, pairs, settings.bos)
-    texts = texts_of_pairs(model, pairs, settings.bos)
     how = HowToScore(settings.schemes, settings.bos, settings.token_budget)
-    check = partial(require_agreement, slug, params.models[slug], load, params.precision, params.seed)
-    counts = measure_texts(slug, model, [texts], how, check, what=f"{stage.name} {slug} {name}", folder=stage.data)
-    return Outcome(counts={"pairs": len(pairs), **counts})
+    check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
+    what, folder = f"{stage.name} {member.slug} {stage.item['benchmark']}", stage.data / member.inside
+    return measure_pairs(slug, load(slug, spec), [pairs], how, check, what=what, folder=folder)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,55 @@
-"""score_pairs: all minimal pairs, a model -> how probable each token of their texts is."""
+"""score_pairs: all minimal pairs, a model or blind ones -> how probable each token is, or preferences."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from cxprobe.make.pairs import pairs_of
-from cxprobe.measure.likelihood import HowToScore, distinct_texts, measure_texts, refuse_unscored, texts_of_pairs
+from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_without_contexts, without_contexts
+from cxprobe.measure.likelihood import HowToScore, measure_pairs
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
+from cxprobe.params import ContinuationAlone, Member, ModelSpec, members_of
+from cxprobe.records import Pair
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
+Portions = Sequence[Sequence[Pair]]
+
 
 def score_pairs(stage: Stage) -> Outcome:
-    slug, params, settings = stage.item["model"], stage.params, stage.params.score_pairs
+    params = stage.params
     files = [stage.use(DATA / "build_pairs" / f"{name}.parquet") for name in params.grid.pairs.constructions]
     pairs = [pairs_of(read_table(file)) for file in files]
+    counts: dict[str, float] = {"pairs": sum(map(len, pairs))}
+    for member in members_of(params.models, [stage.item["model"]]):
+        before = f"{member.slug}." if member.inside.parts else ""
+        counts |= {before + name: count for name, count in _score(stage, member, pairs).items()}
+    return Outcome(counts=counts)
+
+
+def _score(stage: Stage, member: Member, pairs: Portions) -> dict[str, float]:
+    """Write what one model answers, and return what was counted."""
+    folder, every = stage.data / member.inside, [pair for own in pairs for pair in own]
+    match member.spec:
+        case ModelSpec():
+            return _ask(stage, member, member.spec, pairs)
+        case ContinuationAlone(checkpoint=checkpoint):
+            refuse_without_contexts(member.slug, every)
+            counts = _ask(stage, member, checkpoint, [without_contexts(own) for own in pairs])
+            put_behind_contexts(every, folder)
+            return counts
+    return measure_blindly(member, every, folder)
+
+
+def _ask(stage: Stage, member: Member, spec: ModelSpec, pairs: Portions) -> dict[str, float]:
+    """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
+    params, settings = stage.params, stage.params.score_pairs
+    slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)
     load = partial(load_language_model, device=settings.device)
-    model = load(slug, params.models[slug])
-    for own in pairs:  # all of them before the first is scored
-        refuse_unscored(model, own, settings.bos)
-    texts = distinct_texts(texts_of_pairs(model, own, settings.bos) for own in pairs)
     how = HowToScore(settings.schemes, settings.bos, settings.token_budget)
-    check = partial(require_agreement, slug, params.models[slug], load, params.precision, params.seed)
-    counts = measure_texts(slug, model, texts, how, check, what=f"{stage.name} {slug}", folder=stage.data)
-    return Outcome(counts={"pairs": sum(map(len, pairs)), **counts})
+    check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
+    what, folder = f"{stage.name} {member.slug}", stage.data / member.inside
+    return measure_pairs(slug, load(slug, spec), pairs, how, check, what=what, folder=folder)
 
 
 if __name__ == "__main__":

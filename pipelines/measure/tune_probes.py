@@ -1,59 +1,43 @@
 """tune_probes: search each probe's regularisation on its training part, if params.yaml switches it on."""
 
-from collections.abc import Mapping
+from collections import Counter
 
-from cxprobe.measure.probing import (
-    Fitting,
-    ProbedSource,
-    Searches,
-    count_searches,
-    parameter_importances,
-    read_sources,
-    search_all,
-    search_figures,
-    settings_table,
-    trial_records,
-    trials_table,
-    write_study,
-)
-from cxprobe.params import Source
+from cxprobe.measure.probing import Fitting, Study, count_searches, read_sources, search_all
+from cxprobe.params import Member, members_of
 from cxprobe.progress import progress
 from cxprobe.seeding import seed_for
 from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, write_table
+from cxprobe.storage import DATA, SCRATCH
 
 
 def tune_probes(stage: Stage) -> Outcome:
-    sources = {}
-    if stage.params.tune_probes.enabled:
-        (model, name), names = stage.item.values(), stage.params.grid.recognition.constructions
-        sentences = stage.use(DATA / "build_recognition" / name)
-        sources = read_sources(names[name], sentences, stage.use(DATA / "extract_features" / model / name))
-    searches = _search(stage, sources) if sources else {}
-    settings, trials = settings_table(searches), trials_table(searches)
-    write_table(settings, stage.data / "settings.parquet")
-    untuned = sum(source.probes for source in sources.values()) - len(settings)
-    if not searches:
-        return Outcome(counts={"tuned_probes": 0, "not_tuned_for_lack_of_data": untuned})
-    write_table(trials, stage.data / "trials.parquet")
-    write_study(searches, stage.data / "study.db")
-    importances = parameter_importances(searches, stage.params.seed)
-    not_converged = int(settings["not_converged"].sum())
+    studies = [_search(stage, member) for member in members_of(stage.params.models, [stage.item["model"]])]
+    counts = Counter[str]()
+    for study in studies:
+        study.write(stage.data / study.model.inside)
+        counts.update(study.counts)
     return Outcome(
-        counts={"tuned_probes": len(settings), "not_tuned_for_lack_of_data": untuned, "not_converged": not_converged},
-        tables={"settings": settings, "parameter_importance": importances},
-        figures=search_figures(trials, importances, ", ".join(stage.item.values())),
-        trials=trial_records(trials),
+        counts=counts,
+        tables={stem: table for study in studies for stem, table in study.tables().items()},
+        figures={stem: figure for study in studies for stem, figure in study.figures().items()},
+        trials=[trial for study in studies for trial in study.trials()],
     )
 
 
-def _search(stage: Stage, sources: Mapping[Source, ProbedSource]) -> Searches:
-    (model, name), settings = stage.item.values(), stage.params.tune_probes
-    scratch, place = SCRATCH / stage.name / model / name, f"{model}, {name}"
-    fitting = Fitting(stage.params.fit_probes.max_iter, seed_for(stage.params.seed, stage.name, name), place)
-    total = settings.trials * count_searches(sources, settings.folds)
-    with progress(total, "trials", f"tune_probes {model} {name}", kept=f"finished trials are in {scratch}") as shown:
-        return search_all(sources, settings, fitting, scratch=scratch, progress=shown.update)
+def _search(stage: Stage, member: Member) -> Study:
+    """Search for the regularisation of all probes of a model; of none if params.yaml has it switched off."""
+    name, settings, seed = stage.item["construction"], stage.params.tune_probes, stage.params.seed
+    if not settings.enabled:
+        return Study(member, name, {}, {}, seed)
+    sentences = stage.use(DATA / "build_recognition" / name)
+    features = stage.use(DATA / "extract_features" / member.entry / name) / member.inside
+    sources = read_sources(stage.params.grid.recognition.constructions[name], sentences, features)
+    scratch, place = SCRATCH / stage.name / member.slug / name, f"{member.slug}, {name}"
+    fitting = Fitting(stage.params.fit_probes.max_iter, seed_for(seed, stage.name, name), place)
+    total, kept = settings.trials * count_searches(sources), f"finished trials are in {scratch}"
+    with progress(total, "trials", f"{stage.name} {member.slug} {name}", kept=kept) as shown:
+        searches = search_all(sources, settings, fitting, scratch=scratch, progress=shown.update)
+    return Study(member, name, sources, searches, seed)
 
 
 if __name__ == "__main__":

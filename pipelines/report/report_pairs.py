@@ -1,56 +1,58 @@
-"""report_pairs: judged pairs of every model -> accuracies, biases, series of checkpoints or sizes, figures."""
+"""report_pairs: judged pairs of every model -> accuracies, biases, comparisons, cards, series of models, figures."""
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import JudgedPairs, pair_tables
+from cxprobe.judge import JudgedPairs, best_blind_pairs, compare_models, pair_tables
+from cxprobe.params import ContinuationAlone, members_of
 from cxprobe.report import (
     accuracies_of_meaning,
-    earlier_checkpoints,
+    comparable_pairs,
+    pair_cards,
     pair_figures,
     pairs_along_series,
     pairs_beside_published,
-    series_figures,
     series_runs,
+    with_blanks,
 )
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
+SOURCE = "Oba & Sugawara 2026, their items"
 
 
 def report_pairs(stage: Stage) -> Outcome:
-    series, score = stage.params.series, stage.params.judge_pairs.score.replace("_", " ")
-    judged = JudgedPairs(_read(stage, "items"), _read(stage, "scores"))
-    tables = pair_tables(judged, ["model"])
+    params, series = stage.params, stage.params.series
+    members = members_of(params.models, params.grid.pairs.models)
+    judged = JudgedPairs(*(_read(stage, name) for name in ("items", "scores")))
     along, overall = pairs_along_series(judged.items, series)
-    figures = pair_figures(tables, score, earlier_checkpoints(series)) | series_figures(along, "construction", score)
+    tables = pair_tables(judged, ["model"]) | pair_cards(judged.items, members, params.cards.limit) | {"series": along}
+    figures = pair_figures(tables, best_blind_pairs(tables, members), params.judge_pairs.score, members, series)
+    compared = compare_models(comparable_pairs(judged.items, series), ["construction"], members)
+    tables["comparisons"] = with_blanks(compared)
     objectives, people = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
-    tables["series"] = along
-    tables["beside_published"] = pairs_beside_published(
-        accuracies_of_meaning(judged.items), objectives, people, "Oba & Sugawara 2026, their items"
-    )
+    own = accuracies_of_meaning(judged.items)
+    tables["beside_published"] = pairs_beside_published(own, objectives, people, SOURCE)
     accuracy, settings = tables.pop("constructions"), stage.settings("build_pairs", "score_pairs", "judge_pairs")
-    pairs = stage.use(DATA / "build_pairs")
+    pairs, runs = stage.use(DATA / "build_pairs"), series_runs(pd.concat([along, overall]), "construction")
     return Outcome(
-        counts={"models": accuracy["model"].nunique(), "constructions": accuracy["construction"].nunique()},
+        counts={"models": len(members), "constructions": accuracy["construction"].nunique()},
         tables={"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         figures={f"figures/{name}": figure for name, figure in figures.items()},
-        runs=[
-            JudgedRun(source="own", dataset=pairs, settings=settings, **run)
-            for run in series_runs(pd.concat([along, overall]), "construction")
-        ],
+        runs=[JudgedRun(source="own", dataset=pairs, settings=settings, **run) for run in runs],
     )
 
 
 def _read(stage: Stage, name: str) -> pd.DataFrame:
     """Return a table of judged pairs of all models, construction by construction."""
-    grid = stage.params.grid.pairs
-    folders = {DATA / "judge_pairs" / model / one: model for one in grid.constructions for model in grid.models}
-    tables = [
-        read_table(stage.use(folder / f"{name}.parquet")).assign(model=model) for folder, model in folders.items()
-    ]
+    grid, tables = stage.params.grid.pairs, []
+    for construction, member in product(grid.constructions, members_of(stage.params.models, grid.models)):
+        folder = DATA / "judge_pairs" / member.entry / member.inside / construction
+        if folder.exists() or not isinstance(member.spec, ContinuationAlone):  # which needs pairs with a context
+            tables.append(read_table(stage.use(folder / f"{name}.parquet")).assign(model=member.slug))
     return pd.concat(tables, ignore_index=True)
 
 

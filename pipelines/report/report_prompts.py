@@ -1,50 +1,59 @@
-"""report_prompts: judged answers of all models -> accuracies side by side and beside published ones, figures."""
+"""report_prompts: judged answers of all models -> accuracies side by side, beside published ones and blind models."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import REPLY, prompt_tables, reasoning_accuracy
-from cxprobe.report import PublishedResults, load_published_prompts, prompt_figures, prompts_beside_published
+from cxprobe.judge import REPLY, best_blind_answers, compare_answers, prompt_tables, rates_of_blind, reasoning_accuracy
+from cxprobe.params import Member, members_of
+from cxprobe.report import (
+    load_published_prompts,
+    prompt_cards,
+    prompt_figures,
+    prompts_beside_published,
+    read_published_prompts,
+    with_blanks,
+)
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 PUBLISHED = Path("published/prompts.yaml")
-WHO = ["model", "asked"]
+WHO, MOCK = ["model", "asked"], "mockllm/"
 
 
 def report_prompts(stage: Stage) -> Outcome:
-    judged, published = _judged(stage), _published(stage)
-    score = stage.params.judge_answers.score if stage.params.grid.prompts.models else REPLY
+    params, grid = stage.params, stage.params.grid.prompts
+    published = read_published_prompts(load_published_prompts(stage.use(PUBLISHED)), stage.use)
+    members = members_of(params.models, grid.models)
+    mocks = [slug for slug in grid.llms if params.llms[slug].name.startswith(MOCK)]
+    every, score = _judged(stage, members), params.judge_answers.score if members else REPLY
+    judged = every[every["drawn"]]
     tables = prompt_tables(judged, WHO)
-    figures = prompt_figures(tables, published, score)
+    figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
+    tables |= prompts_beside_published(tables, reasoning_accuracy(judged, WHO), published)
+    tables["comparisons"] = with_blanks(compare_answers(judged, members, [REPLY, score], mocks))
+    folders = [stage.use(DATA / "build_prompts" / name) for name in grid.constructions]
+    items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
+    cards, drawn = prompt_cards(items, rates_of_blind(every), params.cards.limit, members)
     in_git = {"accuracy": tables.pop("accuracy_by_construction")}
-    beside = prompts_beside_published(tables, reasoning_accuracy(judged, WHO), published)
     return Outcome(
         counts={"models": judged["model"].nunique(), "constructions": judged["construction"].nunique()},
-        tables=in_git | {f"tables/{name}": table for name, table in (tables | beside).items()},
-        figures={f"figures/{name}": figure for name, figure in figures.items()},
+        tables=in_git | {f"tables/{name}": table for name, table in (tables | cards).items()},
+        figures={f"figures/{name}": figure for name, figure in (figures | drawn).items()},
     )
 
 
-def _judged(stage: Stage) -> pd.DataFrame:
-    """Return every question with the judged answer of every model."""
-    grid = stage.params.grid.prompts
-    judged = [("judge_replies", slug) for slug in grid.llms] + [("judge_answers", slug) for slug in grid.models]
-    tables = [
-        read_table(stage.use(DATA / name / slug / construction / "judged.parquet")).assign(model=slug)
-        for construction in grid.constructions
-        for name, slug in judged
-    ]
+def _judged(stage: Stage, members: list[Member]) -> pd.DataFrame:
+    """Return every question with the judged answer of every model; of a blind model every item, drawn or not."""
+    grid, tables = stage.params.grid.prompts, []
+    folders = [(slug, DATA / "judge_replies" / slug) for slug in grid.llms]
+    folders += [(member.slug, DATA / "judge_answers" / member.entry / member.inside) for member in members]
+    for slug, path in [
+        (slug, folder / name / "judged.parquet") for name in grid.constructions for slug, folder in folders
+    ]:
+        own = read_table(stage.use(path))
+        tables.append(own.assign(model=slug, drawn=own.get("drawn", True)))
     return pd.concat(tables, ignore_index=True)
-
-
-def _published(stage: Stage) -> PublishedResults:
-    names = load_published_prompts(stage.use(PUBLISHED))
-    tables = (
-        pd.read_csv(stage.use(Path(path)), sep="\t") for path in (names.inference, names.reasoning, names.prompts)
-    )
-    return PublishedResults(names, *tables)
 
 
 if __name__ == "__main__":

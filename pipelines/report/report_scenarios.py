@@ -1,13 +1,18 @@
-"""report_scenarios: judged scenarios of all models -> accuracies and flips side by side and beside published ones."""
-
-from pathlib import Path
+"""report_scenarios: judged scenarios of all models -> rates side by side, beside published ones and blind models."""
 
 import pandas as pd
 
-from cxprobe.constructions import Scenarios, load_scenarios
-from cxprobe.judge import UNCALIBRATED, scenario_rates
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.report import published_rates, scenario_figure, scenarios_beside_published
+from cxprobe.constructions import load_scenarios
+from cxprobe.judge import best_blind, compare_models, scenario_rates, uncalibrated
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Member, members_of
+from cxprobe.report import (
+    read_published_rates,
+    scenario_cards,
+    scenario_figure,
+    scenario_words,
+    scenarios_beside_published,
+    with_blanks,
+)
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
@@ -15,41 +20,36 @@ KINDS = ("accuracy", "flips")
 
 
 def report_scenarios(stage: Stage) -> Outcome:
-    tables, figures, uncalibrated = {}, {}, []
+    members = members_of(stage.params.models, stage.params.grid.scenarios.models)
+    tables, drawn, overview, items = dict[str, pd.DataFrame](), {}, [], []
     for name in stage.params.grid.scenarios.constructions:
         stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
-        scenarios = load_scenarios(name)
-        for kind in KINDS:
-            rates = scenario_rates(_judged(stage, name, kind), kind)
-            published, source = _published(stage, scenarios, kind)
-            title = f"{name}: {kind} by scenario"
-            tables[f"tables/{name}/{kind}"] = rates
-            tables[f"tables/{name}/{kind}_beside_published"] = scenarios_beside_published(
-                rates, kind, published, source
-            )
-            figures[f"figures/{name}_{kind}"] = scenario_figure(rates, kind, published, [scenarios], title)
-        rates = tables[f"tables/{name}/accuracy"]
-        uncalibrated.append(rates[rates["calibration"] == UNCALIBRATED].assign(calibration=name))
+        scenarios, judged = load_scenarios(name), {kind: _judged(stage, members, name, kind) for kind in KINDS}
+        overview.append(uncalibrated(scenario_rates(judged["accuracy"], "accuracy")).assign(construction=name))
+        items.append(uncalibrated(judged["accuracy"]).assign(construction=name))
+        best = best_blind(overview[-1], ["scenario"], members)[["scenario", "model"]]
+        for kind, credits in judged.items():
+            rates, (published, source) = scenario_rates(credits, kind), read_published_rates(scenarios, kind, stage.use)
+            beside = scenarios_beside_published(rates, kind, published, source)
+            tables |= {f"tables/{name}/{kind}": rates, f"tables/{name}/{kind}_beside_published": beside}
+            title, blind = f"{name}: {kind} by scenario", best.merge(uncalibrated(rates))
+            drawn[f"{name}_{kind}"] = scenario_figure(rates, kind, published, [scenarios], members, title, blind)
+        texts = read_table(stage.use(DATA / "build_scenarios" / name / "texts.parquet"))
+        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, scenarios, name).items()}
+    accuracy, asked = pd.concat(overview, ignore_index=True), pd.concat(items, ignore_index=True)
+    cards, card = scenario_cards(accuracy, stage.params.cards.limit, members)
+    compared = compare_models(asked.rename(columns={"item": "id"}), ["construction", "scenario"], members)
     return Outcome(
-        counts={"models": len(stage.params.grid.scenarios.models), "constructions": len(uncalibrated)},
-        tables=tables | {"accuracy": pd.concat(uncalibrated).rename(columns={"calibration": "construction"})},
-        figures=figures,
+        counts={"models": len(members), "constructions": len(overview)},
+        tables=tables | {"accuracy": accuracy, "tables/cards": cards, "tables/comparisons": with_blanks(compared)},
+        figures={f"figures/{name}": figure for name, figure in (drawn | card).items()},
     )
 
 
-def _judged(stage: Stage, construction: str, kind: str) -> pd.DataFrame:
+def _judged(stage: Stage, members: list[Member], construction: str, kind: str) -> pd.DataFrame:
     """Return a table of judged items of all models."""
-    folders = [DATA / "judge_scenarios" / model / construction for model in stage.params.grid.scenarios.models]
-    return pd.concat([read_table(stage.use(folder / f"{kind}.parquet")) for folder in folders], ignore_index=True)
-
-
-def _published(stage: Stage, scenarios: Scenarios, kind: str) -> tuple[pd.DataFrame, str]:
-    """Return the published rates of a kind and their source; none for a construction without published results."""
-    if scenarios.published is None:
-        return published_rates(None), ""
-    table = {"accuracy": scenarios.published.accuracy, "flips": scenarios.published.flips}[kind]
-    content = pd.read_csv(stage.use(Path(table.file)), sep="\t")
-    return published_rates(content), f"{scenarios.published.source}, {table.title}"
+    paths = [DATA / "judge_scenarios" / one.entry / one.inside / construction / f"{kind}.parquet" for one in members]
+    return pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
 
 
 if __name__ == "__main__":

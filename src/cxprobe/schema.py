@@ -8,11 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
+from cxprobe.reading import load_yaml, one_line, shown
 
 M = TypeVar("M", bound="Closed")
 T = TypeVar("T")
@@ -40,14 +38,9 @@ def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
     """Read a mapping from a YAML 1.2 file, safely: no tags, no key twice (as DVC reads its files).
 
     Raises:
-        CxprobeError: Of the given class: the file is absent, is not YAML, or does not hold a mapping.
+        CxprobeError: Of the given class: the file does not hold a mapping, or see `load_yaml`.
     """
-    if not path.is_file():
-        raise error(f"{path}: there is no such file")
-    try:
-        content = YAML(typ="safe").load(path)
-    except YAMLError as fault:
-        raise error(f"{path}: {' '.join(str(fault).split())}") from fault
+    content = load_yaml(path, error)
     if not isinstance(content, dict):
         raise error(f"{path}: expected a mapping of keys to values, found {type(content).__name__}")
     return content
@@ -99,30 +92,6 @@ def distinct(values: list[T]) -> list[T]:
     return values
 
 
-def line_of(path: Path, *keys: str | int) -> int:
-    """Return the line, from 1, at which a key or a list's element is in a YAML file.
-
-    Args:
-        path: A file that can be read as YAML.
-        keys: The way to it from the top; where it breaks off, the line of the last step that is there.
-    """
-    node = YAML(pure=True).compose(path)
-    line: int = node.start_mark.line
-    for key in keys:
-        match node:
-            case MappingNode():
-                found = [(name, value) for name, value in node.value if name.value == str(key)]
-            case SequenceNode() if isinstance(key, int) and key < len(node.value):
-                found = [(node.value[key], node.value[key])]
-            case _:
-                found = []
-        if not found:
-            break
-        named, node = found[0]
-        line = named.start_mark.line
-    return line + 1
-
-
 def suggest(value: str, allowed: list[str]) -> str:
     """Return the hint that ends a message about an unknown name: a near match, if any, and what is allowed."""
     near = get_close_matches(value, allowed, n=1)
@@ -131,7 +100,7 @@ def suggest(value: str, allowed: list[str]) -> str:
 
 
 def _explained(faults: ValidationError, model: type[Closed]) -> list[str]:
-    return [line for fault in faults.errors() for line in _explain(fault, model)]
+    return [one_line(line) for fault in faults.errors() for line in _explain(fault, model)]
 
 
 def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
@@ -149,7 +118,7 @@ def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
             # The message of a check on the whole file names its keys itself.
             return [f"{path}: {one}" if path else one for one in found]
         case _:
-            return [f"{path}: {fault['input']!r} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
+            return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
 def _dotted(location: tuple[int | str, ...]) -> str:

@@ -31,7 +31,11 @@ ABBREVIATIONS = frozenset(_TITLES | _REFERENCES | _NAMES)
 _ENDS, _CLOSERS, _OPENERS = ".!?…", "”’\"'`)\\]*_", "“‘\"'`(\\[*_"
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.$")
 _WINDOW = 16  # characters before a full stop in which an abbreviation is looked for
-_END = re.compile(rf"[{_ENDS}][{_ENDS}{_CLOSERS}]*(\s+)(?=[{_OPENERS}]*(\w))|\n")
+# It begins where no such character is before it, and gives nothing back: a line of dots takes no longer than another.
+_END = re.compile(
+    rf"(?<![{_ENDS}{_CLOSERS}])[{_CLOSERS}]*+(?P<stop>[{_ENDS}][{_ENDS}{_CLOSERS}]*+)(?P<gap>\s++)"
+    rf"(?=[{_OPENERS}]*+(?P<next>\w))|\n"
+)
 
 # RE2: what can stand between two parts of one sentence. Everything that `sentences` leaves together passes; of what
 # it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no space
@@ -67,7 +71,7 @@ def sentences(document: str) -> Iterator[Span]:
     start = 0
     for match in _END.finditer(document):
         if _ends(document, match):
-            yield from _stripped(document, start, match.end(1) if match[1] else match.end())
+            yield from _stripped(document, start, match.end())
             start = match.end()
     yield from _stripped(document, start, len(document))
 
@@ -78,13 +82,14 @@ def joined(sentence: str) -> str:
 
 
 def _ends(document: str, match: re.Match[str]) -> bool:
-    if match[1] is None or "\n" in match[1]:
+    if match["gap"] is None or "\n" in match["gap"]:
         return True
-    if not (match[2].isupper() or match[2].istitle()):
+    if not (match["next"].isupper() or match["next"].istitle()):
         return False
-    if sum(character in _ENDS for character in match[0]) > 1:
+    if sum(character in _ENDS for character in match["stop"]) > 1:
         return True
-    before = _WORD_BEFORE.search(document, max(0, match.start() - _WINDOW), match.start() + 1)
+    stop = match.start("stop")
+    before = _WORD_BEFORE.search(document, max(0, stop - _WINDOW), stop + 1)
     return before is None or not (len(before[1]) == 1 or before[1].lower() in ABBREVIATIONS)
 
 

@@ -1,19 +1,22 @@
 """Estimates with intervals."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from itertools import combinations
 from math import sqrt
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
 from cxprobe.errors import DataError
 from cxprobe.records import CLUSTER, Difference, Estimate
 
 LEVEL = 0.95
+WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
+FEWEST_WORDINGS = 6  # with fewer, no difference could be found (see FEWEST_DIFFERENT)
+FEWEST_DIFFERENT = 6  # as many fair coins fall on one side, whichever it is, in 3 of 100 throws; five in 6 of 100
 
 
 def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
@@ -93,6 +96,36 @@ def clusters_of(table: pd.DataFrame) -> NDArray[np.object_]:
     return np.column_stack(ways)
 
 
+def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return how many clusters the intervals of each group rest on.
+
+    The wordings of one construction's questions (cluster_wording) are few by design. Two or three of
+    them cannot estimate how much an accuracy varies over wordings: with one there is no variance, and the t quantile
+    of one degree of freedom makes an interval of 5 to 95 % of any number of items. So where a group has fewer than
+    `FEWEST_WORDINGS`, they are left out, and the interval is about these wordings and no others.
+
+    Args:
+        table: Columns that begin with ``cluster_``, and those of ``by``.
+        by: The columns whose values make the groups.
+
+    Returns:
+        One row per group, in the order of `rate_by`: the columns of ``by``; clusters, the number of clusters of the
+        coarsest way that counts (n where no two items share one); and left_out, the kinds of clusters that are left
+        out ("wording"), or "".
+
+    Source:
+        Cameron & Miller 2015, section VI, for what few clusters cannot tell.
+    """
+    clusters = clusters_of(table)  # (n, ways)
+    kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
+    rows = []
+    for key, group in table[[*dict.fromkeys(by)]].reset_index(drop=True).groupby(list(by), sort=False):
+        own = clusters[group.index]
+        left_out = ", ".join(kinds[place] for place in _few_wordings(own))
+        rows.append((*key, min(len(np.unique(way)) for way in _ways(own)), left_out))
+    return pd.DataFrame(rows, columns=[*by, "clusters", "left_out"])
+
+
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
@@ -116,11 +149,7 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
         raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
     rate = float(np.mean(credits, dtype=np.float64))
     effective = effective_items(credits, clusters)
-    z = float(ndtri((1 + LEVEL) / 2))
-    centre = (rate + z**2 / (2 * effective)) / (1 + z**2 / effective)
-    half = z / (1 + z**2 / effective) * sqrt(rate * (1 - rate) / effective + z**2 / (4 * effective**2))
-    # Rounding must not push the estimate itself out of its interval when the rate is 0 or 1.
-    return Estimate(rate, min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half)), n)
+    return Estimate(rate, *_wilson(rate, effective), n)
 
 
 def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
@@ -178,8 +207,7 @@ def estimate_difference(
     Source:
         Newcombe 1998 for paired differences of score intervals; Zou & Donner 2008 for the general method.
     """
-    if first.shape != second.shape:
-        raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
+    _require_paired(first, second, clusters)
     one, other = estimate_rate(first, clusters), estimate_rate(second, clusters)
     value = one.value - other.value
     together = min(_correlation(first - one.value, second - other.value, way) for way in _ways(clusters))
@@ -188,6 +216,210 @@ def estimate_difference(
     low = value - sqrt(max(0.0, down**2 - 2 * together * down * other_up + other_up**2))
     high = value + sqrt(max(0.0, up**2 - 2 * together * up * other_down + other_down**2))
     return Difference(value, max(-1.0, low), min(1.0, high), one.n)
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The difference of two rates of the same items, tested and with the interval that fits the test.
+
+    The standard error is that of the mean of the items' differences, robust to clusters. Of all ways of clustering, the
+    one with the largest variance counts, as in `effective_items`; the way with the fewest clusters has the degrees of
+    freedom of Student's t, one less than it has clusters. A handful of clusters cannot decide: the p value is never
+    less than that of a sign test in which all clusters that differ agree, 2 to the power of 1 - m where m of them
+    differ. So it is above 5 % unless six differ, and finite where all items differ alike and no variance can be seen.
+
+    Attributes:
+        value: First less second, in [-1, 1].
+        error: Its standard error; 0 where all items differ alike, NaN where there is one cluster.
+        low: Of the 95 % interval. It excludes 0 where p is below 5 %, and only there. Where fewer than six clusters
+            differ, or all items differ alike, it holds that of `estimate_difference` as well.
+        high: Likewise.
+        n: The number of items.
+        groups: The number of clusters, in the way that has the fewest.
+        different: The number of clusters in which the two rates differ, in the way that has the fewest of them.
+
+    Source:
+        Cameron, Gelbach & Miller 2011 for several ways of clustering; Cameron & Miller 2015 for Student's t with the
+        number of clusters less one.
+    """
+
+    value: float
+    error: float
+    low: float
+    high: float
+    n: int
+    groups: int
+    different: int
+
+    @property
+    def p(self) -> float:
+        """The two-sided p value; NaN where there is one cluster, which says nothing about others."""
+        if self.groups == 1:
+            return float("nan")
+        if self.value == 0:
+            return 1.0
+        by_signs = min(1.0, 2.0 ** (1 - self.different))
+        by_t = 2 * float(stdtr(self.groups - 1, -abs(self.value) / self.error)) if self.error else 0.0
+        return max(by_signs, by_t)
+
+    def detectable(self, power: float = 0.8) -> float:
+        """Return the smallest difference that these items would probably have shown, see `detectable_difference`."""
+        if self.groups < FEWEST_DIFFERENT:
+            return float("nan")
+        quantiles = stdtrit(self.groups - 1, (1 + LEVEL) / 2) + stdtrit(self.groups - 1, power)
+        enough = betaincinv(FEWEST_DIFFERENT, self.n - FEWEST_DIFFERENT + 1, power)  # six or more of n items differ
+        return float(max(quantiles * self.error, enough))
+
+
+def compare_paired(
+    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
+) -> PairedDifference:
+    """Compare two rates of the same items, first less second.
+
+    Args:
+        first: Shape (n,): each item's credit of one model, in [0, 1].
+        second: Shape (n,): of the other.
+        clusters: Shape (n, k), see `estimate_rate`.
+
+    Raises:
+        DataError: The two do not have the same items, or see `estimate_rate`.
+    """
+    _require_paired(first, second, clusters)
+    n, ways = len(first), _ways(clusters)
+    differences = first - second  # (n,)
+    value = float(np.mean(differences, dtype=np.float64))
+    groups = min(len(np.unique(way)) for way in ways)
+    different = min(_count_nonzero_sums(differences, way) for way in ways if way.shape[1] == 1)
+    residuals = differences - value
+    dependent = max(_sum_over_shared(residuals, residuals, way) for way in ways)
+    error = sqrt(groups / (groups - 1) * dependent) / n if groups > 1 else float("nan")
+    if np.ptp(differences) == 0 and groups > 1:
+        error = 0.0  # and not what rounding leaves
+    low, high = value, value
+    if groups > 1:
+        half = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * error
+        low, high = value - half, value + half
+    if different < FEWEST_DIFFERENT or not error > 0:
+        wide = estimate_difference(first, second, clusters)
+        low, high = min(low, wide.low), max(high, wide.high)
+    if different < FEWEST_DIFFERENT:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, different)
+
+
+def paired_difference_p(
+    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
+) -> float:
+    """Return the two-sided p value of the hypothesis that two rates of the same items are equal.
+
+    Args:
+        first: Shape (n,), see `compare_paired`.
+        second: Shape (n,).
+        clusters: Shape (n, k).
+
+    Returns:
+        A number in (0, 1], see `PairedDifference`; 1 where the rates are equal, NaN where there is only one cluster.
+
+    Raises:
+        DataError: See `compare_paired`.
+    """
+    return compare_paired(first, second, clusters).p
+
+
+def detectable_difference(
+    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_], power: float = 0.8
+) -> float:
+    """Return the smallest difference of two rates that these items would probably have shown, at a level of 5 %.
+
+    It is (t_0.975 + t_power) standard errors of the paired difference (see `PairedDifference`), and at least what lets
+    six items differ with that probability; fewer cannot be found by a p value that a sign test limits.
+
+    Args:
+        first: Shape (n,), see `compare_paired`.
+        second: Shape (n,).
+        clusters: Shape (n, k).
+        power: The probability with which a difference of this size is found, in (0.5, 1).
+
+    Returns:
+        A number above 0; NaN where no difference could be found, since there are fewer than six clusters.
+
+    Raises:
+        DataError: See `compare_paired`.
+
+    Source:
+        Bloom 1995, the minimum detectable effect.
+    """
+    return compare_paired(first, second, clusters).detectable(power)
+
+
+def differs_from_published(rate: Estimate, published: float, n: int | None, rounding: float = 0.0) -> bool:
+    """Return whether a published rate differs from one of this project's: the 95 % interval of the difference lacks 0.
+
+    A published rate is an estimate too. Its interval is Wilson's for its own n, as if its items were independent, since
+    how they are clustered is not published; the two samples are independent of one another.
+
+    Args:
+        rate: The rate of this project.
+        published: The published rate, in [0, 1]; NaN, not reported, never differs.
+        n: The number of items of the published rate; None where it is not reported, which leaves only the error of
+            ``rate``.
+        rounding: How far the printed rate may be from the true one: half of its last digit.
+
+    Source:
+        Newcombe 1998 for differences of score intervals of independent samples.
+    """
+    if np.isnan(published):
+        return False
+    low_published, high_published = (published, published) if n is None else _wilson(published, n)
+    value = rate.value - published
+    low = value - sqrt((rate.value - rate.low) ** 2 + (high_published - published) ** 2) - rounding
+    high = value + sqrt((rate.high - rate.value) ** 2 + (published - low_published) ** 2) + rounding
+    return not low <= 0 <= high
+
+
+def _wilson(rate: float, n: float) -> tuple[float, float]:
+    """Return the ends of Wilson's 95 % score interval of a rate of n items."""
+    z = float(ndtri((1 + LEVEL) / 2))
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    # Rounding must not push the rate itself out of its interval when it is 0 or 1.
+    return min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half))
+
+
+def holm(p: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p values that are corrected for their number, shape (n,).
+
+    The smallest is multiplied by the number of finite ones, the next by one less, and so on; none becomes less than one
+    before it, or more than 1. The probability of any false finding among all of them is at most the level.
+
+    Args:
+        p: Shape (n,), in [0, 1]; NaN, where nothing was tested, does not count and stays NaN.
+
+    Source:
+        Holm 1979.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    corrected = np.full(values.shape, np.nan)
+    tested = np.flatnonzero(np.isfinite(values))
+    order = tested[np.argsort(values[tested], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors))
+    return corrected
+
+
+def _require_paired(first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]) -> None:
+    if first.shape != second.shape:
+        raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
+    if len(first) == 0 or clusters.ndim != 2 or len(first) != len(clusters):
+        raise DataError(
+            f"a difference needs items with a row of clusters each; got {len(first)} items, clusters {clusters.shape}"
+        )
+
+
+def _count_nonzero_sums(values: NDArray[np.float64], codes: NDArray[np.int64]) -> int:
+    """Return in how many clusters the values (n,) do not cancel out; codes (n, 1)."""
+    sums = np.bincount(codes[:, 0], weights=values)
+    return int((np.abs(sums) > 1e-9).sum())
 
 
 def _correlation(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
@@ -204,11 +436,23 @@ def _ways(clusters: NDArray[np.object_]) -> list[NDArray[np.int64]]:
     A way in which no two items share a cluster is left out. It says what no clustering says, and what is estimated must
     not depend on it: a table of several constructions has columns that are empty for most of them.
     """
-    codes = _renumbered(clusters)
+    codes = _renumbered(np.delete(clusters, _few_wordings(clusters), axis=1))
+    if not codes.size:
+        return [np.arange(len(clusters))[:, None]]
     shared = np.bincount(codes.ravel())[codes] > 1  # (n, k)
     codes = codes[:, shared.any(axis=0)]
     none = np.arange(len(codes))[:, None]  # (n, 1)
     return [codes, *np.split(codes, codes.shape[1], axis=1), none] if codes.size else [none]
+
+
+def _few_wordings(clusters: NDArray[np.object_]) -> list[int]:
+    """Return the columns of wordings (see `clusters_by`) that have too few of them, unless there is no other column."""
+    few = [
+        place
+        for place, names in enumerate(clusters.T)
+        if str(names[0]).startswith(WORDINGS) and len(set(names)) < FEWEST_WORDINGS
+    ]
+    return few if len(few) < clusters.shape[1] else []
 
 
 def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:

@@ -39,6 +39,17 @@ class BuildCorpus(Closed):
     """Records whose url begins with one of these are for validation only: whole books."""
 
 
+class BuildNgrams(Closed):
+    """The trigram model: how often something must occur in the text to be kept."""
+
+    word: Count
+    """A word; rarer ones are one and the same unknown word."""
+    pair: Count
+    """A pair of words, by the number of different words that stand before it."""
+    triple: Count
+    """Three words in a row."""
+
+
 class TrimVocabulary(Closed):
     """A vocabulary, and what a model starts from with it."""
 
@@ -125,6 +136,7 @@ class PretrainingParams(Closed):
 
     seed: Annotated[int, Field(ge=0)]
     build_corpus: BuildCorpus
+    build_ngrams: BuildNgrams
     trim_vocabulary: dict[str, TrimVocabulary]
     pretrain: dict[str, Pretrain]
     evaluate_pretrained: EvaluatePretrained

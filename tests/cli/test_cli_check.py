@@ -84,10 +84,10 @@ def test_check_of_the_embedded_preset_takes_less_than_three_seconds():
 
 @pytest.mark.pipeline
 def test_faults_are_printed_without_a_traceback_and_the_exit_code_is_2(folder):
-    replace(folder / "constructions" / "toy" / "test.cfg", "'king'", "'cat'")
+    replace(folder / "constructions" / "toy" / "grammars/test.cfg", "'king'", "'cat'")
     done, _, _ = run_check(folder)
     assert done.returncode == 2
-    assert "line 8: 'cat' (NOUN) is also in constructions/toy/train.cfg, line 8 (NOUN)" in done.stderr
+    assert "line 8: 'cat' (NOUN) is also in constructions/toy/grammars/train.cfg, line 8 (NOUN)" in done.stderr
     assert "\n1 fault\n" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -99,8 +99,8 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
     replace(folder / "prompts" / "frames.yaml", "{statement}", "")
     replace(toy / "construction.yaml", "  length: {", "  label: {")
-    replace(toy / "train.cfg", "NOUN ->", "NUON ->")
-    replace(toy / "test.cfg", "VERB ->", "VREB ->")
+    replace(toy / "grammars/train.cfg", "NOUN ->", "NUON ->")
+    replace(toy / "grammars/test.cfg", "VERB ->", "VREB ->")
     replace(toy / "pattern.yaml", "must_match:", "mustmatch:")
     replace(toy / "labels.tsv", "\tnegative\t", "\tnegatve\t")
     replace(toy / "pairs.yaml", "gift: an egg", 'gift: ""')
@@ -113,8 +113,10 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     files = [fault.split(":")[0].split(",")[0] for fault in faults]
     assert files == sorted(files)
     assert list(dict.fromkeys(files)) == [
-        *(f"constructions/toy/{name}" for name in ("construction.yaml", "items.yaml", "labels.tsv", "pairs.yaml")),
-        *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml", "test.cfg", "train.cfg")),
+        "constructions/toy/construction.yaml",
+        *(f"constructions/toy/grammars/{name}.cfg" for name in ("test", "train")),
+        *(f"constructions/toy/{name}" for name in ("items.yaml", "labels.tsv", "pairs.yaml")),
+        *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml")),
         *("lexicon/people.yaml", "params.yaml", "prompts/frames.yaml", "prompts/reasoning.yaml"),
     ]
 
@@ -189,7 +191,7 @@ def test_a_second_construction_needs_no_python(folder):
 @pytest.mark.parametrize(
     ("file", "part"),
     [
-        ("train.cfg", "sentences"),
+        ("grammars/train.cfg", "sentences"),
         ("pattern.yaml", "mining"),
         ("labels.tsv", "labels"),
         ("scenarios.yaml", "scenarios.constructions"),
@@ -206,6 +208,44 @@ def test_a_construction_of_the_grid_without_the_file_that_it_needs_is_told(folde
     assert told in lines
 
 
+@pytest.mark.parametrize("device", ["../x", "gpu", "CPU", "cuda:", "cuda:-1", "cpu\n", ""])
+def test_a_device_that_pytorch_does_not_have_is_told(folder, device):
+    change(folder, lambda params: params["score_pairs"].update(device=device))
+    code, lines = check()
+    assert (code, len(lines)) == (2, 2)
+    assert lines[0].startswith(
+        f"params.yaml: score_pairs.device: {device!r} is not allowed: string should match pattern"
+    )
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda", "cuda:1", "mps"])
+def test_the_devices_of_pytorch_are_accepted(folder, device):
+    for section in ("score_pairs", "fill_scenarios", "score_answers"):
+        change(folder, lambda params, name=section: params[name].update(device=device))
+    assert check()[0] == 0
+
+
+def test_a_folder_in_the_place_of_labels_that_the_grid_needs_is_told_once(folder):
+    labels = folder / "constructions" / "toy" / "labels.tsv"
+    labels.unlink()
+    labels.mkdir()
+    assert check() == (2, ["constructions/toy/labels.tsv: is a folder, and a file is needed here", "1 fault"])
+
+
+def test_a_long_value_is_shown_in_part(folder):
+    change(folder, lambda params: params["score_pairs"].update(device="x" * 200_000))
+    code, lines = check()
+    assert (code, len(lines)) == (2, 2)
+    assert len(lines[0]) < 1_000
+    assert "(200,002 characters)" in lines[0]
+
+
+def test_a_file_that_lacks_its_grid_is_told_what_it_lacks(folder):
+    change(folder, lambda params: params.pop("grid"))
+    code, lines = check()
+    assert (code, lines[0]) == (2, "params.yaml: grid: missing; nothing is assumed in its place, so give it a value")
+
+
 def test_probes_without_features_are_told(folder):
     toy = folder / "constructions" / "toy" / "construction.yaml"
     toy.write_text(toy.read_text().partition("features:")[0])
@@ -217,6 +257,31 @@ def test_probes_without_features_are_told(folder):
     assert check()[0] == 0
 
 
+def test_balanced_sentences_of_a_construction_without_a_second_pair_are_told(folder):
+    def ask(params):
+        params["grid"]["recognition"]["constructions"]["toy"] = ["balanced"]
+        params["build_recognition"]["balanced"] |= {"train_per_label": 6, "test_per_label": 6}
+
+    change(folder, ask)
+    told = "grid.recognition.constructions.toy: its construction.yaml has no section balanced; write it, or take"
+    assert any(told in line for line in check()[1])
+
+
+def test_the_files_of_a_second_pair_are_checked_too(folder):
+    toy = folder / "constructions" / "toy"
+    text = (toy / "construction.yaml").read_text()
+    grammar, features = text[text.index("grammar:") :].split("features:")
+    pair = f"positive: the same\n{grammar}features:{features}"
+    (toy / "construction.yaml").write_text(f"{text}balanced:\n  " + pair.replace("\n", "\n  "))
+    absent = [line for line in check()[1] if "does not exist" in line]
+    assert [line.split()[0] for line in absent] == [
+        f"constructions/toy/grammars/balanced_{half}.cfg" for half in ("test", "train")
+    ]
+    shutil.copy(toy / "grammars/test.cfg", toy / "grammars/balanced_test.cfg")
+    shutil.copy(toy / "grammars/test.cfg", toy / "grammars/balanced_train.cfg")
+    assert any("is also in constructions/toy/grammars/balanced_train.cfg" in line for line in check()[1])
+
+
 def test_the_packages_of_an_installed_corpus_are_looked_for(folder):
     corpus = {"kind": "installed", "packages": "corpora/none.txt", "shards": 1}
     change(folder, lambda params: params["corpora"].update(documentation=corpus))
@@ -225,7 +290,14 @@ def test_the_packages_of_an_installed_corpus_are_looked_for(folder):
 
 
 def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
-    for name in ("pattern.yaml", "labels.tsv", "scenarios.yaml", "items.yaml", "train.cfg", "test.cfg"):
+    for name in (
+        "pattern.yaml",
+        "labels.tsv",
+        "scenarios.yaml",
+        "items.yaml",
+        "grammars/train.cfg",
+        "grammars/test.cfg",
+    ):
         (folder / "constructions" / "toy" / name).unlink()
     shutil.rmtree(folder / "prompts")
     toy = folder / "constructions" / "toy" / "construction.yaml"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import CONSTRUCTION, ROOT
-from cxprobe.constructions import Distance, Length, Start, load_construction, load_sound_parts
+from cxprobe.constructions import Distance, Length, Start, grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.construction import RESERVED
 from cxprobe.errors import ConstructionError
 from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_table
@@ -30,6 +30,48 @@ def test_what_a_construction_does_not_have_is_absent(tmp_path):
         construction.rules()
 
 
+SECOND_PAIR = """\
+balanced:
+  positive: a comes first
+  grammar: {start: {positive: P, negative: N}, content: [A, B], marker: "#", marks: 3, no_space_before: []}
+  features: {third_start: {measure: start, mark: 2}}
+"""
+
+
+def test_a_second_pair_has_rules_and_features_of_its_own(tmp_path):
+    construction = load_text(tmp_path, CONSTRUCTION + SECOND_PAIR)
+    assert construction.for_source("generated") is construction.for_source("mined") is construction
+    second = construction.for_source("balanced")
+    assert second.name == construction.name
+    assert second.positive == "a comes first"
+    assert (second.rules().marker, second.rules().start["positive"]) == ("#", "P")
+    assert list(second.features) == ["third_start"]
+    assert list(construction.features) == ["length", "second_start"]
+    files = [grammar_file(source, "test") for source in ("generated", "balanced")]
+    assert files == ["grammars/test.cfg", "grammars/balanced_test.cfg"]
+
+
+def test_a_construction_without_a_second_pair_says_what_to_do(toy_constructions):
+    construction = load_construction("toy", toy_constructions)
+    with pytest.raises(ConstructionError, match=r"Toy order: .*no section balanced.*take balanced out of grid\.recogn"):
+        construction.for_source("balanced")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("mark: 2", "mark: 3", "balanced.features.third_start asks for mark 3, but a sentence has 3, from 0"),
+        ("features: {third_start: {measure: start, mark: 2}}", "features: {}", "balanced.features: {} is not allowed"),
+        ("third_start", "label", "balanced.features.label: 'label' names another column"),
+        ("positive: a comes first", "negative: b", "balanced.negative: unknown key"),
+    ],
+)
+def test_a_fault_of_the_second_pair_is_told_with_its_key(tmp_path, old, new, message):
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, CONSTRUCTION + SECOND_PAIR.replace(old, new))
+    assert message in str(raised.value)
+
+
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted), st.integers(0, 30))
 def test_features_measure_length_starts_and_distance(marks, beyond):
     words, marks = marks[-1] + beyond, tuple(marks)
@@ -45,7 +87,7 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
         ("marker:", "marcker:", "grammar.marcker: unknown key; did you mean 'marker'?"),
         (", negative: NEG", "", "grammar: start names no symbol for the label negative"),
         ("gloss: the words of a clause in their order\n", "", "gloss: missing"),
-        ("length: {measure: length}", "length: {measure: length, mark: 1}", "features.length.length.mark: unknown key"),
+        ("length: {measure: length}", "length: {measure: length, mark: 1}", "features.length.mark: unknown key"),
         ("  length: {", "  label: {", "features.label: 'label' names another column of the tables of sentences"),
         ("  length: {", "  accuracy: {", "features.accuracy: 'accuracy' names another column"),
         ("  length: {", "  cluster_noun: {", "features.cluster_noun: 'cluster_noun' names another column"),

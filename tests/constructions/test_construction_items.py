@@ -120,11 +120,47 @@ def test_what_a_construction_does_not_have_is_absent(tmp_path):
         load_items("toy", tmp_path)
 
 
-def test_the_order_of_the_options_follows_from_the_seed(tmp_path):
-    items = load_text(tmp_path, TOY)
-    orders = {tuple(item.a for item in render_reasonings(items, "toy", seed=seed)) for seed in range(5)}
-    assert len(orders) > 1
+def test_the_order_of_the_frames_follows_from_the_seed():
+    items = next(items for items in OWN.values() if items.reasoning)
+    orders = {tuple(item.id for item in render_reasonings(items, "toy", seed=seed)) for seed in range(5)}
+    assert len(orders) == 5
     assert render_reasonings(items, "toy", seed=1) == render_reasonings(items, "toy", seed=1)
+
+
+def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
+    for name, items in OWN.items():
+        for seed in range(3):
+            rendered = render_reasonings(items, name, seed=seed)
+            frames = list(dict.fromkeys(item.frame_id for item in rendered))
+            for number in range(1, len(frames) + 1):
+                asked = [item for item in rendered if item.frame_id in frames[:number]]
+                for test in {item.test for item in asked if item.answerable}:
+                    golds = Counter(item.gold for item in asked if item.test == test)
+                    assert abs(golds["A"] - golds["B"]) <= 1, (name, test, number)
+                if all(
+                    any(item.test == "vocabulary" and item.frame_id == frame for item in asked)
+                    for frame in frames[:number]
+                ):
+                    golds = Counter(item.gold for item in asked)
+                    assert golds["A"] == golds["B"], (name, number)
+
+
+def test_where_nothing_follows_the_options_take_turns_at_standing_first():
+    for name, items in OWN.items():
+        rendered = render_reasonings(items, name, seed=1)
+        right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
+        for test in ("short", "other-names", "other-property", "nonce"):
+            first = [item.a == right[item.frame_id] for item in rendered if item.test == test]
+            assert abs(2 * sum(first) - len(first)) <= 1
+
+
+def test_an_inference_knows_its_template(tmp_path):
+    items = load_text(tmp_path, TOY)
+    asked = items.inference
+    for item in render_inferences(items, "toy"):
+        assert item.template in asked.hypotheses
+        if item.set == "templatic":
+            assert item.gold == asked.hypotheses[item.template].gold
 
 
 def answer_of(item):

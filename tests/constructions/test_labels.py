@@ -51,7 +51,13 @@ def test_no_file_is_no_labels(tmp_path):
         ([HEAD, LINE.replace("positive", "maybe")], "line 2: label 'maybe' is unknown (allowed: positive, negative"),
         ([HEAD, LINE.replace("sequence", "word")], "line 2: kind 'word' is unknown"),
         ([HEAD, LINE.replace("2026-01-31", "2026-02-31")], "line 2: when '2026-02-31' is not a day"),
+        ([HEAD, LINE.replace("2026-01-31", "2026-1-31")], "line 2: when '2026-1-31' is not a day"),
+        ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2: when '2026-W05-6' is not a day"),
         ([HEAD, "sequence\tDT NN\tpositive"], "line 2: expected 5 columns"),
+        ([HEAD, LINE.replace("Ann", " ")], "line 2: expected 5 columns"),
+        ([HEAD, "", LINE], "line 2: expected 5 columns"),
+        ([HEAD, LINE.replace("DT NN", "x" * 200_000)], "line 2: a cell of 200000 characters; at most 10000"),
+        ([HEAD, LINE.replace("DT", "\0")], "line 2: a NUL is not text"),
     ],
 )
 def test_a_fault_is_told_with_its_line(tmp_path, lines, message):
@@ -59,3 +65,23 @@ def test_a_fault_is_told_with_its_line(tmp_path, lines, message):
     with pytest.raises(ConstructionError) as raised:
         read_labels(tmp_path / "labels.tsv")
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_and_the_line_ends_of_windows_change_nothing(tmp_path, ends, mark):
+    path = tmp_path / "labels.tsv"
+    path.write_bytes((mark + ends.join([HEAD, LINE, ""])).encode())
+    assert read_labels(path) == [Label("sequence", "DT NN", "positive", "Ann", "2026-01-31")]
+
+
+def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path):
+    (tmp_path / "labels.tsv").write_bytes(f"{HEAD}\n{LINE}é\n".encode("latin-1"))
+    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 2: the byte 0xe9 is not UTF-8; save the file as"):
+        read_labels(tmp_path / "labels.tsv")
+
+
+def test_a_folder_is_not_read_as_no_labels(tmp_path):
+    (tmp_path / "labels.tsv").mkdir()
+    with pytest.raises(ConstructionError, match=r"labels\.tsv: is a folder, and a file is needed here"):
+        read_labels(tmp_path / "labels.tsv")

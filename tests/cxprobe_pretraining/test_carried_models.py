@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 
 from conftest import ROOT, project_environment
 from cxprobe.models import load_language_model
-from cxprobe.params import load_params
+from cxprobe.params import ModelSpec, load_params
 from cxprobe_pretraining import load_pretraining_params
 
 MODELS = ROOT / "models"
@@ -82,7 +82,10 @@ def test_the_carried_models_are_small():
 
 def test_params_name_the_carried_models_by_the_hash_of_their_weights():
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-    carried = {slug: spec for slug, spec in params.models.items() if spec.name.startswith("models/")}
+    trained = {
+        slug: spec for slug, spec in params.models.items() if isinstance(spec, ModelSpec) and spec.weights == "trained"
+    }
+    carried = {slug: spec for slug, spec in trained.items() if spec.name.startswith("models/")}
     assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS}
     for slug, spec in carried.items():
         spec = spec.model_copy(update={"name": str(ROOT / spec.name)})

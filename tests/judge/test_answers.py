@@ -5,7 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
-from cxprobe.judge import count_outcomes, judge_likelihoods, prompt_accuracy, score_answers
+from cxprobe.judge import (
+    answers_headline,
+    best_blind_answers,
+    compare_answers,
+    count_outcomes,
+    judge_blind_answers,
+    judge_likelihoods,
+    prompt_accuracy,
+    prompt_tables,
+    rates_of_blind,
+    score_answers,
+)
+from cxprobe.params import Member, ModelSpec, Rule
 from cxprobe.records import TokenScores
 
 VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_size=1, max_size=12)
@@ -101,3 +113,92 @@ def test_without_pmi_no_text_is_needed_that_says_nothing():
     assert set(score_answers(CHOICES, ANSWERS, texts.values(), ["sum"])["score"]) == {"sum"}
     with pytest.raises(DataError, match="So yes"):
         score_answers(CHOICES, ANSWERS, texts.values(), EVERY)
+
+
+SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+MEMBERS = [
+    Member("real", SPEC, "real"),
+    Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin"),
+    Member("negation", Rule(kind="negation"), "panel"),
+    Member("overlap", Rule(kind="word_overlap"), "panel"),
+]
+GOLDS = "0120120120"
+
+
+def items() -> pd.DataFrame:
+    rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate(GOLDS)]
+    columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(template="", cluster_wording=table["id"])
+
+
+def blind_answers(chosen: str) -> pd.DataFrame:
+    """Return answers to the first items: for each the symbol that is chosen, or "-" where there is no choice."""
+    return pd.DataFrame(
+        [
+            (f"i{n}", symbol, np.log({True: 0.6, False: 0.2}[symbol == own] if own != "-" else 1 / 3))
+            for n, own in enumerate(chosen)
+            for symbol in "012"
+        ],
+        columns=["id", "symbol", "log_p"],
+    )
+
+
+def asked(model: str, credits: list[float], prompts: int = 2) -> pd.DataFrame:
+    """Return every item asked by some prompts, of which the first ``credits`` are those of the items."""
+    own = items().iloc[: len(credits)].assign(model=model, asked="pmi", credit=credits, outcome="right", answer="0")
+    settings = {"shots": 0, "examples": "none", "chain_of_thought": False}
+    tables = [own.assign(item=own["id"], id=own["id"] + f"/{n}", prompt=f"x{n}", **settings) for n in range(prompts)]
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_a_blind_model_answers_an_item_once_and_some_items_not_at_all():
+    judged = judge_blind_answers(items(), blind_answers("0-0"))
+    assert judged["id"].tolist() == judged["item"].tolist() == ["i0", "i1", "i2"]
+    assert judged["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
+    assert judged["outcome"].tolist() == ["right", "tied", "wrong"]
+    assert set(judged[["asked", "prompt", "shots", "examples"]].itertuples(index=False, name=None)) == {
+        ("rule", "none", 0, "none")
+    }
+    assert judge_blind_answers(items(), blind_answers("")).empty
+
+
+def test_answers_of_other_items_than_those_given_are_left_out():
+    judged = judge_blind_answers(items().iloc[:1], blind_answers("0120"))
+    assert judged["id"].tolist() == ["i0"]
+
+
+def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_and_the_twin():
+    blind = [
+        judge_blind_answers(items(), blind_answers(chosen)).assign(model=name)
+        for name, chosen in (("negation", "0000000000"), ("overlap", "0120120120"))
+    ]
+    right, half = [1.0] * 10, [1.0, 0.0] * 5
+    judged = pd.concat(
+        [asked("real", half), asked("twin", [0.0] * 10), asked("mock", right), *blind], ignore_index=True
+    )
+    table = compare_answers(judged, MEMBERS, ["reply", "pmi"], ["mock"]).set_index("compares")
+    assert set(table.index) == {"best blind", "twin"}
+    assert table.loc["best blind", ["first", "second", "n"]].tolist() == ["real", "overlap", 10]
+    assert table.loc["best blind", "difference"] == pytest.approx(-0.5)
+    assert table.loc["twin", "difference"] == pytest.approx(0.5)
+    assert "mock" in set(compare_answers(judged, MEMBERS, ["pmi"])["second"])
+    assert compare_answers(judged, MEMBERS, ["reply"]).empty  # another score does not count
+
+
+def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had():
+    blind = judge_blind_answers(items(), blind_answers("0120120120")).assign(model="overlap")
+    judged = pd.concat([asked("real", [0.0] * 10), blind], ignore_index=True)
+    best = best_blind_answers(prompt_tables(judged, ["model", "asked"]), MEMBERS)
+    cell = best["accuracy_by_construction"]
+    assert cell[["construction", "set", "model", "accuracy"]].to_numpy().tolist() == [["toy", "own", "overlap", 1.0]]
+    assert best["accuracy_by_test"].empty  # there is no multiple choice
+    rates = rates_of_blind(judged)
+    assert rates[["model", "n"]].to_numpy().tolist() == [["overlap", 10]]
+
+
+def test_the_headline_of_a_panel_has_two_numbers_of_each_member():
+    metrics = {"overlap": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "negation": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
+    found = answers_headline(metrics, "panel")
+    assert found == {"overlap": {"accuracy": 0.5, "n": 9.0}, "negation": {"accuracy": 0.3, "n": 9.0}}
+    assert answers_headline(metrics, "overlap")["low"] == 0.4

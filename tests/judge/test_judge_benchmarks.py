@@ -56,6 +56,13 @@ def test_the_accuracies_are_those_of_all_and_of_each_group():
     ]
 
 
+def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
+    always = PAIRS.iloc[[0, 0]].assign(id=["d", "e"], item=["d", "e"], phenomenon="always")
+    items = judge_benchmark("own", pd.concat([PAIRS, always]), SCHEMES, benchmark(), "pll").items
+    rates = benchmark_rates(items, ["phenomenon"])
+    assert rates[["group", "n"]].to_numpy().tolist() == [["all", 3], ["agreement", 2], ["tense", 1], ["always", 2]]
+
+
 def test_a_column_that_the_pairs_lack_is_refused():
     with pytest.raises(DataError, match=r"benchmarks.own.by names genre; the pairs only have the columns id, .*field"):
         judge_benchmark("own", PAIRS, SCHEMES, benchmark(by=["genre"]), "pll")

@@ -219,6 +219,8 @@ def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
     judged = judge_pairs(TEXTS, SCHEMES, settings)
     assert judged.items["accuracy"].tolist() == [accuracy, accuracy]
     assert judged.items["good"].tolist() == [" so", "it is so"]
+    assert judged.items[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
+    assert not judged.scores["balanced"].any()
     assert judged.items[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
     counted = judged.scores.groupby(["scheme", "score"], sort=False).size().to_dict()
     assert counted == {

@@ -8,6 +8,7 @@ from sklearn.metrics import f1_score
 from cxprobe.errors import DataError
 from cxprobe.judge import (
     accuracy_by_shots,
+    consistency_over_orders,
     count_outcomes,
     judge_inference,
     prompt_accuracy,
@@ -123,6 +124,10 @@ def test_the_spread_over_prompts():
         spread_over_prompts(pd.concat([table, table]), ["construction"])
 
 
+GOLD = {"inference": "0", "reasoning": "A"}
+WRONG = {"inference": "1", "reasoning": "B"}
+
+
 def judged_answers():
     """Return judged answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
     rows = []
@@ -134,9 +139,12 @@ def judged_answers():
             rows.append(
                 {"id": str(number), "kind": kind, "set": name, "construction": "ab"[number // 12], "test": "base"}
                 | {"answerable": True, "prompt": "pq"[number % 2], "shots": shots, "examples": "x" if shots else "none"}
-                | {"chain_of_thought": False, "gold": "0", "answer": "0" if right else "1", "asked": asked}
+                | {"chain_of_thought": False, "gold": GOLD[kind], "answer": GOLD[kind] if right else WRONG[kind]}
+                | {"asked": asked}
                 | {"outcome": "right" if right else "wrong", "credit": float(right)}
-                | {"cluster_premise": str(number // 2)}
+                | {"cluster_premise": str(number // 2), "item": str(number), "order": "ABC" * (kind == "reasoning")}
+                | {"template": f"t{number % 2}" if kind == "inference" else ""}
+                | {"cluster_wording": f"{'ab'[number // 12]} t{number % 2}" if kind == "inference" else str(number)}
             )
     return pd.DataFrame(rows)
 
@@ -144,7 +152,7 @@ def judged_answers():
 def test_the_accuracy_comes_first_and_is_that_of_the_way_of_asking_that_decides():
     judged = judged_answers()
     metrics = prompt_metrics(judged, "pmi")
-    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
+    assert list(metrics)[:7] == ["accuracy", "low", "high", "n", "accuracy_parsed", "n_parsed", "chance"]
     assert (metrics["accuracy"], metrics["n"], metrics["failed"]) == (6 / 24, 24, 0)
     assert metrics["low"] < metrics["accuracy"] < metrics["high"]
     assert (metrics["score.sum"], metrics["score.pmi"]) == (18 / 24, 6 / 24)
@@ -201,3 +209,137 @@ def test_reasoning_is_given_by_construction_and_for_all_together():
     table = reasoning_accuracy(judged_answers(), ["asked"]).set_index(["asked", "construction"])
     assert list(table.index.get_level_values("construction")) == ["a", "b"] * 2 + ["all"] * 2
     assert table.loc["sum", "n"].to_dict() == {"a": 4, "b": 4, "all": 8}
+
+
+def test_accuracy_among_the_parsed_leaves_out_what_has_no_answer_and_says_how_many_there_are():
+    rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [
+        ("?", "entailment", "a", "p", n) for n in range(3, 9)
+    ]
+    [row] = prompt_accuracy(judged_table([*rows, ("1", "entailment", "a", "p", 9)]), ["construction"]).to_dict(
+        "records"
+    )
+    assert (row["accuracy"], row["n"]) == (0.3, 10)
+    assert (row["accuracy_parsed"], row["n_parsed"]) == (0.75, 4)
+    assert row["parsed_low"] < 0.75 < row["parsed_high"]
+    [nothing] = prompt_accuracy(judged_table(rows[3:]), ["construction"]).to_dict("records")
+    assert (nothing["accuracy"], nothing["n_parsed"]) == (0.0, 0)
+    assert nothing["accuracy_parsed"] == nothing["parsed_low"] == nothing["parsed_high"] == ""
+
+
+def test_chance_is_what_the_best_constant_answer_gets():
+    golds = ["entailment"] * 5 + ["neutral"] * 3 + ["contradiction"] * 2
+    judged = judged_table([("2", gold, "a", "p", n) for n, gold in enumerate(golds)])
+    assert prompt_accuracy(judged, ["construction"])["chance"].item() == 0.5
+    # With a second kind there is a constant for each: 5 of 10 digits, and 2 of 4 letters.
+    letters = judged[:4].assign(kind="reasoning", gold=["A", "B", "C", "C"])
+    both = pd.concat([judged.assign(kind="inference"), letters], ignore_index=True)
+    assert prompt_accuracy(both, ["construction"])["chance"].item() == (5 + 2) / 14
+
+
+def rotated(answer_of, golds, asked="reply"):
+    """Judge answers to items, each in three orders; ``answer_of`` returns the letter for an item and an order."""
+    rows = []
+    for number, gold in enumerate(golds):
+        for order in ("ABC", "BCA", "CAB"):
+            answer, shown = answer_of(number, order), "ABC"[order.index(gold)]
+            outcome = ("right" if answer == shown else "wrong") if answer else "unparsed"
+            rows.append(
+                {
+                    "id": f"{number}/{order}",
+                    "item": str(number),
+                    "kind": "reasoning",
+                    "construction": "a",
+                    "asked": asked,
+                }
+                | {"prompt": "p", "shots": 0, "examples": "none", "chain_of_thought": False, "order": order}
+                | {"gold": shown, "answer": answer, "outcome": outcome, "credit": float(outcome == "right")}
+                | {"cluster_premise": str(number)}
+            )
+    return pd.DataFrame(rows)
+
+
+GOLDS = ["A", "B", "C", "C", "C", "C"]
+
+
+@pytest.mark.parametrize(
+    ("answer_of", "consistent", "accuracy"),
+    [
+        (lambda number, order: "A", 0.0, 1 / 3),  # always the first option
+        (lambda number, order: "ABC"[order.index("C")], 1.0, 4 / 6),  # always "not enough information"
+        (lambda number, order: "ABC"[order.index(GOLDS[number])], 1.0, 1.0),
+        (lambda number, order: "ABC"[order.index("A")] if number < 3 else "B", 0.5, (1 + 3 * 1 / 3) / 6),
+        (lambda number, order: "" if order == "CAB" else "ABC"[order.index("C")], 0.0, 4 / 6 * 2 / 3),
+    ],
+)
+def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(answer_of, consistent, accuracy):
+    judged = rotated(answer_of, GOLDS)
+    [row] = consistency_over_orders(judged, ["asked", "construction", "prompt"]).to_dict("records")
+    assert (row["consistent"], row["n"], row["orders"], row["clusters"]) == (consistent, 6, 3, 6)
+    assert row["low"] <= consistent <= row["high"]
+    [rates] = prompt_accuracy(judged, ["asked"]).to_dict("records")
+    assert rates["accuracy"] == pytest.approx(accuracy)
+    # Every letter is right in a third of the questions, but "not enough information" in four items of six.
+    assert rates["chance"] == pytest.approx(4 / 6)
+
+
+def test_no_constant_answer_knows_which_letter_a_reading_has():
+    judged = rotated(lambda number, order: "A", ["A", "A", "A"])
+    assert prompt_accuracy(judged, ["asked"])["chance"].item() == pytest.approx(1 / 3)
+    assert prompt_accuracy(judged[judged["order"] == "ABC"], ["asked"])["chance"].item() == 1.0
+
+
+def test_an_item_in_one_order_or_with_a_failed_request_has_no_consistency():
+    judged = rotated(lambda number, order: "A", GOLDS)
+    assert consistency_over_orders(judged[judged["order"] == "ABC"], ["asked"]).empty
+    assert consistency_over_orders(judged.drop(columns="order"), ["asked"]).empty
+    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
+    assert consistency_over_orders(judged, ["asked"])["n"].item() == 5
+    assert consistency_over_orders(pd.concat([judged, judged.assign(prompt="q")]), ["asked"])["n"].item() == 10
+
+
+def test_consistency_and_its_interval_are_among_the_metrics_where_there_are_several_orders():
+    judged = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS).assign(set="reasoning")
+    metrics = prompt_metrics(judged, "reply")
+    assert (metrics["consistency"], metrics["n_consistency"]) == (1.0, 6)
+    assert metrics["consistency_low"] < 1.0 == metrics["consistency_high"]
+    assert "consistency" in prompt_headline(metrics)
+    assert "consistency" not in prompt_metrics(judged_answers(), "pmi")
+
+
+def test_the_f1_score_is_of_options_and_not_of_letters():
+    always = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS)
+    one_order = always[always["order"] == "ABC"]
+    assert prompt_accuracy(always, ["asked"])["macro_f1"].item() == pytest.approx(
+        prompt_accuracy(one_order, ["asked"])["macro_f1"].item()
+    )
+
+
+def test_accuracies_by_template_are_those_of_their_items():
+    judged = judged_answers()
+    table = prompt_tables(judged, ["asked"])["accuracy_by_template"]
+    assert table["n"].sum() == 2 * (judged["kind"] == "inference").sum() / 2
+    for row in table.itertuples():
+        own = judged[
+            (judged["cluster_wording"] == f"{row.construction} {row.template}")
+            & (judged["asked"] == row.asked)
+            & (judged["set"] == row.set)
+        ]
+        assert row.accuracy == pytest.approx(own["credit"].mean())
+        assert (row.relations, row.chance) == ("0", 1.0)
+        assert row.left_out == "template"
+    without = prompt_tables(judged.assign(template="", cluster_wording=judged["id"]), ["asked"])
+    assert without["accuracy_by_template"].empty
+
+
+def test_few_templates_widen_no_interval_and_many_do():
+    rows = [(str(number % 2), "entailment", "a", "p", number // 6) for number in range(120)]
+    judged = judged_table(rows)
+    alone = prompt_accuracy(judged, ["construction"]).iloc[0]
+    for templates, left_out in ((1, "template"), (4, "template"), (6, "")):
+        names = [f"t{number % templates}" for number in range(120)]
+        clustered = judged.assign(template=names, cluster_wording=names)
+        own = prompt_accuracy(clustered, ["construction"]).iloc[0]
+        assert own["left_out"] == left_out
+        assert own["clusters"] == (6 if templates == 6 else 20)
+        wider = own["high"] - own["low"] > 1.5 * (alone["high"] - alone["low"])
+        assert wider == (templates == 6)

@@ -12,8 +12,16 @@ from transformers import BertConfig, BertForMaskedLM
 from conftest import ROOT, tiny_tokenizer
 from cxprobe.constructions import Scenarios, load_scenarios
 from cxprobe.errors import DataError
-from cxprobe.judge import decide_tests, flips_from_base, scenario_metrics, scenario_rates
+from cxprobe.judge import (
+    decide_tests,
+    flips_from_base,
+    scenario_headline,
+    scenario_metrics,
+    scenario_rates,
+    uncalibrated,
+)
 from cxprobe.make.scenarios import enumerate_items, fill_texts
+from cxprobe.measure.blind import fill_blindly
 from cxprobe.measure.likelihood import candidate_log_probabilities
 from cxprobe.models import load_masked_lm
 from cxprobe.params import ModelSpec
@@ -213,3 +221,26 @@ def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructi
     scores = ask(scenarios, items, favourite)
     with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
         decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_a_blind_copier_is_right_in_every_test_and_a_fixed_word_flips_with_the_vocabulary(construction):
+    scenarios = load_scenarios(construction, ROOT / "constructions")
+    items = enumerate_items(scenarios, share=0.02, seed=1)
+    texts = fill_texts(scenarios, items, seed=1)
+    accuracies, flips = {}, {}
+    for kind in ("copier", "fixed_word"):
+        decisions = decide_tests(fill_blindly(kind, texts), items, scenarios).assign(model=kind)
+        rates = uncalibrated(scenario_rates(decisions, "accuracy"))
+        accuracies[kind] = rates.set_index("scenario")["accuracy"].to_dict()
+        flipped = uncalibrated(scenario_rates(flips_from_base(decisions), "flips"))
+        flips[kind] = flipped.set_index("scenario")["flips"].to_dict()
+    assert set(accuracies["copier"].values()) == {1.0}
+    assert set(accuracies["fixed_word"].values()) == {0.5}
+    assert flips["fixed_word"] == {"S2": 0.0, "S3": 1.0, "S4": 0.0}
+
+
+def test_the_headline_is_that_of_the_model_or_two_numbers_of_each_member_of_a_panel():
+    metrics = {"a": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "b": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
+    assert scenario_headline(metrics, "a", most=2) == {"accuracy": 0.5, "low": 0.4}
+    assert scenario_headline(metrics, "panel") == {"a": {"accuracy": 0.5, "n": 9.0}, "b": {"accuracy": 0.3, "n": 9.0}}

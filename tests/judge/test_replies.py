@@ -1,3 +1,6 @@
+import csv
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -64,7 +67,6 @@ def test_a_digit_that_is_given_is_found(reply, answer):
         "0.5",
         "-1",
         "1st",
-        "entailment",
         "The hypothesis follows from the premise.",
         "There are 2 people and 1 dog.",
         "Answer: 0 or 1",
@@ -96,7 +98,7 @@ def test_what_is_no_answer_is_unparsed_and_not_wrong(reply):
         ("Answer: 2\nNo, that depends: Answer: 1/3", ""),
         ("0. The premise says so.", ""),
         ("1. It rained.\nThat is all I know.", ""),
-        ("The 2 cats sleep, hence 0", ""),
+        ("The 2 cats sleep, hence 0", "0"),
     ],
 )
 def test_after_a_chain_of_thought_the_last_answer_wins_and_its_steps_are_none(reply, answer):
@@ -186,6 +188,55 @@ def test_no_reply_breaks_the_judge(reply, chain_of_thought):
         assert (judged.answer == "") == (judged.outcome == "unparsed")
 
 
+OPTIONS = {"A": "Ida", "B": "Marek", "C": "There is not enough information to tell."}
+
+
+def test_the_text_of_an_option_stands_for_its_letter_and_must_fit_it():
+    def read(reply, options):
+        return judge_reasoning(reply, "A", chain_of_thought=False, options=options)
+
+    turned = {"A": OPTIONS["C"], "B": "Ida", "C": "Marek"}
+    assert read("Ida", OPTIONS) == ("A", "right")
+    assert read("Ida", turned) == ("B", "wrong")
+    assert read("Ida", None) == ("", "unparsed")
+    assert read("B. Marek", OPTIONS) == ("B", "wrong")
+    assert read("B. Marek", turned) == ("", "unparsed")
+
+
+def replies_and_readings(name):
+    """Yield the rows of a table of replies, each with what the judge reads in it."""
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            reply, thought = row["reply"].replace("⏎", "\n"), row["chain_of_thought"] == "yes"
+            if row["kind"] == "inference":
+                judged = judge_inference(reply, "neutral", chain_of_thought=thought)
+            else:
+                options = dict(zip("ABC", row["options"].split(" | "), strict=True))
+                judged = judge_reasoning(reply, "A", chain_of_thought=thought, options=options)
+            yield row, judged.answer or "unparsed"
+
+
+# All replies were written, with what a person reads in them, before the judge read them: the first table before the
+# rules, the second after them and without looking at them, in three parts. Of their clear replies the judge read 35 of
+# 40, then (mended) 23 of 29, then (mended again) 19 of 20, and took none for another answer.
+@pytest.mark.parametrize(("name", "least"), [("replies.tsv", 0.99), ("replies_held_out.tsv", 0.96)])
+def test_the_judge_reads_what_a_person_reads(name, least):
+    table = list(replies_and_readings(name))
+    clear = [(row["reply"], row["reads"], read) for row, read in table if row["reads"] != "unparsed"]
+    differing = [one for one in clear if one[1] != one[2]]
+    assert len(differing) <= (1 - least) * len(clear), differing
+    assert not [one for one in differing if one[2] != "unparsed"]
+    assert not [row["reply"] for row, read in table if row["reads"] == "unparsed" != read]
+
+
+def test_the_table_has_replies_of_all_sorts():
+    rows = [row for row, _ in replies_and_readings("replies.tsv")]
+    assert len(rows) >= 150
+    sorts = {(row["kind"], row["chain_of_thought"], row["reads"]) for row in rows}
+    assert len(sorts) == 2 * 2 * 4
+    assert len({row["what"] for row in rows}) >= 20
+
+
 QUESTIONS = pd.DataFrame(
     [
         ("a", "inference", "1", False, "p"),
@@ -197,7 +248,7 @@ QUESTIONS = pd.DataFrame(
 )
 GIVEN = pd.DataFrame(
     [
-        ("d", "A says so. C", False, ""),
+        ("d", "A says so.", False, ""),
         ("c", "", True, "no connection"),
         ("b", "Answer: 1", False, ""),
         ("a", "Answer: 1", False, ""),

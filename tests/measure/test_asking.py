@@ -2,6 +2,7 @@
 
 import json
 import threading
+import zipfile
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
@@ -32,7 +33,10 @@ def said(text, finish_reason):
     return Odd(200, FRAME | {"choices": [choice]})
 
 
+KEY = "sk-a-key-that-is-secret"
 ODD = {
+    "echo": Odd(401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
+    "repeat": said(f"Your key is {KEY}. Answer: 1", "stop"),
     "long": refused("context_length_exceeded", "The context is too long. Answer: 1"),
     "endless": refused("x", "The input length exceeds the context"),
     "invalid": refused("invalid_prompt", "Your prompt was blocked."),
@@ -158,13 +162,35 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
     for times in (1, 2):
         replies = {reply.id: reply for reply in put_questions(questions, model, open_llm(model), tmp_path)}
         failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
-        assert set(failed) == {"long", "endless", "invalid", "filtered", "silent"}
+        assert set(failed) == {"echo", "long", "endless", "invalid", "filtered", "silent"}
         assert "model_length: The context is too long. Answer: 1" in failed["long"]
         assert "content_filter: Your prompt was blocked." in failed["invalid"]
         assert "no choices" in failed["silent"]
         assert (replies["cut"].text, replies["empty"].text) == ("The premise says", "")
         assert {asked[f"{name} question"] for name in failed} == {times}
         assert {asked[f"{name} question"] for name in ("cut", "empty")} == {1}
+
+
+def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path, monkeypatch, capfd):
+    url, _ = server
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    questions = [QUESTIONS[0], Question("echo", "echo question"), Question("repeat", "repeat question")]
+    _, echo, repeat = put_questions(questions, model, open_llm(model), tmp_path)
+    assert "Incorrect API key provided: [key]" in echo.error
+    assert repeat.text == "Your key is [key]. Answer: 1"
+    with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
+        put_questions([Question("echo", "echo question")], model, open_llm(model), tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
+    assert KEY not in "".join(capfd.readouterr())
+
+
+def content_of(path):
+    """Return all that a file holds as one text; inspect's logs are archives."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return "".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+    return path.read_bytes().decode(errors="replace")
 
 
 def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path, monkeypatch):

@@ -41,14 +41,15 @@ STAGES = {
 }
 
 
-def spec_of(folder, dtype="bfloat16") -> ModelSpec:
-    return ModelSpec(name=str(folder), revision=None, sha256=None, dtype=dtype)
+def spec_of(folder, dtype="bfloat16", weights="trained") -> ModelSpec:
+    seed = None if weights == "trained" else 1
+    return ModelSpec(name=str(folder), revision=None, sha256=None, dtype=dtype, weights=weights, seed=seed)
 
 
-def check(kind, folder, precision, dtype="bfloat16", seed=1):
+def check(kind, folder, precision, dtype="bfloat16", seed=1, weights="trained"):
     family, load, answer = STAGES[kind]
     save_lm(folder, family)
-    spec = spec_of(folder, dtype)
+    spec = spec_of(folder, dtype, weights)
     return require_agreement("tiny", spec, load, precision, seed, load("tiny", spec), TEXTS, answer)
 
 
@@ -66,6 +67,13 @@ def test_the_difference_is_relative_to_the_size_of_what_is_expected():
 def test_a_rounded_model_is_near_its_twin_in_float32_whatever_is_measured(tmp_path, kind):
     found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5))
     assert found.keys() == {"difference_from_float32"}
+    assert 1e-4 < found["difference_from_float32"] < 0.1
+
+
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+@pytest.mark.parametrize("kind", STAGES)
+def test_a_rounded_twin_is_held_against_the_same_twin_and_not_against_another_draw(tmp_path, kind, weights):
+    found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5), weights=weights)
     assert 1e-4 < found["difference_from_float32"] < 0.1
 
 

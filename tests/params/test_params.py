@@ -87,7 +87,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         "tune_probes.folds: 1 is not allowed: input should be greater than or equal to 2",
         "fit_probes.C: missing; nothing is assumed in its place, so give it a value",
         "fit_probes.c: unknown key",
-        "grid.sentences[1]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
+        "grid.sentences[2]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
         "grid.recognition.models[1]: 'minilmm' is not in models; did you mean 'minilm'?",
         "grid.mining.let-alone: 'documentatoin' is not in corpora; did you mean 'documentation'?",
         "build_scenarios: missing; grid.scenarios cannot run without this section",
@@ -115,12 +115,33 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["grid"]["frames"].update(llms=["mock"]), "grid.frames.constructions: must not be empty"),
         (
             lambda p: p["grid"].update(labels=[]),
-            "grid.recognition.constructions.comparative-correlative[1]: mined sentences need 'comparative-correlative' "
+            "grid.recognition.constructions.comparative-correlative[2]: mined sentences need 'comparative-correlative' "
             "in grid.labels; add it there",
         ),
         (
             lambda p: p["grid"].update(sentences=[]),
             "correlative[0]: generated sentences need 'comparative-correlative'",
+        ),
+        (
+            lambda p: (
+                p["grid"].update(sentences=[]),
+                p["grid"]["recognition"]["constructions"].update({"comparative-correlative": ["balanced"]}),
+            ),
+            "correlative[0]: balanced sentences need 'comparative-correlative' in grid.sentences; add it there",
+        ),
+        (
+            lambda p: (
+                p["build_recognition"].pop("balanced"),
+                p["grid"]["recognition"]["constructions"].update({"comparative-correlative": ["balanced"]}),
+            ),
+            "build_recognition.balanced: missing; grid.recognition.constructions asks for balanced sentences",
+        ),
+        (
+            lambda p: (
+                p["build_recognition"]["balanced"].update(train_per_label=41),
+                p["grid"]["recognition"]["constructions"].update({"comparative-correlative": ["balanced"]}),
+            ),
+            "generate_sentences.per_label: 40 is too few, since build_recognition.balanced draws 41 sentences",
         ),
         (
             lambda p: p["grid"].update(mining={"let-alone": "documentation"}),

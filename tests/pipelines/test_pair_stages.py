@@ -9,13 +9,24 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from conftest import PEOPLE, ROOT, write_toy_construction
+from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
-from cxprobe.params import Benchmark, Series, load_params
+from cxprobe.params import (
+    Benchmark,
+    ContinuationAlone,
+    Model,
+    ModelSpec,
+    NgramModel,
+    Panel,
+    Rule,
+    Series,
+    UnigramModel,
+    load_params,
+)
 from cxprobe.records import ModelFacts, TokenScores
 from cxprobe.seeding import generator_for
 from cxprobe.stages import JudgedRun, Outcome, Stage
-from cxprobe.storage import read_table, write_token_scores
+from cxprobe.storage import read_model_facts, read_pair_answers, read_table, write_token_scores
 
 MODELS = ["early", "late"]
 BENCHMARK = {"format": "pairs", "files": "*.jsonl", "by": ["kind", "number"], "score": "sum", "pairs_per_file": None}
@@ -29,25 +40,36 @@ OWN = [
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A project's folder with the toy construction and published numbers, to work in."""
-    write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    (tmp_path / "published").symlink_to(ROOT / "published")
+    write_folder(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run_script(stage: str, kind: str, item: dict[str, str], own: Benchmark | None = None) -> Outcome:
-    """Run a stage's work in the current folder, for the toy construction, a benchmark "own" and a series of models."""
+def write_folder(folder: Path) -> None:
+    write_toy_construction(folder / "constructions")
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    (folder / "published").symlink_to(ROOT / "published")
+
+
+def run_script(
+    stage: str, kind: str, item: dict[str, str], own: Benchmark | None = None, more: dict[str, Model] | None = None
+) -> Outcome:
+    """Run a stage's work in the current folder, for the toy construction, a benchmark "own" and a series of models.
+
+    More models may stand beside those of the series.
+    """
+    more = more or {}
+    models = [*MODELS, *more]
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-    pairs = params.grid.pairs.model_copy(update={"models": MODELS, "constructions": ["toy"]})
-    benchmarks = params.grid.benchmarks.model_copy(update={"models": MODELS, "benchmarks": ["own"]})
+    pairs = params.grid.pairs.model_copy(update={"models": models, "constructions": ["toy"]})
+    benchmarks = params.grid.benchmarks.model_copy(update={"models": models, "benchmarks": ["own"]})
     one = next(iter(params.models.values()))
     changes = {
-        "models": dict.fromkeys(MODELS, one),
+        "models": dict.fromkeys(MODELS, one) | more,
         "grid": params.grid.model_copy(update={"pairs": pairs, "benchmarks": benchmarks}),
         "benchmarks": {"own": own or Benchmark(**BENCHMARK)},
         "series": {"training": Series(axis="training_tokens", models={"early": 1e3, "late": 2e6})},
@@ -67,6 +89,25 @@ def measure(pairs: pd.DataFrame, folder: Path, model: str) -> None:
         log_probs = -generator_for(0, model, text).exponential(size=len(starts))
         scores.append(TokenScores(text, "causal", places.astype(np.int32), spans, places, log_probs))
     write_token_scores(scores, ModelFacts(f"models/{model}", "causal", 10, "none"), folder)
+
+
+def panel(tiny_clm: Path) -> dict[str, Panel]:
+    """Return a panel with every kind of blind model of pairs, and the checkpoint of one of them."""
+    checkpoint = ModelSpec(name=str(tiny_clm), revision=None, sha256=None, dtype="float32")
+    members = {
+        "unigrams": UnigramModel(kind="unigrams", language="en"),
+        "trigrams": NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256=None),
+        "alone": ContinuationAlone(kind="continuation_alone", checkpoint=checkpoint),
+        **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
+    }
+    return {"blind": Panel(kind="blind", members=members)}
+
+
+@pytest.fixture(scope="module")
+def blind(tmp_path_factory) -> dict[str, Panel]:
+    folder = tmp_path_factory.mktemp("models") / "clm"
+    save_tiny_clm(folder)
+    return panel(folder)
 
 
 def judge_toy() -> dict[str, Outcome]:
@@ -185,3 +226,78 @@ def test_a_score_that_needs_a_context_is_refused_where_a_pair_has_none(folder, s
         DataError, match=rf"benchmarks.own.score is {score}, which needs a context; 3 of 3 pairs have none, such as a"
     ):
         judge_own(score=score)
+
+
+@pytest.fixture(scope="module")
+def with_panel(tmp_path_factory, blind):
+    """The outcomes of measuring, judging and reporting a panel beside the series, and the folder of its data."""
+    with pytest.MonkeyPatch.context() as patched:
+        place = tmp_path_factory.mktemp("panel")
+        write_folder(place)
+        patched.chdir(place)
+        judge_toy()
+        item = {"model": "blind"}
+        measured = run_script("score_pairs", "measure", item, more=blind)
+        judged = run_script("judge_pairs", "judge", item, more=blind)
+        return measured, judged, run_script("report_pairs", "report", {}, more=blind), place / "data"
+
+
+def test_a_panel_is_measured_and_judged_as_one_item_with_a_model_for_each_member(with_panel, blind):
+    measured, judged, _, data = with_panel
+    members = list(blind["blind"].members)
+    assert {name.split(".")[0] for name in measured.counts} == {"pairs", *members}
+    assert {read_model_facts(data / "score_pairs" / "blind" / slug).kind for slug in members} == {"blind"}
+    runs = [(run.model, run.construction) for run in judged.runs]
+    assert runs == [(slug, name) for slug in members for name in ("toy", "all")]
+    check_runs([run for run in judged.runs if run.construction == "toy"])
+    assert list(judged.headline) == members
+    assert {tuple(numbers) for numbers in judged.headline.values()} == {("accuracy", "n")}
+
+
+def test_the_report_holds_models_against_the_best_blind_one(with_panel, blind):
+    report = with_panel[2]
+    assert set(report.tables["accuracy"]["model"]) == {*MODELS, *blind["blind"].members}
+    found = report.tables["tables/comparisons"][["construction", "compares", "first"]].to_numpy().tolist()
+    assert found == [[name, "best blind", "late"] for name in ("all pairs of meaning", "toy")]
+    assert {"figures/cards", "figures/blind_by_construction"} <= set(report.figures)
+
+
+def test_the_card_says_that_whoever_is_mentioned_first_solves_a_variant(with_panel):
+    card = with_panel[2].tables["tables/card"]
+    solved = card[card["accuracy"] == 1]  # the toy's first person gives, in both variants and orders
+    assert solved["dataset"].tolist() == ["toy", "toy, A", "toy, B"]
+    assert set(solved["model"]) == {"first-mentioned"}
+    assert solved["solved"].all()
+    for model, accuracy in {"last-mentioned": 0.0, "unigrams": 0.5, "alone": 0.5}.items():
+        assert card.loc[card["model"] == model, "accuracy"].tolist() == [accuracy] * 3, model
+
+
+def test_a_model_that_is_shown_the_continuation_alone_finds_the_same_numbers_as_one_that_has_no_context(folder, blind):
+    run_script("build_pairs", "make", {})
+    run_script("score_pairs", "measure", {"model": "blind"}, more=blind)
+    checkpoint = blind["blind"].members["alone"].checkpoint
+    run_script("score_pairs", "measure", {"model": "clm"}, more={"clm": checkpoint})
+    folders = [Path("data/score_pairs") / name for name in ("clm", "blind/alone")]
+    whole, alone = (read_pair_answers(one).set_index("text")["log_probs"] for one in folders)
+    pairs = read_table(Path("data/build_pairs/toy.parquet"))
+    for context, end in pairs[["context", "good"]].to_numpy()[::7]:
+        own = whole[end.lstrip()]
+        assert alone[context + end] == pytest.approx(own[~np.isnan(own)])
+
+
+def test_a_panel_runs_over_a_benchmark_of_others(folder, blind):
+    judge_own()
+    with pytest.raises(DataError, match="alone: none of 3 pairs has a context"):
+        run_script("score_benchmarks", "measure", {"model": "blind", "benchmark": "own"}, more=blind)
+    members = {slug: one for slug, one in blind["blind"].members.items() if slug != "alone"}
+    fitting = {"blind": Panel(kind="blind", members=members)}
+    item = {"model": "blind", "benchmark": "own"}
+    assert run_script("score_benchmarks", "measure", item, more=fitting).counts["shorter.decided"] == 2
+    outcome = run_script("judge_benchmarks", "judge", item, more=fitting)
+    assert list(outcome.headline) == list(members)
+    assert outcome.headline["first-mentioned"]["accuracy"] == 0.5  # no pair has a context
+    assert outcome.headline["shorter"]["accuracy"] == 0.5  # "sing" is shorter, wrong once and right once; a tie
+    report = run_script("report_benchmarks", "report", {"benchmark": "own"}, more=fitting)
+    assert set(report.tables["accuracy"]["model"]) == {*MODELS, *members}
+    assert {"figures/accuracy", "figures/blind", "figures/cards"} <= set(report.figures)
+    assert {"tables/card", "tables/comparisons"} <= set(report.tables)

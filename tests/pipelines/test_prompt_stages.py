@@ -4,13 +4,15 @@ import importlib.util
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
-from cxprobe.params import ModelSpec, load_params
+from cxprobe.params import Classifier, ModelSpec, Panel, Rule, load_params
+from cxprobe.records import ModelFacts
 from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_json, read_table, token_scores_of
+from cxprobe.storage import read_json, read_model_facts, read_table, token_scores_of, write_model_facts, write_table
 from tiny_lms import save_lm
 
 
@@ -23,15 +25,25 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+PANEL = Panel(
+    kind="blind",
+    members={
+        "hypothesis-only": Classifier(kind="hypothesis_only", folds_by="premise", folds=2),
+        "most-frequent": Rule(kind="most_frequent"),
+        "first-referent": Rule(kind="first_referent"),
+    },
+)
+
+
 def run_script(stage: str, kind: str, item: dict[str, str], dtype: str = "float32", **settings: object) -> Outcome:
     """Run a stage's work in the current folder, with the toy construction and the model in the folder model."""
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-    prompts = params.grid.prompts.model_copy(update={"models": ["m"], "constructions": ["toy"]})
+    prompts = params.grid.prompts.model_copy(update={"models": ["m", "panel"], "constructions": ["toy"]})
     changes = {
-        "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)},
+        "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL},
         "grid": params.grid.model_copy(update={"prompts": prompts}),
         "build_prompts": params.build_prompts.model_copy(update=settings),
     }
@@ -56,6 +68,50 @@ def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder):
     assert not (folder / "data" / "score_answers").exists()
 
 
+def answer_by_mock(folder) -> None:
+    """Let the mock model say the same to every question."""
+    questions = read_table(folder / "data/build_prompts/toy/questions.parquet")
+    replies = pd.DataFrame({"id": questions["id"], "reply": "Answer: 1", "failed": False, "error": ""})
+    write_table(replies, folder / "data/ask_llms/mock/toy/replies.parquet")
+    write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_llms/mock/toy")
+
+
+def test_blind_models_answer_each_item_once_and_stand_beside_a_real_one_in_the_report(folder):
+    shutil.copytree(ROOT / "published", folder / "published")
+    save_tiny_clm(folder / "model")
+    score()
+    answer_by_mock(folder)
+    measured = run_script("score_answers", "measure", {"model": "panel"})
+    items = read_table(folder / "data/build_prompts/toy/items.parquet")
+    multiple = items["kind"] == "reasoning"
+    assert measured.counts["items"] == len(items)
+    assert measured.counts["answered.first-referent"] == multiple.sum()
+    facts = read_model_facts(folder / "data/score_answers/panel/hypothesis-only")
+    assert (facts.name, facts.kind) == ("hypothesis only", "blind")
+    answers = read_table(folder / "data/score_answers/panel/first-referent/answers.parquet")
+    assert set(answers["id"]) == set(items.loc[multiple, "id"])
+    for name, item in (("judge_answers", {"model": "m"}), ("judge_replies", {"llm": "mock"})):
+        run_script(name, "judge", item)
+    judged = run_script("judge_answers", "judge", {"model": "panel"})
+    drawn = int(items.loc[multiple, "drawn"].sum())
+    assert judged.headline["first-referent"]["n"] == drawn
+    assert all(run.settings["asked"] == "rule" for run in judged.runs)
+    assert {run.model for run in judged.runs} == set(PANEL.members)
+    table = read_table(folder / "data/judge_answers/panel/first-referent/toy/judged.parquet")
+    real = read_table(folder / "data/judge_answers/m/toy/judged.parquet")
+    assert set(table.loc[table["drawn"], "item"]) <= set(real["item"])
+    report = run_script("report_prompts", "report", {})
+    assert {"m", "mock", *PANEL.members} == set(report.tables["accuracy"]["model"])
+    comparisons = report.tables["tables/comparisons"]
+    assert set(comparisons["first"]) == {"m"}
+    assert set(report.tables["tables/cards"]["model"]) == set(PANEL.members)
+    for name, figure in report.figures.items():
+        if name != "figures/cards":
+            shown = [text.get_text() for text in figure.legends[0].get_texts()]
+            assert not any("mock" in label for label in shown)
+            assert {"m, pmi", "best blind"} <= set(shown)
+
+
 def test_repairs_of_imported_files_are_listed_once(folder):
     rows = ["toy-CxN\t1\tpremise\tA dog barked.", "\t1\thypothesis\tIt was loud.", "\t1\trelation\t1 (neutral)"]
     (folder / "mine.tsv").write_text("\n".join(["CxN Type\tNumber\tP/H/R\tAnnotation Targets", *rows]))
@@ -74,7 +130,7 @@ def test_repairs_of_imported_files_are_listed_once(folder):
 def test_a_model_in_words_and_one_by_likelihood_have_the_same_items(finished_project):
     replies = read_table(finished_project / "data/judge_replies/mock/toy/judged.parquet")
     answers = read_table(finished_project / "data/judge_answers/clm/toy/judged.parquet")
-    same = ["set", "test", "shots", "gold", "cluster_premise"]
+    same = ["set", "test", "shots", "item", "cluster_premise"]
     items = [sorted(set(table[same].itertuples(index=False, name=None))) for table in (replies, answers)]
     assert items[0] == items[1]
 
@@ -121,7 +177,8 @@ def test_replies_and_likelihoods_are_judged_by_the_same_names(finished_project):
         for stage in ("judge_replies/mock", "judge_answers/clm")
         for construction in ("toy", "all")
     ]
-    names = [{name for name in record["metrics"] if not name.startswith("score.")} for record in records]
+    only_of_one = ("score.", "consistency", "n_consistency")  # scores, and options that are shown in several orders
+    names = [{name for name in record["metrics"] if not name.startswith(only_of_one)} for record in records]
     assert all(own == names[0] for own in names)
     assert all(list(record["metrics"])[:4] == ["accuracy", "low", "high", "n"] for record in records)
     assert all(record["series"].keys() == records[0]["series"].keys() for record in records)

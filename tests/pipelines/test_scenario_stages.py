@@ -10,9 +10,9 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, DataError, ModelError
-from cxprobe.params import ModelSpec, load_params
+from cxprobe.params import ModelSpec, Panel, Rule, load_params
 from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_json, read_table
+from cxprobe.storage import read_json, read_model_facts, read_table
 
 
 @pytest.fixture
@@ -24,16 +24,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_script(stage: str, kind: str, item: dict[str, str], name: str, dtype: str) -> Outcome:
+BLIND = ("fixed-word", "last-rule", "copier")
+PANEL = Panel(kind="blind", members={name: Rule(kind=name.replace("-", "_")) for name in BLIND})
+
+
+def run_script(stage: str, kind: str, item: dict[str, str], name: str, dtype: str, *, blind: bool = False) -> Outcome:
     """Run a stage's work in the current folder, with the toy construction and a model of this name."""
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
     model = ModelSpec(name=name, revision=None, sha256=None, dtype=dtype)
-    scenarios = params.grid.scenarios.model_copy(update={"models": ["mlm"], "constructions": ["toy"]})
+    scenarios = params.grid.scenarios.model_copy(
+        update={"models": ["mlm", "panel"][: 1 + blind], "constructions": ["toy"]}
+    )
     changes = {
-        "models": {"mlm": model},
+        "models": {"mlm": model, "panel": PANEL},
         "grid": params.grid.model_copy(update={"scenarios": scenarios}),
         "build_scenarios": params.build_scenarios.model_copy(update={"share": 1.0}),
     }
@@ -146,3 +152,35 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
     change_scenarios(folder, lambda content: content["tests"]["S1"].update(text="the {ADJ1} {NOUN1} is {ADJ2}"))
     with pytest.raises(ConstructionError, match=r"toy/scenarios\.yaml: tests\.S1\.text: .* has 0 masks"):
         fill()
+
+
+def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
+    fill()
+    filled = run_script("fill_scenarios", "measure", {"model": "panel"}, "models/mlm", "float32")
+    assert filled.counts["items"] == 3 * 48
+    texts = read_table(folder / "data/build_scenarios/toy/texts.parquet")
+    for name in BLIND:
+        own = folder / "data/fill_scenarios/panel" / name
+        facts = read_model_facts(own)
+        assert (facts.name, facts.kind, facts.state) == (name.replace("-", " "), "blind", "none")
+        scores = read_table(own / "toy/scores.parquet")
+        assert scores[texts.columns].equals(texts)
+        real = read_table(folder / "data/fill_scenarios/mlm/toy/scores.parquet")
+        assert list(scores.columns) == list(real.columns)
+        assert read_table(own / "toy/dropped.parquet").empty
+    run_script("judge_scenarios", "judge", {"model": "mlm"}, "models/mlm", "float32")
+    judged = run_script("judge_scenarios", "judge", {"model": "panel"}, "models/mlm", "float32")
+    assert set(judged.headline) == set(BLIND)
+    assert judged.headline["fixed-word"] == {"accuracy": 0.5, "n": 48}
+    assert [(run.model, run.construction) for run in judged.runs] == [
+        (name, construction) for name in BLIND for construction in ("toy", "all")
+    ]
+    report = run_script("report_scenarios", "report", {}, "models/mlm", "float32", blind=True)
+    assert set(report.tables["accuracy"]["model"]) == {"mlm", *BLIND}
+    comparisons = report.tables["tables/comparisons"]
+    assert set(comparisons["first"]) == {"mlm"}
+    assert set(comparisons["second"]) <= set(BLIND)
+    assert set(report.tables["tables/cards"]["model"]) == set(BLIND)
+    assert {"figures/cards", "figures/toy_accuracy", "figures/toy_flips"} == set(report.figures)
+    legend = [text.get_text() for text in report.figures["figures/toy_accuracy"].legends[0].get_texts()]
+    assert legend == ["chance", "best blind", "mlm"]

@@ -1,9 +1,23 @@
 import pandas as pd
 import pytest
 
+from cxprobe.params import Member, ModelSpec, Rule
 from cxprobe.report import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
 
 FEATURES = ["length", "distance", "first_start"]
+
+
+def checkpoint(slug: str, name: str, **twin) -> Member:
+    return Member(slug, ModelSpec(name=name, revision=None, sha256=None, dtype="float32", **twin), slug)
+
+
+MEMBERS = [
+    checkpoint("one", "first"),
+    checkpoint("two", "second"),
+    checkpoint("two-random", "second", weights="random", seed=1),
+    Member("words", Rule(kind="positions"), "blind"),
+    Member("letters", Rule(kind="positions"), "blind"),
+]
 
 
 def by_layer() -> pd.DataFrame:
@@ -20,18 +34,18 @@ def controls(**columns) -> pd.DataFrame:
     rows = [
         {"feature": feature, "control": control, "accuracy": 0.5} | columns
         for feature in FEATURES
-        for control in ("majority", "bag_of_words")
+        for control in ("majority",)
     ]
     return pd.DataFrame(rows)
 
 
 def test_a_line_per_model_and_the_controls_in_every_panel():
-    figure = accuracy_per_layer(by_layer(), controls(), "toy")
+    figure = accuracy_per_layer(by_layer(), controls(), MEMBERS, "toy")
     panels = figure.axes
     assert [panel.get_title() for panel in panels] == ["length", "distance", "first start"]
     for panel in panels:
         labels = [line.get_label() for line in panel.get_lines()]
-        assert labels == ["one", "two", "majority", "bag of words"]
+        assert labels == ["one", "two", "majority"]
     assert panels[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
 
 
@@ -39,12 +53,16 @@ def test_sources_stand_side_by_side_and_what_one_lacks_is_said():
     generated, mined = (by_layer().assign(source=source, n=1200) for source in ("generated", "mined"))
     lines = pd.concat([generated, mined[mined["feature"] != "distance"]])
     own = pd.concat([controls(source=source) for source in ("generated", "mined")])
-    figure = accuracy_side_by_side(lines, own, "toy")
+    notes = {("mined", "length"): "can be solved\nby letters", ("mined", "distance"): "not drawn"}
+    figure = accuracy_side_by_side(lines, own, MEMBERS, "toy", notes)
     titles = [axes.get_title() for axes in figure.axes]
     assert titles[:2] == ["length, generated (n = 1,200)", "length, mined (n = 1,200)"]
     assert titles[2:4] == ["distance, generated (n = 1,200)", ""]
     assert "no sentences drawn" in figure.axes[3].texts[0].get_text()
-    assert all(len(axes.get_lines()) == 4 for axes in figure.axes if axes.get_title())
+    assert all(len(axes.get_lines()) == 3 for axes in figure.axes if axes.get_title())
+    said = {axes.get_title(): [text.get_text() for text in axes.texts] for axes in figure.axes}
+    assert said["length, mined (n = 1,200)"] == ["can be solved\nby letters"]
+    assert said["length, generated (n = 1,200)"] == [""]
 
 
 def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
@@ -71,13 +89,81 @@ def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
     assert lines == {(0.2 + layer / 5,) * 3 for layer in range(4)}
     assert panel.get_ylim()[0] <= 0.2
     assert "80 sentences a point, whose 95 % interval is about ± 40 points" in figure.get_suptitle()
-    colours = {line.get_color() for line in panel.get_lines()[2:]}
+    colours = {line.get_color() for line in panel.get_lines()[1:]}
     assert len(colours) == 4
 
 
-def test_one_layer_alone_can_be_drawn():
+def blind_rates(best: str) -> pd.DataFrame:
+    rows = [
+        {"model": slug, "feature": feature, "layer": 0, "accuracy": accuracy, "low": accuracy - 0.1, "high": 0.99}
+        for feature in FEATURES
+        for slug, accuracy in (("words", 0.9 if best == "words" else 0.6), ("letters", 0.8))
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("best", ["words", "letters"])
+def test_a_blind_model_is_a_horizontal_line_and_the_best_one_is_heavier(best):
+    rates = {"words": 0.9 if best == "words" else 0.6, "letters": 0.8}
+    figure = accuracy_per_layer(pd.concat([by_layer(), blind_rates(best)]), controls(), MEMBERS, "toy")
+    for panel in figure.axes:
+        level = {float(line.get_ydata()[0]): line for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
+        heavy, thin = level[rates[best]], level[rates["letters" if best == "words" else "words"]]
+        assert heavy.get_color() == "black"
+        assert heavy.get_linewidth() > 2 * thin.get_linewidth()
+        assert heavy.get_linestyle() != thin.get_linestyle()
+        (band,) = panel.patches  # the interval of the best
+        assert band.get_extents().transformed(panel.transData.inverted()).height == pytest.approx(
+            0.99 - rates[best] + 0.1
+        )
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "one",
+        "two",
+        "words (blind)",
+        "letters (blind)",
+        "best blind (in its style)",
+        "majority",
+    ]
+
+
+def test_a_blind_model_on_its_own_is_not_called_the_best():
+    own = blind_rates("words").query("model == 'words'")
+    figure = accuracy_per_layer(own, controls(), MEMBERS, "toy")
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["words (blind)", "majority"]
+    assert figure.axes[0].get_xlabel() == ""  # it has no layers
+
+
+def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_line():
+    twin = by_layer().query("model == 'two'").assign(model="two-random")
+    figure = accuracy_per_layer(pd.concat([by_layer(), twin]), controls(), MEMBERS, "toy")
+    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+    assert list(lines)[:3] == ["one", "two", "two-random (random weights)"]
+    trained, random = lines["two"], lines["two-random (random weights)"]
+    assert trained.get_color() == random.get_color() != lines["one"].get_color()
+    assert trained.get_linestyle() == "-" != random.get_linestyle()
+
+
+def test_a_twin_without_its_model_has_a_colour_of_its_own():
+    alone = by_layer().query("model == 'one'")
+    twin = alone.assign(model="two-random")
+    figure = accuracy_per_layer(pd.concat([alone, twin]), controls(), MEMBERS, "toy")
+    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+    assert lines["one"].get_color() != lines["two-random (random weights)"].get_color()
+
+
+def test_what_one_panel_lacks_stands_in_the_legend_too():
+    partial = pd.concat([by_layer(), blind_rates("words").query("feature == 'distance'")])
+    figure = accuracy_per_layer(partial, controls(), MEMBERS, "toy")
+    assert "words (blind)" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_one_line_of_a_blind_model_has_no_scale_of_layers():
     by_value = pd.DataFrame(
         {"feature": FEATURES, "value": 3, "layer": 0, "accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 8}
     )
     trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 3})
-    accuracy_per_value(by_value, controls(value=3), trained, "toy")
+    figure = accuracy_per_value(by_value, controls(value=3), trained, "toy")
+    assert len(figure.axes) == len(FEATURES)  # no colour bar
+    assert "blind model" in [line.get_label() for line in figure.axes[0].get_lines()]

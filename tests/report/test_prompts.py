@@ -3,9 +3,13 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.errors import DataError
+from cxprobe.params import Member, ModelSpec, Rule
 from cxprobe.report import (
+    PublishedResults,
     accuracy_beside_published,
     load_published_prompts,
+    prompt_cards,
+    prompt_figures,
     published_inference,
     published_reasoning,
     published_spread,
@@ -29,7 +33,16 @@ def tables(names):
 
 def run_table(*settings):
     rows = [
-        {"model": model, "asked": "reply", "label": model, "accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20}
+        {
+            "model": model,
+            "asked": "reply",
+            "label": model,
+            "accuracy": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+            "n": 20,
+            "chance": 0.35,
+        }
         | dict(zip(SETTING, setting, strict=True))
         for setting in settings
         for model in ("one", "two")
@@ -97,6 +110,8 @@ def test_the_figure_shows_the_settings_that_ran_and_no_others(names, tables):
     assert shown["one"] == [0.5]
     assert shown["gpt-4o-2024-05-13 (published)"] == [0.88]
     assert len(figure.legends[0].get_texts()) == 2 + 5 + 1
+    (chance,) = [own for own in left.collections if own.get_label() == "best constant answer"]
+    assert {point[0] for segment in chance.get_segments() for point in segment} == {0.35}
 
 
 def test_two_sets_of_ours_under_one_published_name_are_told_apart(names, tables):
@@ -105,10 +120,10 @@ def test_two_sets_of_ours_under_one_published_name_are_told_apart(names, tables)
     figure = accuracy_beside_published(with_published_names(names, ours), published, "title")
     left, right = ({line.get_label(): len(line.get_xdata()) for line in axes.get_lines()} for axes in figure.axes)
     assert {label for label, dots in left.items() if dots and "(" not in label} == {
-        "one, templatic", "one, cxnli", "two, templatic", "two, cxnli", "chance"
+        "one, templatic", "one, cxnli", "two, templatic", "two, cxnli"
     }  # fmt: skip
-    assert {label for label, dots in right.items() if dots and "(" not in label} == {"one", "two", "chance"}
-    assert all(dots <= 1 for label, dots in left.items() if label != "chance")
+    assert {label for label, dots in right.items() if dots and "(" not in label} == {"one", "two"}
+    assert all(dots <= 1 for dots in left.values())
 
 
 def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
@@ -129,3 +144,49 @@ def test_a_file_of_published_numbers_without_its_source_is_refused(tmp_path):
     (tmp_path / "prompts.yaml").write_text(text)
     with pytest.raises(DataError, match=r"prompts\.yaml: source: missing"):
         load_published_prompts(tmp_path / "prompts.yaml")
+
+
+def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_alone(names, tables):
+    spec = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+    twin = ModelSpec(**spec.model_dump() | {"weights": "random", "seed": 1})
+    members = [Member("one", spec, "one"), Member("two", twin, "two"), Member("words", Rule(kind="negation"), "panel")]
+    published = PublishedResults(names, *(tables[name] for name in ("inference", "reasoning", "prompts")))
+    real = run_table(("templatic", 0, "none", False)).assign(asked="pmi")
+    others = [real[:1].assign(model="mock", asked="reply"), real[:1].assign(model="words", asked="rule", accuracy=0.8)]
+    every = pd.concat([real, *others], ignore_index=True).assign(construction="x")
+    empty = every.iloc[:0].assign(test="", answerable=True, prompt="")
+    judged = {"accuracy_by_construction": every, "accuracy_by_setting": every}
+    judged |= {"accuracy_by_test": empty, "accuracy_answerable": empty}
+    best = {name: table[table["model"] == "words"] for name, table in judged.items()}
+    figures = prompt_figures(judged, published, "pmi", members, best, ["mock"])
+    assert set(figures) == {"constructions_0_shots", "inference_beside_published"}
+    for figure in figures.values():
+        shown = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert {"one, pmi", "two (random weights), pmi", "best blind", "best constant answer"} <= set(shown)
+        assert not any(name in label for label in shown for name in ("mock", "words"))
+        (tick,) = [own for own in figure.axes[0].collections if own.get_label() == "best blind"]
+        assert {point[0] for segment in tick.get_segments() for point in segment} == {0.8}
+    alone = {name: table[table["model"].isin(["mock", "words"])] for name, table in judged.items()}
+    figure = prompt_figures(alone, published, "pmi", members, best, ["mock"])["constructions_0_shots"]
+    assert "mock" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_cards_of_prompts_have_a_chance_for_each_data_set_and_count_templates_and_tests():
+    members = [Member("words", Rule(kind="negation"), "panel")]
+    inference = {"kind": "inference", "set": "templatic", "test": "", "text": "", "question": "", "construction": "x"}
+    story = inference | {"kind": "reasoning", "set": "reasoning", "hypothesis": "", "template": "", "text": "Ann ran."}
+    items = pd.DataFrame(
+        [inference | {"template": "t", "gold": gold, "hypothesis": f"It was {gold}."} for gold in ("0", "1", "2")]
+        + [story | {"test": test, "gold": "C", "question": "Who ran?"} for test in ("base", "short")]
+    )
+    rates = pd.DataFrame({"construction": "x", "set": ["templatic", "reasoning"], "chance": [1 / 3, 0.5]})
+    rates = rates.assign(model="words", accuracy=[0.6, 0.55], low=0.5, high=0.7, n=9)
+    cards, figures = prompt_cards(items, rates, 0.6, members)
+    assert cards["cards"].set_index("dataset")["solved"].to_dict() == {"x, templatic": True, "x, reasoning": False}
+    assert cards["cards"]["limit"].tolist() == pytest.approx([1 / 3 + 0.2 * 2 / 3, 0.6])
+    templates = cards["card_templates"].set_index(["dataset", "label", "template"])["n"]
+    assert templates["x, templatic", "0", "t"] == templates["x, reasoning", "C", "short"] == 1
+    words = cards["card_words"].set_index(["dataset", "label", "word"])["count"]
+    assert (words["x, templatic", "0", "0"], words["x, templatic", "1", "0"]) == (1, 0)
+    assert list(figures) == ["cards"]
+    assert prompt_cards(items, rates.iloc[:0], 0.6, members)[1] == {}

@@ -3,12 +3,16 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from cxprobe.params import Series
+from cxprobe.params import Member, ModelSpec, Rule, Series, UnigramModel
 from cxprobe.report import (
     accuracies_of_meaning,
     along_series,
+    benchmark_cards,
+    benchmark_figures,
+    comparable_pairs,
     dots_of_run,
     earlier_checkpoints,
+    pair_cards,
     pair_figures,
     pairs_along_series,
     series_figures,
@@ -16,6 +20,13 @@ from cxprobe.report import (
 )
 
 TRAINING = Series(axis="training_tokens", models={"late": 2e6, "early": 1e3})
+SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
+MEMBERS = [
+    Member("a", ModelSpec(**SPEC), "a"),
+    Member("b", ModelSpec(**SPEC, weights="random", seed=1), "b"),
+    Member("words", UnigramModel(kind="unigrams", language="en"), "blind"),
+    Member("short", Rule(kind="shorter"), "blind"),
+]
 SIZES = Series(axis="parameters", models={"small": 1e6, "large": 1e9})
 
 
@@ -29,7 +40,7 @@ def judged(constructions=(("let-alone", "meaning"), ("npi", "form")), models=("e
         for words in ("real", "pseudo")
         for frame in range(10)
     ]
-    return pd.DataFrame(rows).assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)))
+    return pd.DataFrame(rows).assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)), balanced=True)
 
 
 def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
@@ -96,32 +107,140 @@ def rates(**columns):
     ).assign(accuracy=0.5, low=0.4, high=0.6, **columns)
 
 
-def test_the_figures_are_those_of_which_there_are_pairs():
+def figures_of(left=("a", "b", "words"), series=None, **changed):
+    """Return the figures of four models, of which some are left in the tables."""
+    models = pd.DataFrame({"model": left})
     biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
     tables = {
         "constructions": rates(),
         "variants": rates(variant="A"),
         "noun_types": rates(noun_type="name"),
         "biases": biases,
+    } | changed
+    tables = {
+        name: table.drop(columns="model").drop_duplicates().merge(models, how="cross") for name, table in tables.items()
     }
-    assert list(pair_figures(tables, "sum")) == ["meaning_by_variant", "meaning_by_noun_type", "bias_variant"]
+    best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
+    tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    return pair_figures(tables, best, "per_token", MEMBERS, series or {})
+
+
+def test_the_figures_are_those_of_which_there_are_pairs():
+    assert list(figures_of()) == ["meaning_by_variant", "meaning_by_noun_type", "blind_by_construction", "bias_variant"]
     both = pd.concat([rates(), rates(words="pseudo"), rates(construction="npi", tests="form")], ignore_index=True)
-    figures = pair_figures(tables | {"constructions": both, "biases": biases.assign(compares="order")}, "sum")
-    assert list(figures) == [
+    orders = rates(noun_type="name", compares="order", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
+    assert list(figures_of(constructions=both, biases=orders)) == [
         "meaning_by_variant",
         "meaning_by_noun_type",
         "form",
         "pseudowords",
+        "blind_by_construction",
         "bias_order",
         "changed_with_order",
     ]
 
 
-def test_a_model_that_is_left_out_is_in_no_figure():
-    tables = {name: rates(variant="A", noun_type="name") for name in ("constructions", "variants", "noun_types")}
-    biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
-    [legend] = pair_figures(tables | {"biases": biases}, "sum", {"a"})["bias_variant"].legends
-    assert [text.get_text() for text in legend.texts] == ["b"]
+def legend(figure):
+    [found] = figure.legends
+    return [text.get_text() for text in found.texts]
+
+
+def test_figures_name_twins_and_blind_models_and_show_the_best_blind_one_as_a_tick():
+    both = pd.concat([rates(), rates(words="pseudo")], ignore_index=True)
+    figures = figures_of(constructions=both)
+    for name in ("meaning_by_variant", "meaning_by_noun_type"):
+        assert legend(figures[name]) == ["a", "b (random weights)", "best blind", "chance"]
+        ticks = [line for lines in figures[name].axes[0].collections for line in lines.get_segments()]
+        assert 0.9 in [tick[0][0] for tick in ticks]
+    assert legend(figures["pseudowords"]) == ["a", "best blind", "chance"]  # trained models only
+    assert legend(figures["blind_by_construction"]) == ["words (blind)", "chance"]
+    assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
+
+
+def test_without_blind_models_there_is_no_tick():
+    assert legend(figures_of(left=("a",))["meaning_by_variant"]) == ["a", "chance"]
+
+
+def test_of_a_training_only_the_last_checkpoint_is_drawn():
+    series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
+    assert legend(figures_of(series=series)["bias_variant"]) == ["b (random weights)"]
+
+
+def judged_cells():
+    """Return judged pairs of a variant that has both answers, and of one in which one answer is always right."""
+    rows = []
+    for variant, balanced in (("A", True), ("B", False)):
+        for number in range(20):
+            good, bad = (" it is so", " it is not") if balanced and number % 2 else (" it is clear", " it is unclear")
+            common = {"variant": variant, "balanced": balanced, "id": f"{variant}{number}", "good": good, "bad": bad}
+            common |= {
+                "right": good.split()[-1],
+                "wrong": bad.split()[-1],
+                "context": "x",
+                "cluster_frame": str(number),
+            }
+            for model, accuracy in (("a", 1.0), ("words", 0.5), ("short", float(number % 10 != 0))):
+                rows.append({"model": model, "accuracy": accuracy, **common})
+    return pd.DataFrame(rows).assign(construction="toy", words="real", tests="meaning", group="toy, kind")
+
+
+def test_a_card_names_the_blind_models_that_solve_a_variant_and_the_answer_that_is_always_right():
+    cards = pair_cards(judged_cells(), MEMBERS, 0.6)
+    card = cards["card"].set_index(["dataset", "model"])
+    assert card["solved"].to_dict() == {
+        ("toy", "words"): False,  # of the balanced variant alone
+        ("toy", "short"): True,
+        ("toy, A", "words"): False,
+        ("toy, A", "short"): True,
+        ("toy, B", "words"): False,
+        ("toy, B", "short"): True,
+        ("toy, B", "one-answer"): True,
+    }
+    assert card.loc[("toy, A", "short"), "accuracy"] == 0.9
+    assert card["always"].to_dict()[("toy, A", "short")] == ""
+    assert card["always"].to_dict()[("toy, B", "words")] == "clear, not unclear"
+    assert "by one-answer: 100.0 %" in card.loc[("toy, B", "one-answer"), "says"]
+    composition = cards["card_composition"].set_index(["dataset", "label"])["n"].to_dict()
+    assert composition == {(name, label): 20 for name in ("toy", "toy, A", "toy, B") for label in ("right", "wrong")}
+    counts = cards["card_words"].set_index(["dataset", "label", "word"])["count"]
+    assert counts["toy, B", "right", "clear"] == 20
+    assert counts["toy, A", "wrong", "not"] == 10
+
+
+def test_the_card_of_a_benchmark_has_its_groups():
+    card = benchmark_cards(judged_cells().assign(group=["all", "kind"] * 60), MEMBERS, 0.6)["card"]
+    assert set(card["dataset"]) == {"all", "kind"}
+
+
+def test_the_figures_of_a_benchmark_keep_blind_models_apart():
+    accuracy = rates(group="all").merge(pd.DataFrame({"other": ["words", "short"]}), how="cross")
+    table = pd.concat([rates(group="all"), accuracy.drop(columns="model").rename(columns={"other": "model"})])
+    best = rates(group="all").head(1).assign(model="words", accuracy=0.9)
+    tables = {"accuracy": table, "series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    figures = benchmark_figures(tables, best, "own, sum", MEMBERS)
+    assert legend(figures["accuracy"]) == ["a", "b (random weights)", "best blind", "chance"]
+    assert legend(figures["blind"]) == ["words (blind)", "short (blind)", "chance"]
+    assert list(figures) == ["accuracy", "blind"]
+
+
+def test_models_are_compared_in_balanced_cells_with_real_words_and_over_all_of_meaning():
+    items = judged_cells()
+    items = pd.concat([items, items.assign(words="pseudo"), items.assign(tests="form", construction="npi")])
+    found = comparable_pairs(items, {})
+    assert found["balanced"].all()
+    assert set(found["words"]) == {"real"}
+    assert found.groupby("construction", sort=False).size().to_dict() == {
+        "all pairs of meaning": 60,
+        "toy": 60,
+        "npi": 60,
+    }
+    series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
+    assert set(comparable_pairs(items, series)["model"]) == {"words", "short"}
+
+
+def test_cells_in_which_one_answer_is_always_right_are_in_no_rate_over_several():
+    rates_of_a = accuracies_of_meaning(judged_cells()).query("model == 'a'")
+    assert rates_of_a["n"].tolist() == [20, 20]  # of 40
 
 
 def test_a_series_has_a_figure_with_a_panel_for_each_construction():

@@ -6,9 +6,22 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.constructions import load_scenarios
-from cxprobe.report import published_rates, rates_by_scenario, scenario_figure, scenarios_beside_published
+from cxprobe.params import Member, ModelSpec, Rule
+from cxprobe.report import (
+    published_rates,
+    rates_by_scenario,
+    scenario_cards,
+    scenario_figure,
+    scenario_words,
+    scenarios_beside_published,
+)
 
 TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
+
+SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+REAL, OTHER = Member("mine", SPEC, "mine"), Member("big-one", SPEC, "big-one")
+TWIN = Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin")
+BLIND = Member("copier", Rule(kind="copier"), "panel")
 
 
 def published() -> pd.DataFrame:
@@ -66,6 +79,19 @@ def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_in
     assert cells.loc[("Big-One", "S2")].tolist() == ["60.00", "", ""]
 
 
+def test_a_published_rate_of_few_items_is_marked_less_easily():
+    many, few = (
+        published_rates(pd.read_csv(io.StringIO(TABLE), sep="\t").assign(items=items)) for items in (100_000, 50)
+    )
+    marked, unmarked = (
+        scenarios_beside_published(rates(), "accuracy", table, "A paper").set_index(["model", "scenario", "source"])
+        for table in (many, few)
+    )
+    place = ("big-one", "S1", "this run")
+    assert (marked.loc[place, "none"], unmarked.loc[place, "none"]) == ("50.0 (45.0 to 55.5) *", "50.0 (45.0 to 55.5)")
+    assert unmarked.loc[("Big-One", "S1", "A paper"), "n"] == "50"
+
+
 def test_without_published_rates_the_table_has_the_runs_alone():
     nothing = published_rates(None)
     table = scenarios_beside_published(rates(), "accuracy", nothing, "")
@@ -119,7 +145,67 @@ def test_nothing_published_leaves_no_trace_in_the_legend():
 def test_a_figure_is_named_as_the_scenarios_are():
     files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
     shown = rates()[rates()["calibration"] != "PMI"]
-    figure = scenario_figure(shown, "accuracy", published_rates(None), files, "both")
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, OTHER], "both")
     assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short"]
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert labels == ["S1\nbase", "S2\nrecency", "S3\nvocabulary"]
+
+
+def models_drawn(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_panel():
+    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
+    every = pd.concat([rates()[rates()["model"] == "mine"].assign(model=name) for name in ("mine", "twin", "copier")])
+    shown = every[every["calibration"].isin(["none", "S5"])]
+    best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, TWIN, BLIND], "x", best)
+    assert models_drawn(figure) == ["chance", "best blind", "mine", "twin (random weights)"]
+    for axes in figure.axes:
+        (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
+        places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
+        np.testing.assert_allclose(places, [(0, 1.0), (2, 0.9)])
+
+
+def test_where_only_blind_models_ran_they_are_drawn_themselves():
+    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
+    shown = rates()[(rates()["model"] == "mine") & (rates()["calibration"] == "none")].assign(model="copier")
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [BLIND], "x")
+    assert models_drawn(figure) == ["chance", "copier (blind)"]
+
+
+def test_the_cards_of_scenarios_name_the_blind_model_that_solves_them():
+    accuracy = pd.DataFrame(
+        [
+            ("toy", "S1", "copier", 1.0, 0.9, 1.0, 40),
+            ("toy", "S2", "copier", 0.5, 0.4, 0.6, 40),
+            ("toy", "S1", "mine", 0.9, 0.8, 1.0, 40),
+        ],
+        columns=["construction", "scenario", "model", "accuracy", "low", "high", "n"],
+    )
+    cards, figures = scenario_cards(accuracy, 0.6, [REAL, BLIND])
+    assert cards[["dataset", "solved"]].to_numpy().tolist() == [["toy, S1", True], ["toy, S2", False]]
+    assert "by copier: 100.0 %" in cards["says"].iloc[0]
+    assert list(figures) == ["cards"]
+    assert scenario_cards(accuracy, 0.6, [REAL])[1] == {}
+
+
+def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():
+    scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
+    rule = "The taller you are, the {} you are. The shorter you are, the {} you are. Ann is [MASK] than Bob."
+    texts = pd.DataFrame(
+        [
+            ("S1", rule.format("wiser", "duller"), "wiser", "duller"),
+            ("S1", rule.format("duller", "wiser"), "duller", "wiser"),
+            ("S2", rule.format("duller", "wiser"), "wiser", "duller"),
+            ("S5", "Ann is [MASK].", "wiser", "duller"),
+        ],
+        columns=["scenario", "text", "first", "second"],
+    )
+    tables = scenario_words(texts, scenarios, "toy")
+    composition = tables["card_composition"].set_index(["dataset", "label"])["n"]
+    assert composition.to_dict() == {("toy, S1", "right word first"): 2, ("toy, S2", "right word last"): 1}
+    words = tables["card_words"].set_index(["dataset", "label", "word"])["count"]
+    assert words["toy, S1", "right", "wiser"] == words["toy, S1", "wrong", "wiser"] == 1
+    assert words["toy, S2", "right", "duller"] == 0

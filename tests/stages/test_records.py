@@ -1,16 +1,30 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
+from cxprobe.params import Model
 from cxprobe.records import Dataset
+from cxprobe.schema import Closed
 from cxprobe.stages import Outcome, Stage, read_records
-from cxprobe.stages.records import prepare_data, prepare_results, write_results
-from cxprobe.storage import read_json, read_table, write_json
-from toy_stages import figure, fit_probes, judge_pairs, judged_run, load_toy_params, report_pairs
+from cxprobe.stages.records import prepare_data, write_results
+from cxprobe.storage import DiskFullError, read_json, read_table, write_json
+from toy_stages import (
+    BLIND,
+    FACTS,
+    TWIN,
+    figure,
+    fit_probes,
+    judge_pairs,
+    judge_panel,
+    judged_run,
+    load_toy_params,
+    report_pairs,
+)
 
-pytest_plugins = ["tracked_workspace"]
+pytest_plugins = ["small_disks", "tracked_workspace"]
 
 MD5 = "5d41402abc4b2a76b9719d911017c592"
 
@@ -22,7 +36,6 @@ def stage(name) -> Stage:
 def written(work, name=None):
     """Run the work of a stage and write its results, without tracking."""
     ran = stage(name or work.__name__)
-    prepare_results(ran)
     return write_results(ran, work(ran), f"{ran.name}@tiny")
 
 
@@ -68,6 +81,7 @@ def test_a_judging_stage_has_one_record_a_run_and_its_headline(workspace):
         "model": "tiny",
         "model_name": "models/tiny",
         "model_kind": "masked",
+        "model_weights": "trained",
         "model_parameters": "1234",
         "construction": "toy",
         "source": "written",
@@ -76,6 +90,72 @@ def test_a_judging_stage_has_one_record_a_run_and_its_headline(workspace):
         "fit_probes.names": '["a", "b"]',
         "fit_probes.revision": "null",
     }
+
+
+def test_the_runs_of_a_panel_have_a_folder_and_a_name_for_each_of_its_models(workspace):
+    records = written(judge_panel, "judge_pairs")
+    folders = [f"results/judge_pairs/tiny/runs/{model}" for model in ("shorter", "first-mentioned")]
+    assert [str(one.folder) for one in records] == [
+        f"{folder}/{construction}/written" for folder in folders for construction in ("toy", "all")
+    ]
+    assert all((one.folder / "record.json").is_file() for one in records)
+    assert [one.name for one in records] == [
+        "shorter (blind) · toy",
+        "shorter (blind) · all",
+        "first-mentioned (blind) · toy",
+        "first-mentioned (blind) · all",
+    ]
+    assert {one.experiment for one in records} == {"pairs"}
+    assert [one.params["model"] for one in records] == ["shorter", "shorter", "first-mentioned", "first-mentioned"]
+
+
+def test_a_panel_of_one_model_has_the_folders_of_a_panel(workspace):
+    (record,) = written(lambda stage: Outcome(runs=[judged_run(stage, model="shorter", facts=BLIND)]), "judge_pairs")
+    assert record.folder == Path("results/judge_pairs/tiny/runs/shorter/toy/written")
+
+
+def test_a_model_that_is_asked_in_words_needs_no_folder_of_its_own(workspace):
+    asked = Stage("judge_replies", {"llm": "mock"}, load_toy_params())
+    (record,) = write_results(asked, Outcome(runs=[judged_run(asked, model="mock")]), "")
+    assert record.folder == Path("results/judge_replies/mock/runs/toy/written")
+
+
+def test_the_runs_of_models_twins_and_blind_models_have_the_same_params_and_say_what_they_are(workspace):
+    (trained, _), (blind, *_) = written(judge_pairs), written(judge_panel, "judge_pairs")
+    (twin,) = written(lambda stage: Outcome(runs=[judged_run(stage, facts=TWIN)]), "judge_pairs")
+    assert list(trained.params) == list(blind.params) == list(twin.params)
+    assert [one.params["model_weights"] for one in (trained, twin, blind)] == ["trained", "random", "none"]
+    assert [one.params["model_kind"] for one in (trained, twin, blind)] == ["masked", "masked", "blind"]
+    assert (twin.name, twin.facts["weights"]) == ("tiny (random weights) · toy", "random, seed 1, of sha256 abc")
+    assert blind.params["model_parameters"] == "unknown"
+
+
+TINY = {"name": "models/tiny", "revision": None, "sha256": None, "dtype": "float32"}
+SHORTER = {"kind": "blind", "members": {"shorter": {"kind": "shorter"}}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "model", "facts"),
+    [
+        (TINY, "tiny", FACTS),
+        (TINY | {"weights": "random", "seed": 1}, "tiny", TWIN),
+        (SHORTER, "shorter", BLIND),
+    ],
+    ids=["trained", "twin", "blind"],
+)
+def test_a_run_whose_weights_are_not_those_of_params_is_refused(workspace, entry, model, facts):
+    class Models(Closed):
+        models: dict[str, Model]
+
+    params = Models.model_validate({"models": {"tiny": entry}})
+    ran = Stage("judge_pairs", {"model": "tiny"}, params)
+    for own in (FACTS, TWIN, BLIND):
+        toy = replace(judged_run(stage("judge_pairs")), model=model, facts=own, dataset=None)
+        if own is facts:
+            assert len(write_results(ran, Outcome(runs=[toy]), "")) == 1
+            continue
+        with pytest.raises(DataError, match=rf"weights of {model} are '{own.state}', and models.tiny in params.yaml"):
+            write_results(ran, Outcome(runs=[toy]), "")
 
 
 def test_runs_with_several_sources_are_told_apart_by_their_names(workspace):
@@ -178,6 +258,17 @@ def test_a_headline_that_does_not_fit_on_a_line_is_refused(workspace, headline):
         written(lambda _: Outcome(headline=headline), "judge_pairs")
 
 
+def test_the_headline_of_a_panel_may_have_two_numbers_for_each_model(workspace):
+    def judge_many(stage: Stage, *, numbers: int) -> Outcome:
+        models = [f"blind-{number}" for number in range(8)]
+        headline = {model: dict.fromkeys(["accuracy", "n", "low"][:numbers], 0.5) for model in models}
+        return Outcome(headline=headline, runs=[judged_run(stage, model=model, facts=BLIND) for model in models])
+
+    assert len(written(lambda stage: judge_many(stage, numbers=2), "judge_pairs")) == 8
+    with pytest.raises(ValueError, match=r"headline has 24 numbers, .* at most 16 are allowed"):
+        written(lambda stage: judge_many(stage, numbers=3), "judge_pairs")
+
+
 def test_a_data_set_must_be_an_input(workspace):
     def judge_pairs(stage: Stage) -> Outcome:
         run = judged_run(stage)
@@ -192,3 +283,44 @@ def test_a_record_of_another_version_names_its_file(workspace):
     write_json({"metrics": {}}, Path("results/judge_pairs/tiny/runs/toy/written/record.json"))
     with pytest.raises(DataError, match=r"toy/written/record\.json is not a record of this version of cxprobe"):
         read_records()
+
+
+def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(workspace, file_limit):
+    for work in (fit_probes, judge_pairs, report_pairs):
+        written(work)
+    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    file_limit(4_000)  # smaller than a figure
+    for work in (fit_probes, judge_pairs, report_pairs):
+        with pytest.raises(DiskFullError, match=r"\.png: the file is larger than the disk"):
+            written(work)
+    assert {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()} == before
+    assert not list(Path("results").rglob(".partial"))
+
+
+@pytest.mark.parametrize("work", [fit_probes, judge_pairs, report_pairs])
+@pytest.mark.parametrize("number", range(4))
+def test_results_that_cannot_be_exchanged_go_back(workspace, monkeypatch, work, number):
+    written(work)
+    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    renamed, rename = [], Path.rename
+
+    def fail_once(source: Path, target: Path) -> Path:
+        renamed.append(source)
+        if len(renamed) == number + 1 and "old" not in source.parts:
+            raise PermissionError("not allowed")
+        return rename(source, target)
+
+    with monkeypatch.context() as broken, pytest.raises(PermissionError):
+        broken.setattr(Path, "rename", fail_once)
+        written(work)
+    assert {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()} == before
+
+
+def test_records_of_results_that_a_killed_run_has_left_do_not_count(workspace):
+    records = written(fit_probes)
+    unfinished = Path("results/fit_probes/tiny/.partial/new")
+    unfinished.mkdir(parents=True)
+    (unfinished / "record.json").write_bytes(Path("results/fit_probes/tiny/record.json").read_bytes())
+    assert read_records() == records
+    written(fit_probes)
+    assert not unfinished.parent.exists()

@@ -1,4 +1,6 @@
+import errno
 import os
+import shutil
 import signal
 import sys
 import time
@@ -8,10 +10,11 @@ from mlflow import MlflowClient
 
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.stages import Outcome, Stage, read_records, run_stage_with
+from cxprobe.storage import write_json
 from cxprobe.tracking import sync, tracking_uri
 from toy_stages import ToyParams, fit_probes, judge_pairs, load_toy_params, report_pairs
 
-pytest_plugins = ["tracked_workspace"]
+pytest_plugins = ["small_disks", "tracked_workspace"]
 
 
 def runs(experiment: str) -> list:
@@ -138,3 +141,56 @@ def test_some_arguments_may_name_the_folders(workspace, monkeypatch):
     (record,) = read_records()
     assert (workspace / "results" / "fit_probes" / "tiny" / "record.json").is_file()
     assert record.name == "fit_probes · tiny · books"
+
+
+def test_a_full_disk_is_a_fault_that_names_the_disk_and_leaves_no_results(workspace, file_limit, capsys):
+    def fit_probes(stage: Stage) -> Outcome:
+        file_limit(20_000)
+        write_json({"text": "x" * 30_000}, stage.data / "scores.json")
+        return Outcome()
+
+    with pytest.raises(SystemExit) as ended:
+        run_stage_with(load_toy_params, fit_probes, "model")
+    assert ended.value.code == 2
+    assert "fit_probes: data/fit_probes/tiny/scores.json: the file is larger than" in capsys.readouterr().err
+    assert not list((workspace / "results").rglob("*"))
+
+
+def test_a_disk_that_a_library_finds_full_is_a_fault_too(workspace, capsys):
+    def fit_probes(stage: Stage) -> Outcome:
+        raise OSError(errno.ENOSPC, "No space left on device", "data/model.ckpt")
+
+    with pytest.raises(SystemExit) as ended:
+        run_stage_with(load_toy_params, fit_probes, "model")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "fit_probes: the disk is full (data/model.ckpt): " in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", [fit_probes, judge_pairs, report_pairs])
+def test_old_results_stay_if_the_disk_of_results_is_full(workspace, small_disk, capsys, work):
+    disk = small_disk(workspace / "results", "160k")
+    run_stage_with(load_toy_params, work, "model")
+    before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
+    (disk / "other").write_bytes(b"x" * (shutil.disk_usage(disk).free - 8192))
+    with pytest.raises(SystemExit) as ended:
+        run_stage_with(load_toy_params, work, "model")
+    assert ended.value.code == 2
+    assert f"bytes are free on {disk}" in capsys.readouterr().err
+    (disk / "other").unlink()
+    assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.slow
+def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, small_disk, capsys):
+    store = (workspace / "mlruns" / "mlflow.db").read_bytes()
+    disk = small_disk(workspace / "mlruns", f"{len(store) // 1024 + 1024}k")
+    (disk / "mlflow.db").write_bytes(store)
+    (disk / "other").write_bytes(b"x" * shutil.disk_usage(disk).free)
+    run_stage_with(load_toy_params, judge_pairs, "model")
+    assert "`cxprobe sync` writes" in capsys.readouterr().err
+    (disk / "other").unlink()
+    assert len(read_records()) == 2
+    assert sync(read_records()) == 2

@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from cxprobe.errors import DataError
+from cxprobe.params import Model
+from cxprobe.schema import Closed
 from cxprobe.stages import Stage
 from toy_stages import load_toy_params
 
@@ -52,6 +54,20 @@ def test_the_entry_of_a_model_has_the_same_parameter_names_for_every_model():
     assert (own["model.name"], own["model.dtype"]) == ("models/tiny", "float32")
     assert own["fit_probes.C"] == "1.0"
     assert not any(name.startswith("build_words") for name in own)
+
+
+def test_the_settings_of_a_measuring_run_say_that_a_model_is_a_twin_or_a_panel():
+    class Models(Closed):
+        models: dict[str, Model]
+
+    tiny = {"name": "models/tiny", "revision": None, "sha256": None, "dtype": "float32"}
+    panel = {"kind": "blind", "members": {"short": {"kind": "shorter"}}}
+    models = {"trained": tiny, "twin": tiny | {"weights": "random", "seed": 3}, "rules": panel}
+    params = Models.model_validate({"models": models})
+    own = {slug: Stage("score_pairs", {"model": slug}, params).own_settings() for slug in models}
+    assert (own["trained"]["model.weights"], own["trained"]["model.seed"]) == ("trained", "null")
+    assert (own["twin"]["model.weights"], own["twin"]["model.seed"]) == ("random", "3")
+    assert own["rules"] == {"model.kind": "blind", "model.members.short.kind": "shorter"}
 
 
 def test_a_used_file_is_an_input_with_its_md5(workspace):

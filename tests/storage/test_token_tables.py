@@ -1,12 +1,23 @@
 """Scores of tokens as tables and as files."""
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cxprobe.errors import DataError
 from cxprobe.records import ModelFacts, TokenScores
-from cxprobe.storage import read_model_facts, read_table, token_scores_of, token_table, write_token_scores
+from cxprobe.storage import (
+    read_model_facts,
+    read_pair_answers,
+    read_table,
+    token_scores_of,
+    token_table,
+    write_preferences,
+    write_token_scores,
+)
 
 NUMBERS = st.one_of(st.floats(max_value=0, allow_nan=False, allow_infinity=False), st.just(np.nan))
 TOKENS = st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**40), st.integers(0, 2**40), st.integers(0, 99), NUMBERS)
@@ -54,3 +65,15 @@ def test_a_table_has_a_row_a_text_and_scheme_and_null_for_a_token_without_a_scor
     stored = pq.read_table(tmp_path / "tokens.parquet").to_pylist()
     assert stored[0]["log_probs"] == [None, -1.5]
     assert (stored[0]["starts"], stored[0]["stops"], stored[0]["words"]) == ([0, 3], [3, 7], [0, 1])
+
+
+def test_the_answers_to_pairs_are_scores_of_tokens_or_preferences(tmp_path):
+    facts = ModelFacts("x", "blind", None, "", "none")
+    scores = [scores_of("the cat", "causal", [(7, 0, 3, 0, -1.0)])]
+    write_token_scores(scores, facts, tmp_path / "one")
+    write_preferences(pd.DataFrame({"id": ["a"], "margin": [1.0]}), facts, tmp_path / "two")
+    assert read_pair_answers(tmp_path / "one").columns.tolist() == token_table(scores).columns.tolist()
+    assert read_pair_answers(tmp_path / "two").to_dict("list") == {"id": ["a"], "margin": [1.0]}
+    assert read_model_facts(tmp_path / "two") == facts
+    with pytest.raises(DataError, match=r"has neither tokens\.parquet nor preferences\.parquet"):
+        read_pair_answers(tmp_path / "three")

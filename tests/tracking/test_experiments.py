@@ -15,5 +15,6 @@ def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
     description = DESCRIPTIONS[name]
     assert description.startswith("**")
     assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
+    assert all(f"({said})" in description for said in ("blind", "random weights", "shuffled weights"))
     assert "\n\n" in description
     assert "\n" not in description.replace("\n\n", "")

@@ -10,13 +10,15 @@ from mlflow import MlflowClient
 from mlflow.entities import Run
 from test_tracking_runs import CIRCUMSTANCES, JUDGED
 
-from cxprobe.records import Dataset
+from cxprobe.records import Dataset, RunRecord
 from cxprobe.tracking import DESCRIPTIONS, add_runs, tracking_uri
 
 pytest_plugins = ["tracked_workspace"]
 
 JUDGED_EXPERIMENTS = ("recognition", "scenarios", "pairs", "prompts", "benchmarks")
-PARAMS = {"model", "model_name", "model_kind", "model_parameters", "construction", "source"}
+PARAMS = {"model", "model_name", "model_kind", "model_weights", "model_parameters", "construction", "source"}
+# What the name of a run says of its model, by the state of the weights.
+SAID = {"trained": "", "random": " (random weights)", "shuffled": " (shuffled weights)", "none": " (blind)"}
 MOST_METRICS = 40
 FIGURE = "accuracy.png"
 
@@ -30,9 +32,8 @@ def faults_of_form(uri: str) -> list[str]:
         faults += [f"{name}: {fault}" for fault in (*differing_params(judged), *differing_figures(client, judged))]
         for run in judged:
             place = f"{name}, {run.info.run_name}"
-            faults += [
-                f"{place}: {fault}" for fault in (*crowded(run), *without_data(run), *without_figure(client, run))
-            ]
+            own = (*crowded(run), *mistakable(run), *without_data(run), *without_figure(client, run))
+            faults += [f"{place}: {fault}" for fault in own]
     return faults
 
 
@@ -59,6 +60,17 @@ def metrics_with_names_of_items(runs: dict[str, list[Run]]) -> Iterator[str]:
 def crowded(run: Run) -> Iterator[str]:
     if len(run.data.metrics) > MOST_METRICS:
         yield f"{len(run.data.metrics)} metrics, at most {MOST_METRICS} are drawn"
+
+
+def mistakable(run: Run) -> Iterator[str]:
+    """Name what could make a twin or a blind model pass for a trained one."""
+    known = run.data.params
+    if (state := known.get("model_weights", "trained")) not in SAID:
+        yield f"the weights are {state}, which is none of {', '.join(SAID)}"
+    elif not run.info.run_name.startswith(f"{known.get('model')}{SAID[state]} · "):
+        yield f"the name does not begin with {known.get('model')}{SAID[state]}"
+    if (known.get("model_kind") == "blind") != (state == "none"):
+        yield f"the kind is {known.get('model_kind')} and the weights are {state}"
 
 
 def differing_params(judged: list[Run]) -> Iterator[str]:
@@ -99,7 +111,8 @@ def test_the_runs_of_a_finished_project_have_the_form_that_can_be_compared(finis
     assert faults_of_form(uri) == []
     assert {one.name for one in MlflowClient(uri).search_experiments()} - {"Default"} <= set(DESCRIPTIONS)
     for name in ("recognition", "scenarios", "pairs", "prompts"):
-        assert judged_runs(MlflowClient(uri), name), f"no judged run in {name}"
+        states = {run.data.params["model_weights"] for run in judged_runs(MlflowClient(uri), name)}
+        assert states >= {"trained", "random", "none"}, f"{name} lacks models, twins or blind models"
 
 
 @pytest.fixture
@@ -108,8 +121,15 @@ def good(workspace):
     folder = Path("results/judge_pairs/tiny/runs/toy/pairs")
     folder.mkdir(parents=True)
     (folder / FIGURE).write_bytes(b"a picture")
-    params = dict.fromkeys(sorted(PARAMS), "known") | {"model": "mini-mlm", "construction": "let-alone", "seed": "1"}
+    params = dict.fromkeys(sorted(PARAMS), "known") | {"model": "tiny", "construction": "let-alone", "seed": "1"}
+    params["model_weights"] = "trained"
     return replace(JUDGED, params=params, folder=folder, artifacts=[Path(FIGURE)])
+
+
+def of_model(record: RunRecord, model: str, weights: str = "trained", kind: str = "masked") -> RunRecord:
+    """Return the record as that of another model, under the name that tells what the model is."""
+    params = {"model": model, "model_weights": weights, "model_kind": kind}
+    return replace(record, name=f"{model}{SAID[weights]} · let-alone", params={**record.params, **params})
 
 
 def faults(*records) -> list[str]:
@@ -118,17 +138,42 @@ def faults(*records) -> list[str]:
 
 
 def test_runs_of_the_right_form_have_no_faults(good):
-    assert faults(good, replace(good, params=good.params | {"model": "mini-clm"})) == []
+    assert faults(good, of_model(good, "mini-clm")) == []
+
+
+def test_twins_and_blind_models_that_say_what_they_are_stand_beside_the_others(good):
+    twins = [of_model(good, f"twin-{weights}", weights) for weights in ("random", "shuffled")]
+    assert faults(good, *twins, of_model(good, "shorter", "none", "blind")) == []
+
+
+@pytest.mark.parametrize(("weights", "kind"), [("random", "masked"), ("shuffled", "masked"), ("none", "blind")])
+def test_a_twin_or_a_blind_model_whose_name_does_not_say_so_is_a_fault(good, weights, kind):
+    silent = replace(of_model(good, "twin", weights, kind), name="twin · let-alone")
+    assert faults(silent) == [f"pairs, twin · let-alone: the name does not begin with twin{SAID[weights]}"]
+
+
+def test_a_trained_model_that_is_named_as_a_twin_is_a_fault(good):
+    assert faults(replace(good, name="tiny (random weights) · toy")) == [
+        "pairs, tiny (random weights) · toy: the name does not begin with tiny"
+    ]
+
+
+def test_weights_in_an_unknown_state_and_blind_models_with_weights_are_faults(good):
+    assert faults(replace(good, params=good.params | {"model_weights": "good"})) == [
+        "pairs, tiny · toy: the weights are good, which is none of trained, random, shuffled, none"
+    ]
+    blind = of_model(good, "shorter", "trained", "blind")
+    assert "pairs, shorter · let-alone: the kind is blind and the weights are trained" in faults(blind)
 
 
 @pytest.mark.parametrize("metric", ["accuracy.mini-mlm", "let-alone.accuracy", "variant.mini-mlm.low"])
 def test_the_name_of_a_model_or_construction_in_a_metric_is_a_fault(good, metric):
-    (fault,) = faults(replace(good, metrics={metric: 0.5}))
+    (fault,) = faults(replace(of_model(good, "mini-mlm"), metrics={metric: 0.5}))
     assert fault.startswith(f"the metric {metric} has the name ")
 
 
 def test_a_word_that_contains_a_name_is_no_fault(good):
-    assert faults(replace(good, params=good.params | {"model": "one"}, metrics={"tone": 0.5})) == []
+    assert faults(replace(of_model(good, "one"), metrics={"tone": 0.5})) == []
 
 
 def test_more_than_forty_metrics_are_a_fault(good):

@@ -13,6 +13,7 @@ import typer
 
 from cxprobe.cli import check, labels, schema, tracking
 from cxprobe.errors import CxprobeError
+from cxprobe.reading import one_line
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,7 +31,7 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **options)
         except CxprobeError as fault:
-            print(fault, file=sys.stderr)
+            print("\n".join(one_line(line) for line in str(fault).split("\n")), file=sys.stderr)
             raise SystemExit(2) from None
 
     return run

@@ -10,6 +10,7 @@ from cxprobe.constructions import (
     Construction,
     PairsFile,
     People,
+    grammar_file,
     has_pairs,
     load_construction,
     load_items,
@@ -20,7 +21,6 @@ from cxprobe.constructions import (
     load_sound_parts,
     read_labels,
 )
-from cxprobe.constructions.construction import Grammars
 from cxprobe.errors import ConstructionError, CxprobeError
 from cxprobe.make.prompting import (
     PROMPTS_FOLDER,
@@ -41,7 +41,16 @@ from cxprobe.make.prompting.templates import read_prompts
 from cxprobe.make.prompting.writing import WritingPrompts
 from cxprobe.make.sentences import load_grammars
 from cxprobe.make.sentences.grammar import read_grammar
-from cxprobe.params import CONSTRUCTIONS_FOLDER, PARAMS_FILE, BuildPrompts, InstalledCorpus, Params, load_params
+from cxprobe.params import (
+    CONSTRUCTIONS_FOLDER,
+    PARAMS_FILE,
+    BuildPrompts,
+    InstalledCorpus,
+    Params,
+    Source,
+    load_params,
+)
+from cxprobe.reading import one_line
 from cxprobe.records import SPLITS
 from cxprobe.schema import read_yaml, suggest, validate
 
@@ -49,7 +58,7 @@ T = TypeVar("T")
 
 # Part of the grid -> the file that a construction needs there.
 _FILES = {
-    "sentences": "train.cfg",
+    "sentences": "grammars/train.cfg",
     "mining": "pattern.yaml",
     "labels": "labels.tsv",
     "scenarios.constructions": "scenarios.yaml",
@@ -74,7 +83,7 @@ class Faults:
         try:
             return read(*values, **options)
         except CxprobeError as fault:
-            self.lines += [place + line for line in str(fault).splitlines()]
+            self.lines += [one_line(place + line) for line in str(fault).split("\n")]
             return None
 
 
@@ -92,7 +101,7 @@ def find_faults() -> list[str]:
     faults = Faults()
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
-    needed = PEOPLE_FILE.is_file() or any(has_pairs(folder.name) for folder in folders)
+    needed = _is_there(PEOPLE_FILE) or any(has_pairs(folder.name) for folder in folders)
     people = faults.attempt(load_people) if needed else None
     constructions = {folder.name: _check_construction(folder, people, faults) for folder in folders}
     prompts = _read_prompts(params, faults)
@@ -112,7 +121,7 @@ def _read_prompts(params: Params | None, faults: Faults) -> Prompts:
 
     def read(file: str, load: Callable[[], T], part: str) -> T | None:
         needed = params is None or bool(_names(params, f"{part}.constructions"))
-        return faults.attempt(load) if needed or (PROMPTS_FOLDER / file).is_file() else None
+        return faults.attempt(load) if needed or _is_there(PROMPTS_FOLDER / file) else None
 
     return Prompts(
         read("inference.yaml", load_inference_prompts, "prompts"),
@@ -128,7 +137,9 @@ def _check_construction(folder: Path, people: People | None, faults: Faults) -> 
     construction = faults.attempt(load_construction, name)
     sound = construction or load_sound_parts(name)
     if sound.grammar is not None:
-        _check_grammars(folder, sound, sound.grammar, faults)
+        _check_grammars(folder, sound, "generated", faults)
+    if sound.balanced is not None:
+        _check_grammars(folder, sound.for_source("balanced"), "balanced", faults)
     readers: dict[str, Callable[[], object]] = {
         "pattern.yaml": lambda: load_pattern(name, sound),
         "labels.tsv": lambda: read_labels(folder / "labels.tsv"),
@@ -137,17 +148,18 @@ def _check_construction(folder: Path, people: People | None, faults: Faults) -> 
         "items.yaml": lambda: load_items(name),
     }
     for file, read in readers.items():
-        if (folder / file).is_file():
+        if _is_there(folder / file):
             faults.attempt(read)
     return construction
 
 
-def _check_grammars(folder: Path, construction: Construction, grammar: Grammars, faults: Faults) -> None:
-    """Check both grammars, first each by itself, so that the faults of both are reported."""
-    required = [*grammar.start.values(), *grammar.content]
-    read = [faults.attempt(read_grammar, folder / f"{split}.cfg", required) for split in SPLITS]
+def _check_grammars(folder: Path, construction: Construction, source: Source, faults: Faults) -> None:
+    """Check both grammars of a pair, first each by itself, so that the faults of both are reported."""
+    rules = construction.rules()
+    required = [*rules.start.values(), *rules.content]
+    read = [faults.attempt(read_grammar, folder / grammar_file(source, split), required) for split in SPLITS]
     if None not in read:
-        faults.attempt(load_grammars, folder.name, construction)
+        faults.attempt(load_grammars, folder.name, construction, source=source)
 
 
 def _faults_of_grid(params: Params, constructions: Mapping[str, Construction | None]) -> Iterator[str]:
@@ -155,26 +167,37 @@ def _faults_of_grid(params: Params, constructions: Mapping[str, Construction | N
     for part, file in _FILES.items():
         for name in _names(params, part):
             path = CONSTRUCTIONS_FOLDER / name / file
-            if not path.is_file():
+            if not _is_there(path):  # what is there and is no file is a fault of its own
                 yield f"grid.{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
     for name in params.grid.sentences:
         construction = constructions[name]
         if construction is not None and construction.grammar is None:
             yield f"grid.sentences: {name} has no grammar in its construction.yaml; write it, or take {name} out"
     for name, sources in params.grid.recognition.constructions.items():
-        construction = constructions[name]
-        if construction is None or construction.features:
-            continue
-        for source in sources:
-            if not getattr(params.build_recognition, source).all_sentences:
-                yield (
-                    f"grid.recognition.constructions.{name}: its construction.yaml has no features, and "
-                    f"build_recognition.{source}.all_sentences is false, so there is no subset to probe; give "
-                    "features, or set it to true"
-                )
+        read = constructions[name]
+        if read is not None:
+            for source in sources:
+                yield from _faults_of_source(params, name, read, source)
     for slug, corpus in (params.corpora or {}).items():
         if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
             yield f"corpora.{slug}.packages: there is no file {corpus.packages}"
+
+
+def _faults_of_source(params: Params, name: str, construction: Construction, source: Source) -> Iterator[str]:
+    """Compare one source of a construction's sentences with what its construction.yaml has."""
+    place = f"grid.recognition.constructions.{name}"
+    if source == "balanced" and construction.balanced is None:
+        yield f"{place}: its construction.yaml has no section balanced; write it, or take balanced out"
+    elif not construction.for_source(source).features and not getattr(params.build_recognition, source).all_sentences:
+        yield (
+            f"{place}: its construction.yaml has no features, and build_recognition.{source}.all_sentences is "
+            "false, so there is no subset to probe; give features, or set it to true"
+        )
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether there is anything under a path; its reader says whether it is a file."""
+    return path.exists() or path.is_symlink()
 
 
 def _names(params: Params, part: str) -> Collection[str]:

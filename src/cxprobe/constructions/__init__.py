@@ -13,7 +13,9 @@ from cxprobe.constructions.construction import (
     Construction,
     Distance,
     Length,
+    SecondPair,
     Start,
+    grammar_file,
     load_construction,
     load_sound_parts,
 )
@@ -29,6 +31,7 @@ from cxprobe.constructions.labels import (
 )
 from cxprobe.constructions.pairs import (
     PairsFile,
+    Variant,
     faults_of_sentences,
     fill,
     has_pairs,
@@ -55,11 +58,14 @@ __all__ = [
     "People",
     "Row",
     "Scenarios",
+    "SecondPair",
     "Start",
     "TokenPattern",
+    "Variant",
     "WordSet",
     "faults_of_sentences",
     "fill",
+    "grammar_file",
     "has_pairs",
     "lexical_only",
     "load_construction",

@@ -1,13 +1,14 @@
 """What a construction is: ``constructions/<name>/construction.yaml``, read and checked."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.errors import ConstructionError
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.records import ALL_SENTENCES, CLUSTER, Label
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
+from cxprobe.records import ALL_SENTENCES, CLUSTER, Label, Split
 from cxprobe.schema import Closed, FaultsError, faults_of, read_yaml, validate
 
 
@@ -88,12 +89,15 @@ Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
 
 
 class Grammars(Closed):
-    """How the two grammars of a construction, train.cfg and test.cfg beside construction.yaml, are read."""
+    """How the two grammars of a pair, one for each lexical half, are read; `grammar_file` says which files they are."""
 
     start: dict[Label, str]
     """The symbol that expands to the sentences of each label."""
     content: Annotated[list[str], Field(min_length=1)]
     """Categories of content words: the two grammars must have none of their words in common."""
+    clusters: Annotated[list[str], Field(min_length=1)] | None = None
+    """Those categories of content by whose words sentences depend on each other, for intervals; absent for all. Where
+    both labels have the same words in the same places, it is enough to name those that change places."""
     marker: str
     """The terminal that marks where a part of the construction starts."""
     marks: Annotated[int, Field(ge=1)]
@@ -106,7 +110,29 @@ class Grammars(Closed):
         lacking = {"positive", "negative"} - self.start.keys()
         if lacking:
             raise ValueError(f"start names no symbol for the label {', '.join(sorted(lacking))}")
+        if unknown := set(self.clusters or ()) - set(self.content):
+            raise ValueError(f"clusters names {', '.join(sorted(unknown))}, which content does not have")
         return self
+
+    @property
+    def dependent(self) -> list[str]:
+        """The categories by whose words sentences depend on each other."""
+        return self.clusters or self.content
+
+
+class SecondPair(Closed):
+    """A second pair of grammars, which give the source "balanced": its two classes differ in nothing that is spelling.
+
+    Their files are grammars/balanced_train.cfg and grammars/balanced_test.cfg. Nothing of the first pair is used:
+    neither its symbols nor its features.
+    """
+
+    positive: str
+    """What its positive sentences are, and what its negative ones."""
+    grammar: Grammars
+    """How its grammars are read."""
+    features: Annotated[dict[FeatureName, Feature], Field(min_length=1)]
+    """Feature of a sentence -> how it is measured; each gives one balanced subset."""
 
 
 class Construction(Closed):
@@ -127,23 +153,41 @@ class Construction(Closed):
     features: dict[FeatureName, Feature] = Field(default_factory=dict)
     """Feature of a sentence -> how it is measured; each gives one balanced subset. Absent where no sentences of the
     construction are generated or mined."""
+    balanced: SecondPair | None = None
+    """A second pair of grammars; absent for a construction that has none."""
 
     @model_validator(mode="after")
     def _only_marks_that_exist(self) -> "Construction":
-        if self.grammar is None:  # the marks are then those of pattern.yaml, which is compared with the features
-            return self
-        faults = [
-            f"features.{name} asks for mark {mark}, but a sentence has {self.grammar.marks}, from 0"
-            for name, mark in self.marks_beyond(self.grammar.marks)
-        ]
+        faults = []
+        if self.grammar is not None:  # else the marks are those of pattern.yaml, which is compared with the features
+            faults += _asking_too_much("features", self.features, self.grammar.marks)
+        if self.balanced is not None:
+            faults += _asking_too_much("balanced.features", self.balanced.features, self.balanced.grammar.marks)
         if faults:
             raise FaultsError(faults)
         return self
 
     def marks_beyond(self, marks: int) -> list[tuple[str, int]]:
         """Return each feature that asks for a mark which a sentence with so many marks does not have, and the mark."""
-        last = {name: max(feature.uses, default=-1) for name, feature in self.features.items()}
-        return [(name, mark) for name, mark in last.items() if mark >= marks]
+        return _marks_beyond(self.features, marks)
+
+    def for_source(self, source: Source) -> "Construction":
+        """Return the construction as sentences of one source have it: with the grammar and features of their pair.
+
+        Raises:
+            ConstructionError: The source is "balanced", and there is no second pair of grammars.
+        """
+        if source != "balanced":
+            return self
+        if self.balanced is None:
+            raise ConstructionError(
+                f"{self.name}: construction.yaml has no section balanced, so there are no balanced sentences; write a "
+                "second pair of grammars, or take balanced out of grid.recognition.constructions in params.yaml"
+            )
+        pair = self.balanced
+        return self.model_copy(
+            update={"positive": pair.positive, "grammar": pair.grammar, "features": pair.features, "balanced": None}
+        )
 
     def rules(self) -> Grammars:
         """Return how the construction's grammars are read.
@@ -159,6 +203,23 @@ class Construction(Closed):
         return self.grammar
 
 
+def _marks_beyond(features: Mapping[str, Feature], marks: int) -> list[tuple[str, int]]:
+    last = {name: max(feature.uses, default=-1) for name, feature in features.items()}
+    return [(name, mark) for name, mark in last.items() if mark >= marks]
+
+
+def _asking_too_much(place: str, features: Mapping[str, Feature], marks: int) -> list[str]:
+    return [
+        f"{place}.{name} asks for mark {mark}, but a sentence has {marks}, from 0"
+        for name, mark in _marks_beyond(features, marks)
+    ]
+
+
+def grammar_file(source: Source, split: Split) -> str:
+    """Return the name of the file, beside construction.yaml, that has the grammar of a source's lexical half."""
+    return f"grammars/{'balanced_' if source == 'balanced' else ''}{split}.cfg"
+
+
 def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
     """Read and check ``constructions/<name>/construction.yaml``.
 
@@ -170,7 +231,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
 
 
 def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
-    """Return a construction with its grammar and features only, and each of them only if it has no fault.
+    """Return a construction with its grammars and features only, and each of them only if it has no fault.
 
     It is enough to check the files beside a construction.yaml that has faults, or that cannot be read at all.
     """
@@ -179,7 +240,7 @@ def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> C
         content = read_yaml(constructions / name / "construction.yaml", ConstructionError)
     except ConstructionError:
         content = {}
-    for part in ("grammar", "features"):
+    for part in ("grammar", "features", "balanced"):
         attempt = sound | ({part: content[part]} if part in content else {})
         if not faults_of(Construction, attempt):
             sound = attempt

@@ -16,6 +16,8 @@ from cxprobe.seeding import generator_for
 
 Slot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+# The tests of a frame.
+TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
 
 
@@ -220,19 +222,23 @@ def render_inferences(items: Items, construction: str) -> list[Inference]:
         return []
     asked = items.inference
     templatic = [
-        make_inference(premise.sentence(), asked.hypothesis(name, premise), hypothesis.gold, construction, "templatic")
+        make_inference(
+            premise.sentence(), asked.hypothesis(name, premise), hypothesis.gold, construction, "templatic", name
+        )
         for premise in asked.premises
         for name, hypothesis in asked.hypotheses.items()
     ]
     challenge = [
-        make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge")
+        make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge", name)
         for premise in asked.challenge
         for name, gold in premise.gold.items()
     ]
     return [*templatic, *challenge]
 
 
-def make_inference(premise: str, hypothesis: str, gold: Relation, construction: str, of: str) -> Inference:
+def make_inference(
+    premise: str, hypothesis: str, gold: Relation, construction: str, of: str, template: str = ""
+) -> Inference:
     """Return an item whose ids follow from its words.
 
     Args:
@@ -241,37 +247,50 @@ def make_inference(premise: str, hypothesis: str, gold: Relation, construction: 
         gold: How they are related.
         construction: The construction that is asked about.
         of: The set that the item belongs to.
+        template: The name of the hypothesis' template, or "" if it has none.
     """
     premise_id = f"{construction}-{_digest(premise)}"
     return Inference(
-        f"{of}-{premise_id}-{_digest(hypothesis)}", premise, hypothesis, gold, construction, of, premise_id
+        f"{of}-{premise_id}-{_digest(hypothesis)}", premise, hypothesis, gold, construction, of, premise_id, template
     )
 
 
 def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Reasoning]:
-    """Return the tests of every frame, A and B in an order that is drawn for each.
+    """Return the tests of every frame, A and B in an order that is counterbalanced.
 
     The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
     the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
     nothing follows, so that C is right: "short" (facts alone), "other-names", "other-property" and "nonce".
 
+    The frames come in an order that is drawn. In each test A and B take turns at being right from one frame to the
+    next, and so do they from one test to the next, so that of any number of frames from the first on, A is right in
+    half of the items of each test and of all tests, exactly or within one. Where C is right, the two options take
+    turns in the same way at standing first.
+
     Args:
         items: The construction's items.
         construction: Its name.
-        seed: The project's seed; with the test and the frame it decides the order of the options.
+        seed: The project's seed; it decides the order of the frames.
 
     Source:
         Scivetti et al. 2025, experiment 3, after Weissweiler et al. 2022, §4.
     """
+    order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
+    frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
     return [
-        _reasoning(frame, construction, variant, seed=seed) for frame in items.reasoning for variant in frame.variants()
+        _reasoning(frames[place], construction, variant, a_first=(turn + TESTS.index(variant[0])) % 2 == 0)
+        for turn, place in enumerate(order)
+        for variant in frames[place].variants()
     ]
 
 
-def _reasoning(frame: ReasoningFrame, construction: str, variant: tuple[str, str, str, str], *, seed: int) -> Reasoning:
+def _reasoning(
+    frame: ReasoningFrame, construction: str, variant: tuple[str, str, str, str], *, a_first: bool
+) -> Reasoning:
+    """Return an item whose answer is A if ``a_first``, else B; where nothing follows, A is R1 if ``a_first``."""
     test, text, question, answer = variant
     frame_id = f"{construction}-{_digest(frame.rule)}"
-    turned = bool(generator_for(seed, "options", frame_id, test).integers(2))
+    turned = a_first == (answer == "R2")  # whether R2 is A
     a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
     gold = {"": "C", "R1": "B" if turned else "A", "R2": "A" if turned else "B"}[answer]
     return Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, construction, test, frame_id, gold != "C")

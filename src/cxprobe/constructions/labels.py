@@ -3,19 +3,20 @@
 One line for each thing and person, sorted, so that the work of two people merges in git line by line.
 """
 
-import csv
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from cxprobe.errors import ConstructionError
+from cxprobe.reading import one_line, read_text
 from cxprobe.storage import replacing
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 COLUMNS = ("kind", "target", "label", "who", "when")
 KINDS = ("sequence", "sentence")
+LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
 
 
 class Label(NamedTuple):
@@ -40,12 +41,15 @@ def read_labels(path: Path) -> list[Label]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: One line for every fault: a conflict that git left, a line without its five columns, an
-            unknown kind or label, something that is not a day, or two labels of one person for one thing.
+        ConstructionError: It is there, and is no file or no UTF-8 text; or one line for every fault: a conflict that
+            git left, a line without its five columns, an unknown kind or label, something that is not a day, or two
+            labels of one person for one thing.
     """
-    if not path.is_file():
+    if not (path.exists() or path.is_symlink()):
         return []
-    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
+    if rows[-1] == [""]:  # after the end of the last line
+        rows.pop()
     if not rows or tuple(rows[0]) != COLUMNS:
         raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(COLUMNS)}, separated by tabs")
     labels: dict[tuple[str, str, str], Label] = {}
@@ -58,7 +62,7 @@ def read_labels(path: Path) -> list[Label]:
                 fault = f"{label.who} has labelled '{label.target}' twice; keep one of the lines"
             labels[_key(label)] = label
         if fault is not None:
-            faults.append(f"{path}, line {number}: {fault}")
+            faults.append(one_line(f"{path}, line {number}: {fault}"))
     if faults:
         raise ConstructionError("\n".join(faults))
     return list(labels.values())
@@ -88,15 +92,20 @@ def _key(label: Label) -> tuple[str, str, str]:
 def _fault(row: list[str]) -> str | None:
     if row and row[0].startswith(("<<<<<<<", "=======", ">>>>>>>")):
         return "a conflict that git left here; keep the lines of both sides and delete its marks"
-    if len(row) != len(COLUMNS) or not all(row):
-        return f"expected {len(COLUMNS)} columns ({' '.join(COLUMNS)}), separated by tabs, found {row}"
+    if len(row) != len(COLUMNS) or not all(cell.strip() for cell in row):
+        return f"expected {len(COLUMNS)} columns ({' '.join(COLUMNS)}), separated by tabs, none empty, found {row}"
+    if (longest := max(map(len, row))) > LONGEST:
+        return f"a cell of {longest} characters; at most {LONGEST} are allowed; is the end of a line missing?"
     kind, _, label, _, when = row
     if kind not in KINDS:
         return f"kind '{kind}' is unknown (allowed: {', '.join(KINDS)})"
     if label not in JUDGEMENTS:
         return f"label '{label}' is unknown (allowed: {', '.join(JUDGEMENTS)})"
+    return None if _is_day(when) else f"when '{when}' is not a day; write it as 2026-01-31"
+
+
+def _is_day(text: str) -> bool:
     try:
-        datetime.strptime(when, "%Y-%m-%d").astimezone()
+        return date.fromisoformat(text).isoformat() == text  # the standard has other forms, as 2026-W05-6
     except ValueError:
-        return f"when '{when}' is not a day; write it as 2026-01-31"
-    return None
+        return False

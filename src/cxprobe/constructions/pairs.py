@@ -15,7 +15,8 @@ from cxprobe.constructions.people import People, Row, SlotName
 from cxprobe.english import capitalise_sentences, wrong_articles
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.schema import Closed, line_of, read_yaml, suggest, validate
+from cxprobe.reading import line_of
+from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 
 def _readable(template: str) -> str:
@@ -205,9 +206,16 @@ def faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
         for index, row in enumerate(rows):
             values = pronouns | first | row | persons
             for name, variant in content.variants.items():
-                if set(_slots_of_variant(variant)) <= values.keys() | variant.contrast.keys():
+                if _can_be_filled(variant, values):
                     where: tuple[str | int, ...] = (*_keys_of(group), index)
                     yield from ((where, f"variant {name}: {what}") for what in _faults_of_sentence(variant, values))
+
+
+def _can_be_filled(variant: Variant, values: Mapping[str, str]) -> bool:
+    """Return whether there is something for every slot; a contrast fills slots of the continuation alone."""
+    of_contrasts = [slot for one in variant.contrast.values() for slot in slots_of(one.good) + slots_of(one.bad)]
+    alone = {*slots_of(variant.context or ""), *of_contrasts}
+    return alone <= values.keys() and set(slots_of(variant.continuation)) <= values.keys() | variant.contrast.keys()
 
 
 def _faults_of_sentence(variant: Variant, values: Mapping[str, str]) -> Iterator[str]:

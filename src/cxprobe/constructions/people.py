@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from cxprobe.errors import ConstructionError
-from cxprobe.schema import Closed, line_of, read_yaml, suggest, validate
+from cxprobe.reading import line_of
+from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
 

@@ -3,26 +3,51 @@
 Each line of work has a module: `recognition` (predictions of probes), `pairs` (margins of minimal pairs, from the
 token scores that `scores` turns into scores of texts; `benchmarks` does the same for pairs of others), `scenarios`
 (decisions between two candidates, which `calibration` corrects), and `prompts` (answers by reply, judged in `replies`,
-or by likelihood, judged in `answers`).
+or by likelihood, judged in `answers`). `balance` finds cells of pairs in which one answer is always right, and
+`comparisons` holds models against each other and against the best of the blind.
 All return tables with one row per item, which say what was right, and tables and metrics of rates with their n and 95 %
 interval, which `cxprobe.stats` estimates.
 """
 
-from cxprobe.judge.answers import judge_likelihoods, score_answers
+from cxprobe.judge.answers import (
+    RULE,
+    JudgedAnswers,
+    answers_headline,
+    best_blind_answers,
+    compare_answers,
+    judge_blind_answers,
+    judge_choices,
+    judge_likelihoods,
+    rates_of_blind,
+    score_answers,
+    sum_up_answers,
+)
+from cxprobe.judge.balance import unbalanced_cells
 from cxprobe.judge.benchmarks import benchmark_rates, construction_of, judge_benchmark, with_groups
 from cxprobe.judge.calibration import calibrate
+from cxprobe.judge.comparisons import best_blind, compare_models
 from cxprobe.judge.decisions import decide, flip
 from cxprobe.judge.pairs import (
     JudgedPairs,
     accuracy_by_group,
     accuracy_metrics,
+    best_blind_pairs,
     judge_pairs,
     pair_metrics,
     pair_tables,
     score_metrics,
 )
+from cxprobe.judge.preferences import (
+    judge_benchmark_answers,
+    judge_pair_answers,
+    judge_preferences,
+    pair_headline,
+)
 from cxprobe.judge.prompts import (
     accuracy_by_shots,
+    accuracy_by_template,
+    best_constant,
+    consistency_over_orders,
     count_outcomes,
     macro_f1,
     prompt_accuracy,
@@ -37,24 +62,44 @@ from cxprobe.judge.recognition import (
     Recognition,
     credit_predictions,
     judge_recognition,
+    panel_headline,
     recognition_headline,
 )
 from cxprobe.judge.replies import REPLY, JudgedReply, judge_inference, judge_reasoning, judge_reply_table
-from cxprobe.judge.scenarios import UNCALIBRATED, decide_tests, flips_from_base, scenario_metrics, scenario_rates
+from cxprobe.judge.scenarios import (
+    UNCALIBRATED,
+    decide_tests,
+    flips_from_base,
+    scenario_headline,
+    scenario_metrics,
+    scenario_rates,
+    uncalibrated,
+)
 from cxprobe.judge.scores import texts_by_scheme
 
 __all__ = [
     "REPLY",
+    "RULE",
     "UNCALIBRATED",
     "Credited",
+    "JudgedAnswers",
     "JudgedPairs",
     "JudgedReply",
     "Recognition",
     "accuracy_by_group",
     "accuracy_by_shots",
+    "accuracy_by_template",
     "accuracy_metrics",
+    "answers_headline",
     "benchmark_rates",
+    "best_blind",
+    "best_blind_answers",
+    "best_blind_pairs",
+    "best_constant",
     "calibrate",
+    "compare_answers",
+    "compare_models",
+    "consistency_over_orders",
     "construction_of",
     "count_outcomes",
     "credit_predictions",
@@ -63,26 +108,38 @@ __all__ = [
     "flip",
     "flips_from_base",
     "judge_benchmark",
+    "judge_benchmark_answers",
+    "judge_blind_answers",
+    "judge_choices",
     "judge_inference",
     "judge_likelihoods",
+    "judge_pair_answers",
     "judge_pairs",
+    "judge_preferences",
     "judge_reasoning",
     "judge_recognition",
     "judge_reply_table",
     "macro_f1",
+    "pair_headline",
     "pair_metrics",
     "pair_tables",
+    "panel_headline",
     "prompt_accuracy",
     "prompt_headline",
     "prompt_metrics",
     "prompt_tables",
+    "rates_of_blind",
     "reasoning_accuracy",
     "recognition_headline",
+    "scenario_headline",
     "scenario_metrics",
     "scenario_rates",
     "score_answers",
     "score_metrics",
     "spread_over_prompts",
+    "sum_up_answers",
     "texts_by_scheme",
+    "unbalanced_cells",
+    "uncalibrated",
     "with_groups",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.judge.balance import pooled
 from cxprobe.judge.pairs import JudgedPairs, credit_pairs, scored_pairs
 from cxprobe.judge.scores import CONTEXT_SCORES, SCORES, ScoresOfTexts
 from cxprobe.params import Benchmark
@@ -35,11 +36,11 @@ def judge_benchmark(
     if benchmark.format == "paired_focus":
         by_score = scored.groupby(["scheme", "score"], sort=False)
         scored = pd.concat([paired_focus_shifts(own) for _, own in by_score], ignore_index=True)
-    return credit_pairs(pairs, scored, scheme, benchmark.score)
+    return credit_pairs(pairs, scored, scheme, benchmark.score, benchmark.by)
 
 
 def benchmark_rates(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy over all judged pairs, as group "all", and in each group.
+    """Return the accuracy over all judged pairs in balanced cells, as group "all", and in each group.
 
     Args:
         items: Judged pairs.
@@ -52,13 +53,15 @@ def benchmark_rates(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return judged pairs with a column group, twice: all of them as "all", then each with the name of its group.
+    """Return judged pairs with a column group, twice: as "all", then each with the name of its group.
+
+    Groups in which one answer is always right (`cxprobe.judge.balance`) stand by themselves and are not in "all".
 
     Args:
         items: Judged pairs.
         by: The columns that make the groups; their values are joined by ", ". None for no groups.
     """
-    parts = [items.assign(group="all")]
+    parts = [pooled(items).assign(group="all")]
     if by:
         parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[list(by)].to_numpy()]))
     return pd.concat(parts, ignore_index=True)

@@ -2,7 +2,9 @@
 
 A table of scored pairs has what a pair is reported under (construction, variant, noun_type, order, words), its clusters
 (``cluster_<name>``), and a column ``margin``: the score of the right text less that of the wrong one, in any unit. In a
-table of judged pairs the column ``accuracy`` says whether the pair was right: 1, 0, or 0.5 for a tie.
+table of judged pairs the column ``accuracy`` says whether the pair was right: 1, 0, or 0.5 for a tie; and ``balanced``,
+whether the pair is in a cell whose answers differ (`cxprobe.judge.balance`). Cells in which one answer is always right
+are reported one by one, and no accuracy of several cells has them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.judge.balance import CELL, pooled, unbalanced_rates, with_balance
+from cxprobe.judge.comparisons import best_blind
 from cxprobe.judge.scores import ScoresOfTexts, score_pairs
-from cxprobe.params import JudgePairs
+from cxprobe.params import JudgePairs, Member
 from cxprobe.records import Difference
 from cxprobe.stats import clusters_of, credits_of_margins, estimate_difference, estimate_rate, rate_by, with_tie_rate
 
@@ -22,10 +26,13 @@ MEMBERS = ("variant", "order")  # the ways in which an item is asked about
 _TEXTS = ["context", "good", "bad"]
 _KIND = ["construction", "tests", "words"]
 # Table -> what its accuracies are reported by.
-_TABLES = {
+_BY_CELL = {
     "cells": [*_KIND, "variant", "noun_type", "order"],
-    "constructions": _KIND,
     "variants": [*_KIND, "variant"],
+}
+# The same, for accuracies over several cells, of which those that are not balanced are left out.
+_POOLED = {
+    "constructions": _KIND,
     "noun_types": [*_KIND, "noun_type"],
 }
 
@@ -35,8 +42,9 @@ class JudgedPairs:
     """The decisions of one model, or of several, on minimal pairs.
 
     Attributes:
-        items: One row a pair that the deciding score exists for: the pair with its texts, groups and clusters; scheme,
-            score and margin, by which it was decided; and accuracy, 1, 0, or 0.5 for a tie.
+        items: One row a pair that the deciding score exists for: the pair with its texts, groups and clusters; right
+            and wrong, the first words in which its texts differ, and balanced (`cxprobe.judge.balance.with_balance`);
+            scheme, score and margin, by which it was decided; and accuracy, 1, 0, or 0.5 for a tie.
         scores: One row a pair, scheme and score: the same columns without the texts.
     """
 
@@ -83,18 +91,23 @@ def scored_pairs(pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], name
     return pairs.drop(columns=_TEXTS).merge(margins, on="id", validate="one_to_many")
 
 
-def credit_pairs(pairs: pd.DataFrame, scored: pd.DataFrame, scheme: str, score: str) -> JudgedPairs:
-    """Turn margins into decisions.
+def credit_pairs(
+    pairs: pd.DataFrame, scored: pd.DataFrame, scheme: str, score: str, cell: Sequence[str] = CELL
+) -> JudgedPairs:
+    """Turn margins into decisions, and find the cells in which one answer is always right.
 
     Args:
         pairs: See `judge_pairs`.
         scored: As `scored_pairs` returns it.
         scheme: The scheme that decides for a masked model.
         score: The score that decides.
+        cell: The columns of the pairs that make the cells, see `cxprobe.judge.balance.unbalanced_cells`.
 
     Raises:
         DataError: A margin is not finite.
     """
+    pairs = with_balance(pairs, cell)
+    scored = scored.merge(pairs[["id", "right", "wrong", "balanced"]], on="id", validate="many_to_one")
     scores = scored.assign(accuracy=credits_of_margins(scored["margin"].to_numpy(np.float64)))
     deciding = scores["scheme"].isin(["causal", scheme]) & (scores["score"] == score)
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
@@ -109,17 +122,32 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ()) -> dict[str, pd.
         first: Columns by which every table is divided first, such as "model".
 
     Returns:
-        "cells", "constructions", "variants" and "noun_types": by the deciding score; "scores": by every scheme and
-        score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate. "biases": see
-        `biases_of`.
+        "cells" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in which one
+        answer is always right: by the deciding score; "scores", without these cells too: by every scheme and score.
+        Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate. "unbalanced": the cells
+        that were left out, with the reason and their own accuracies (`cxprobe.judge.balance.unbalanced_rates`).
+        "biases": see `biases_of`.
     """
-    tables = {name: with_tie_rate(rate_by(judged.items, "accuracy", [*first, *by])) for name, by in _TABLES.items()}
     by_score = [*first, "construction", "words", "scheme", "score"]
+    pooled_items = pooled(judged.items)
+    wanted = {name: (judged.items, by) for name, by in _BY_CELL.items()}
+    wanted |= {name: (pooled_items, by) for name, by in _POOLED.items()}
     return {
-        **tables,
-        "scores": with_tie_rate(rate_by(judged.scores, "accuracy", by_score)),
+        **{name: with_tie_rate(rate_by(own, "accuracy", [*first, *by])) for name, (own, by) in wanted.items()},
+        "scores": with_tie_rate(rate_by(pooled(judged.scores), "accuracy", by_score)),
+        "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
+
+
+def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
+    """Return the best blind model in each row of the tables of accuracies (see `best_blind`), by the table's name.
+
+    Args:
+        tables: What `pair_tables` returns of several models, divided by "model" first.
+        members: The models.
+    """
+    return {name: best_blind(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
 
 
 def pair_metrics(judged: JudgedPairs) -> dict[str, float]:
@@ -129,31 +157,48 @@ def pair_metrics(judged: JudgedPairs) -> dict[str, float]:
         judged: The pairs of one construction, or of several.
 
     Returns:
-        accuracy, low, high, n and tie_rate of the pairs with real words; for those of meaning bias_order and
-        bias_variant with their intervals, and changed_with_order, as far as there are two orders and two variants; and
-        the accuracies variant.<name>, noun_type.<name>, words.pseudo, and score.<name> by each score.
+        accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one answer is
+        always right, and absent if there are no others; unbalanced_cells, the number of these cells, where there are
+        any; for the pairs of meaning bias_order and bias_variant with their intervals, and changed_with_order, as far
+        as there are two orders and two variants (of several constructions, those whose cells are all balanced); and the
+        accuracies variant.<name>, noun_type.<name>, words.pseudo, and score.<name> by each score.
     """
     real = judged.where("words", "real")
     metrics = accuracy_metrics(real.items)
-    for bias in biases_of(real.items, ["tests"]).to_dict("records"):
+    if cells := len(unbalanced_rates(real.items)):
+        metrics["unbalanced_cells"] = cells
+    for bias in biases_of(_of_balanced_constructions(real.items), ["tests"]).to_dict("records"):
         way = bias["compares"]
         metrics |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
         if way == "order":
             metrics |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
     groups = accuracy_by_group(judged.items)
-    metrics |= dict(zip(groups["group"][1:], groups["accuracy"][1:], strict=True))
+    metrics |= dict(groups.loc[groups["group"] != "all", ["group", "accuracy"]].itertuples(index=False, name=None))
     return metrics | score_metrics(real)
 
 
+def _of_balanced_constructions(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of constructions whose cells are all balanced; of a single construction, all of its pairs."""
+    if items["construction"].nunique() < 2:
+        return items
+    unbalanced = unbalanced_rates(items)["construction"]
+    return items[~items["construction"].isin(unbalanced)]
+
+
 def accuracy_metrics(items: pd.DataFrame) -> dict[str, float]:
-    """Return accuracy, low, high, n and tie_rate of judged pairs."""
-    (rates,) = with_tie_rate(rate_by(items.assign(every=""), "accuracy", ["every"])).to_dict("records")
-    return {name: rates[name] for name in ("accuracy", "low", "high", "n", "tie_rate")}
+    """Return accuracy, low, high, n and tie_rate of judged pairs.
+
+    Cells in which one answer is always right are left out; where there are no others, nothing is returned, since such
+    an accuracy would be how much the model likes that answer.
+    """
+    rates = with_tie_rate(rate_by(pooled(items).assign(every=""), "accuracy", ["every"])).to_dict("records")
+    return {name: one[name] for one in rates for name in ("accuracy", "low", "high", "n", "tie_rate")}
 
 
 def score_metrics(judged: JudgedPairs) -> dict[str, float]:
-    """Return "score.<name>" -> the accuracy by each score, under the scheme that decides."""
-    deciding = judged.scores[judged.scores["scheme"].isin(judged.items["scheme"].unique())]
+    """Return "score.<name>" -> the accuracy by each score, under the scheme that decides, of the balanced cells."""
+    deciding = pooled(judged.scores)
+    deciding = deciding[deciding["scheme"].isin(judged.items["scheme"].unique())]
     means = deciding.groupby("score", sort=False)["accuracy"].mean()
     return {f"score.{name}": float(accuracy) for name, accuracy in means.items()}
 
@@ -166,16 +211,20 @@ def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         group, accuracy, low, high, n and ties: first "all" pairs with real words, then "variant.<name>" and
-        "noun_type.<name>" of these, where there are several, and "words.pseudo" if some words are replaced.
+        "noun_type.<name>" of these, where there are several, and "words.pseudo" if some words are replaced. Cells in
+        which one answer is always right are left out, except as variants of a single construction, each of which is
+        such a cell by itself; these are shown even if there is only one.
     """
     real, pseudo = (items[items["words"] == words] for words in ("real", "pseudo"))
-    parts = [real.assign(group="all")]
-    parts += [
-        real.assign(group=f"{column}." + real[column])
-        for column in ("variant", "noun_type")
-        if real[column].nunique() > 1
-    ]
-    return rate_by(pd.concat([*parts, pseudo.assign(group="words.pseudo")], ignore_index=True), "accuracy", ["group"])
+    balanced = pooled(real)
+    parts = [balanced.assign(group="all")]
+    variants = balanced if real["construction"].nunique() > 1 else real
+    if variants["variant"].nunique() > 1 or balanced.empty:
+        parts.append(variants.assign(group="variant." + variants["variant"]))
+    if balanced["noun_type"].nunique() > 1:
+        parts.append(balanced.assign(group="noun_type." + balanced["noun_type"]))
+    parts.append(pooled(pseudo).assign(group="words.pseudo"))
+    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", ["group"])
 
 
 def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Scenarios: from the log-probabilities of all texts to every item's decisions and flips, and to their rates."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from cxprobe.stats import rate_by
 
 UNCALIBRATED = "none"
 MOST_METRICS = 40  # of a judged run
+MOST_HEADLINES = 12  # of one model in metrics.json
 
 
 def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios) -> pd.DataFrame:
@@ -70,6 +72,11 @@ def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
     return others.drop(columns=["base", "before", "accuracy"]).assign(flips=changed)
 
 
+def uncalibrated(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a table of decisions, flips or rates that no calibration has touched, without that column."""
+    return table[table["calibration"] == UNCALIBRATED].drop(columns="calibration").reset_index(drop=True)
+
+
 def scenario_rates(credited: pd.DataFrame, rate: str) -> pd.DataFrame:
     """Return a rate with its 95 % interval for each model, calibration and scenario.
 
@@ -110,6 +117,24 @@ def scenario_metrics(
         if len(metrics) + len(own) <= most:
             metrics |= {f"{calibration}.{name}": rate for name, rate in own.items()}
     return metrics
+
+
+def scenario_headline(
+    metrics: Mapping[str, Mapping[str, float]], entry: str, *, most: int = MOST_HEADLINES
+) -> dict[str, Any]:
+    """Return the numbers of metrics.json.
+
+    Args:
+        metrics: Model -> what `scenario_metrics` returns of it on all constructions.
+        entry: The key of the section models: of the one model, or of a panel of blind ones.
+        most: How many numbers of one model.
+
+    Returns:
+        The first numbers of the model; for a panel, accuracy and n of each of its members.
+    """
+    if entry in metrics:
+        return dict(list(metrics[entry].items())[:most])
+    return {slug: {name: own[name] for name in ("accuracy", "n")} for slug, own in metrics.items()}
 
 
 def _by_calibration(rates: pd.DataFrame, rate: str, prefix: str) -> Iterator[tuple[str, dict[str, float]]]:

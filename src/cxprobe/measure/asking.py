@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from cxprobe.errors import ModelError
 from cxprobe.params import Llm
+from cxprobe.secrets import blot, blot_all, blot_error
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
 TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
@@ -100,8 +101,31 @@ def open_llm(llm: Llm) -> Any:
             f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
             "and its key in the environment)"
         ) from None
-    model.api.generate = _failing_without_reply(model.api.generate)
+    model.api.generate = _failing_without_reply(_without_secrets(model.api.generate))
     return model
+
+
+def _without_secrets(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` whose replies and errors have no keys of the environment in them.
+
+    Servers repeat keys that they refuse, and some whole requests. Inspect caches replies and logs errors, and both are
+    stored, so the keys must be gone before inspect sees them.
+    """
+
+    async def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            result = await generate(*arguments, **options)
+        except Exception as error:
+            blot_error(error)
+            raise
+        output = result[0] if isinstance(result, tuple) else result
+        if isinstance(output, Exception):
+            blot_error(output)
+            return result
+        clean = type(output).model_validate(blot_all(output.model_dump()))
+        return (clean, *result[1:]) if isinstance(result, tuple) else clean
+
+    return asked
 
 
 def _failing_without_reply(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -179,6 +203,7 @@ def _put(
         max_samples=llm.connections,
         display="none",
         log_level="error",
+        log_model_api=False,  # whole requests and answers, in which keys can be
         log_dir=str(scratch.absolute() / "logs"),
     )[0]
     samples = {str(sample.id): sample for sample in log.samples or []}
@@ -213,5 +238,5 @@ def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
 
 def _reply(id_: str, sample: Any) -> Reply:
     if sample.error is not None:
-        return Reply(id_, None, str(sample.error.message))
+        return Reply(id_, None, blot(str(sample.error.message)))
     return Reply(id_, sample.output.completion, "")

@@ -4,6 +4,7 @@
 and sections that are needed and absent. ``params.schema.json`` is the same model for editors (`cxprobe schema`).
 """
 
+from cxprobe.params.cards import Cards
 from cxprobe.params.grid import Grid
 from cxprobe.params.mining import (
     Corpus,
@@ -50,6 +51,7 @@ from cxprobe.params.prompts import (
 )
 from cxprobe.params.recognition import (
     BuildRecognition,
+    Controls,
     ExtractFeatures,
     FitProbes,
     GenerateSentences,
@@ -74,9 +76,11 @@ __all__ = [
     "BuildPrompts",
     "BuildRecognition",
     "BuildScenarios",
+    "Cards",
     "Classifier",
     "ContinuationAlone",
     "ContinuationSettings",
+    "Controls",
     "Corpus",
     "Duplicates",
     "Engine",

@@ -8,7 +8,7 @@ from cxprobe.params.grid import Grid, Lines
 from cxprobe.params.models import LINES_OF_KINDS, Model, Panel, Series
 from cxprobe.params.pairs import JudgePairs, ScorePairs
 from cxprobe.params.prompts import JudgeAnswers
-from cxprobe.params.recognition import BuildRecognition, GenerateSentences
+from cxprobe.params.recognition import BuildRecognition, GenerateSentences, Subsets
 from cxprobe.schema import Closed, suggest
 
 # A part of the grid -> the sections that are read where it is not empty.
@@ -93,7 +93,11 @@ def _sentences_are_made(grid: Grid) -> Iterator[str]:
     for number, name in enumerate(grid.labels):
         if name not in grid.mining:
             yield f"grid.labels[{number}]: '{name}' is not in grid.mining; add it there"
-    made = {"generated": ("sentences", grid.sentences), "mined": ("labels", grid.labels)}
+    made = {
+        "generated": ("sentences", grid.sentences),
+        "balanced": ("sentences", grid.sentences),
+        "mined": ("labels", grid.labels),
+    }
     for name, sources in grid.recognition.constructions.items():
         for number, source in enumerate(sources):
             part, names = made[source]
@@ -138,18 +142,20 @@ def _subsets_are_there(grid: Grid, build_recognition: BuildRecognition | None) -
 
 
 def _enough_is_generated(
-    generate_sentences: GenerateSentences | None, build_recognition: BuildRecognition | None
+    grid: Grid, generate_sentences: GenerateSentences | None, build_recognition: BuildRecognition | None
 ) -> Iterator[str]:
-    subsets = build_recognition.generated if build_recognition else None
-    if generate_sentences is None or subsets is None:
+    if generate_sentences is None or build_recognition is None:
         return
-    needed = max(subsets.train_per_label, subsets.test_per_label)
-    if generate_sentences.per_label < needed:
-        yield (
-            f"generate_sentences.per_label: {generate_sentences.per_label} is too few, since "
-            f"build_recognition.generated draws {needed} sentences per value and label; raise the first or lower the "
-            "second"
-        )
+    asked = {source for sources in grid.recognition.constructions.values() for source in sources}
+    for source in sorted(asked & {"generated", "balanced"}):
+        subsets: Subsets | None = getattr(build_recognition, source)
+        needed = max(subsets.train_per_label, subsets.test_per_label) if subsets else 0
+        if generate_sentences.per_label < needed:
+            yield (
+                f"generate_sentences.per_label: {generate_sentences.per_label} is too few, since "
+                f"build_recognition.{source} draws {needed} sentences per value and label; raise the first or lower "
+                "the second"
+            )
 
 
 def _panels_fit_their_lines(grid: Grid, models: Mapping[str, Model] | None) -> Iterator[str]:

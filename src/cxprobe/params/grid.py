@@ -22,8 +22,9 @@ class RecognitionGrid(Closed):
     models: Distinct[Slug]
     """Slugs of the section models."""
     constructions: dict[Slug, SomeDistinct[Source]]
-    """Construction -> where its sentences come from: "generated" by its grammars (grid.sentences must name it too),
-    "mined" from a corpus and labelled (grid.labels must name it too)."""
+    """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
+    grammars (grid.sentences must name it too for both), "mined" from a corpus and labelled (grid.labels must name it
+    too)."""
 
 
 class ScenariosGrid(Closed):

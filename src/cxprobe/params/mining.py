@@ -100,5 +100,7 @@ class MineSentences(Closed):
     """A longer sentence is not a candidate."""
     longest_line: Annotated[int, Field(ge=1)]
     """Bytes; a longer record is set aside."""
+    most_faults: Annotated[float, Field(ge=0, le=1)]
+    """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
     duplicates: Duplicates
     engine: Engine

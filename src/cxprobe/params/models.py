@@ -48,6 +48,13 @@ class NgramFeatures(Closed):
     lengths: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
     """The shortest and the longest n-gram, such as [1, 3]."""
 
+    @model_validator(mode="after")
+    def _ordered(self) -> "NgramFeatures":
+        shortest, longest = self.lengths
+        if shortest > longest:
+            raise ValueError(f"lengths is {self.lengths}; give the shortest first, as [{longest}, {shortest}]")
+        return self
+
 
 class UnigramModel(Closed):
     """Minimal pairs by how frequent the words are."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.params.names import SchemeName, ScoreName, SomeDistinct
+from cxprobe.params.names import Device, SchemeName, ScoreName, SomeDistinct
 from cxprobe.records import Bos
 from cxprobe.schema import Closed
 
@@ -51,8 +51,8 @@ class ScorePairs(Closed):
     """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: str
-    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+    device: Device
+    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""
 
 
 class JudgePairs(Closed):

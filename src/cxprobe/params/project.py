@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cxprobe.errors import ParamsError
+from cxprobe.params.cards import Cards
 from cxprobe.params.checks import faults_between_sections
 from cxprobe.params.grid import Grid, Lines
 from cxprobe.params.mining import Corpus, MineSentences
@@ -67,6 +68,7 @@ class Params(Closed):
     score_answers: ScoreAnswers = optional_section()
     judge_pairs: JudgePairs = optional_section()
     judge_answers: JudgeAnswers = optional_section()
+    cards: Cards = optional_section()
 
 
 def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FOLDER) -> Params:
@@ -94,7 +96,8 @@ def _sound_sections(content: dict[str, Any]) -> dict[str, Any]:
         try:
             sections[name] = TypeAdapter(field.rebuild_annotation()).validate_python(content[name])
         except KeyError:
-            sections[name] = None
+            if not field.is_required():  # else the absence is a fault, and there is nothing to compare with
+                sections[name] = None
         except ValidationError:
             continue
     return sections

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from cxprobe.params.names import AnswerScore, Distinct, SchemeName, SomeDistinct
+from cxprobe.params.names import AnswerScore, Device, Distinct, SchemeName, SomeDistinct
 from cxprobe.records import Bos
 from cxprobe.schema import Closed
 
@@ -65,6 +65,10 @@ class BuildPrompts(Closed):
     """Names of prompts/reasoning.yaml."""
     chain_of_thought: SomeDistinct[bool]
     """Whether the model reasons first: [false], [true] or both."""
+    option_orders: Literal["paper", "rotated"]
+    """How the options of a reasoning item stand where they are shown: paper, the two readings and then that there is
+    not enough information, once; rotated, three times, so that each option stands first, second and last (three times
+    as many questions)."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
     continuations: ContinuationSettings
@@ -90,8 +94,8 @@ class ScoreAnswers(Closed):
     """What causal models read before a text, as in score_pairs."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: str
-    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+    device: Device
+    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""
 
 
 class JudgeAnswers(Closed):

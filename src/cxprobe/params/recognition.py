@@ -28,6 +28,10 @@ class Subsets(Closed):
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
     test_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the test part (the whole range)."""
+    draws: Annotated[int, Field(ge=1)]
+    """How often the training part is drawn. Every probe is trained once a draw, so that fit_probes takes so many times
+    as long, and the differences between draws widen the intervals: few draws by much (3 draws by 4.3 standard errors, 5
+    by 2.8). Draws differ only where the lowest quarter has more sentences than train_per_label."""
     all_sentences: bool
     """Whether to add a subset that is balanced over the labels alone, for data too scarce for values."""
 
@@ -36,7 +40,9 @@ class BuildRecognition(Closed):
     """The subsets of each source; a source that no construction of grid.recognition has may be absent."""
 
     generated: Subsets = optional_section()
-    """Of the sentences that grammars make."""
+    """Of the sentences that a construction's grammars make."""
+    balanced: Subsets = optional_section()
+    """Of the sentences that its second pair of grammars makes."""
     mined: Subsets = optional_section()
     """Of the labelled sentences of a corpus."""
 
@@ -90,6 +96,29 @@ class TuneProbes(Closed):
     """Probes tuned at the same time; the result does not depend on it."""
 
 
+class Controls(Closed):
+    """What is computed on the first training draw, beside the probes themselves.
+
+    Costs are in fits of a probe as large as the usual one; hundreds of sentences take hundredths of a second each.
+    """
+
+    folds: Annotated[int, Field(ge=2)] | None
+    """Folds of the training part on which the best layer is chosen, at a cost of so many fits a probe; sentences of one
+    template stay in one fold, and there are fewer folds where a label has fewer templates. null: no layer is chosen."""
+    control_task: bool
+    """Whether random labels of words are learnt too, in the same folds and at their cost again: selectivity is the
+    accuracy on the real labels less that on these (Hewitt & Liang 2019). It needs folds."""
+    code_length: bool
+    """Whether the labels are coded online, in portions that double in size, at the cost of about one fit a probe
+    (Voita & Titov 2020)."""
+
+    @model_validator(mode="after")
+    def _has_folds(self) -> "Controls":
+        if self.control_task and self.folds is None:
+            raise ValueError("control_task: true needs folds; give a number of 2 or more, or set control_task: false")
+        return self
+
+
 class FitProbes(Closed):
     """Logistic regression per layer and subset."""
 
@@ -101,5 +130,7 @@ class FitProbes(Closed):
     """Whether features are brought to mean 0 and variance 1 on the training part."""
     max_iter: Annotated[int, Field(ge=1)]
     """Iterations after which a probe that has not converged is an error."""
+    controls: Controls
+    """What is computed beside the probes."""
     jobs: Annotated[int, Field(ge=1)]
     """Probes fitted at the same time; the result does not depend on it."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cxprobe.params.names import Device
 from cxprobe.schema import Closed
 
 
@@ -19,5 +20,5 @@ class FillScenarios(Closed):
 
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: str
-    """Where the model runs, as PyTorch names it: cpu, cuda, mps ..."""
+    device: Device
+    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""

@@ -20,6 +20,8 @@ class Inference:
         set: "templatic" or "challenge" (the same surface, another construction) for the project's own items; for a
             file from elsewhere, what its reader calls it.
         premise_id: Names the premise; items with one premise are a cluster.
+        template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
+            template of one construction are a cluster.
     """
 
     id: str
@@ -29,11 +31,14 @@ class Inference:
     construction: str
     set: str
     premise_id: str
+    template: str = ""
 
 
 @dataclass(frozen=True)
 class Reasoning:
     """A multiple-choice item: A and B are opposing readings, C is that nothing can be told.
+
+    The letters are those of this order of the options, the paper's. A question may show them in another.
 
     Attributes:
         id: Names the item by its test and frame, so the same item keeps its id in every run.

@@ -2,30 +2,51 @@
 
 Each line of work has a module (`recognition`, `scenarios`, `pairs`, `prompts`), which takes tables of rates as judging
 makes them. `dots`, `curves` and `dots_of_run` draw any rates with their intervals; `plots` draws those of probes by
-layer, and `series` handles models that differ in one quantity. Colour-blind readers can tell all colours apart (Okabe &
-Ito 2008; viridis).
+layer, and `series` handles models that differ in one quantity. `cards` says what data sets consist of and what blind
+models get on them. Colour-blind readers can tell all colours apart (Okabe & Ito 2008; viridis).
 """
 
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import curves, dots, dots_of_run
-from cxprobe.report.pairs import accuracies_of_meaning, pair_figures, pairs_along_series, pairs_beside_published
+from cxprobe.report.pairs import (
+    accuracies_of_meaning,
+    benchmark_cards,
+    benchmark_figures,
+    comparable_pairs,
+    pair_cards,
+    pair_figures,
+    pairs_along_series,
+    pairs_beside_published,
+)
 from cxprobe.report.plots import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
 from cxprobe.report.prompts import (
     PublishedResults,
     accuracy_beside_published,
     load_published_prompts,
     prompt_accuracy_figure,
+    prompt_cards,
     prompt_figures,
     prompts_beside_published,
     published_inference,
     published_reasoning,
     published_spread,
+    read_published_prompts,
     settings_beside_published,
     settings_figures,
     with_published_names,
 )
-from cxprobe.report.recognition import figures_of_grid, figures_of_model
-from cxprobe.report.scenarios import published_rates, rates_by_scenario, scenario_figure, scenarios_beside_published
+from cxprobe.report.recognition import figures_of_grid, figures_of_model, judged_items, recognition_cards
+from cxprobe.report.scenarios import (
+    published_rates,
+    rates_by_scenario,
+    read_published_rates,
+    scenario_cards,
+    scenario_figure,
+    scenario_words,
+    scenarios_beside_published,
+)
 from cxprobe.report.series import along_series, earlier_checkpoints, series_figures, series_runs
+from cxprobe.report.tables import with_blanks
 
 __all__ = [
     "PublishedResults",
@@ -35,17 +56,26 @@ __all__ = [
     "accuracy_per_value",
     "accuracy_side_by_side",
     "along_series",
+    "benchmark_cards",
+    "benchmark_figures",
+    "card_figure",
+    "card_table",
+    "comparable_pairs",
+    "composition_table",
     "curves",
     "dots",
     "dots_of_run",
     "earlier_checkpoints",
     "figures_of_grid",
     "figures_of_model",
+    "judged_items",
     "load_published_prompts",
+    "pair_cards",
     "pair_figures",
     "pairs_along_series",
     "pairs_beside_published",
     "prompt_accuracy_figure",
+    "prompt_cards",
     "prompt_figures",
     "prompts_beside_published",
     "published_inference",
@@ -53,11 +83,18 @@ __all__ = [
     "published_reasoning",
     "published_spread",
     "rates_by_scenario",
+    "read_published_prompts",
+    "read_published_rates",
+    "recognition_cards",
+    "scenario_cards",
     "scenario_figure",
+    "scenario_words",
     "scenarios_beside_published",
     "series_figures",
     "series_runs",
     "settings_beside_published",
     "settings_figures",
+    "with_blanks",
     "with_published_names",
+    "word_table",
 ]

@@ -14,6 +14,7 @@ from cxprobe.report.plots import MARKERS, OKABE_ITO
 ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 LINE = 0.22  # of the legend, in inches
+BEST_BLIND = "best blind"  # in legends
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 
 
@@ -26,6 +27,7 @@ def dots(
     panels: str,
     value: str = "accuracy",
     chance: float | None = 0.5,
+    best: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
@@ -37,11 +39,13 @@ def dots(
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
+        best: The best blind model of each row and panel (`cxprobe.judge.best_blind`), drawn as a black tick across the
+            row: the columns rows, panels and value. Rows and panels that the table lacks are not drawn.
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
     width = 1.9 + 2.3 * len(places)
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
-    legend = -(-(len(kinds) + (chance is not None)) // columns) * LINE
+    legend = -(-(len(kinds) + (chance is not None) + (best is not None)) // columns) * LINE
     height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.3 + legend
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
@@ -50,14 +54,18 @@ def dots(
         for number, (kind, offset) in enumerate(zip(kinds, offsets, strict=True)):
             own = table[(table[panels] == place) & (table[colours] == kind)]
             y = np.array([names.index(name) for name in own[rows]]) + offset
-            _draw_dots(axes, own, value, y, str(kind), number)
+            draw_dots(axes, own, value, y, str(kind), number)
+        if best is not None:
+            own = best[(best[panels] == place) & best[rows].isin(names)]
+            y, half = np.array([names.index(name) for name in own[rows]], dtype=float), SPREAD / 2 + 0.1
+            axes.vlines(own[value], y - half, y + half, color="black", linewidth=2, label=BEST_BLIND)
         if chance is not None:
             axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         axes.set_title(readable(str(place)), fontsize=10)
         axes.set_xlim(-0.02, 1.02)
         axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_xlabel(readable(value))
-        _tidy(axes, "x")
+        tidy(axes, "x")
     grid[0].set_yticks(range(len(names)), [readable(str(name)) for name in names])
     grid[0].set_ylim(len(names) - 0.5, -0.5)
     figure.suptitle(title, fontsize=11)
@@ -78,7 +86,7 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figu
     # Fixed margins: a constrained layout takes most of the time of a small figure.
     axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
     places = np.arange(len(table))
-    _draw_dots(axes, table, "accuracy", places, "", 0)
+    draw_dots(axes, table, "accuracy", places, "", 0)
     axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
     labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
     axes.set_yticks(places, labels, fontsize=8)
@@ -88,7 +96,7 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figu
     axes.tick_params(axis="x", labelsize=8)
     axes.set_xlabel("accuracy", fontsize=8)
     axes.set_title(title, fontsize=9)
-    _tidy(axes, "x")
+    tidy(axes, "x")
     return figure
 
 
@@ -119,7 +127,7 @@ def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: floa
         axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_title(readable(str(place)), fontsize=9)
-        _tidy(axes, "y")
+        tidy(axes, "y")
     figure.suptitle(title, fontsize=11)
     figure.supxlabel(readable(x), fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
@@ -131,13 +139,15 @@ def readable(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
 
 
-def _draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
+def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
+    """Draw rates of one colour with their intervals; y holds the height of each row of the table."""
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
     axes.hlines(y, own["low"], own["high"], color=colour, linewidth=1.4, alpha=0.7)
     axes.plot(own[value], y, color=colour, marker=marker, markersize=4.5, linestyle="", label=label)
 
 
-def _tidy(axes: Axes, grid: str) -> None:
+def tidy(axes: Axes, grid: str) -> None:
+    """Give axes a pale grid in one direction ("x" or "y") behind what is drawn, and no frame above and to the right."""
     axes.grid(axis=grid, color="0.9", linewidth=0.6)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,17 +1,23 @@
-"""Minimal pairs: what the models that ran have reached, side by side and beside what others have published."""
+"""Minimal pairs: what the models that ran have reached, side by side and beside what others have published.
 
-from collections.abc import Collection, Mapping
+Pairs in a cell in which one answer is always right (the column balanced of judged pairs) count by themselves and are no
+part of a rate over several cells.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.params import Series
+from cxprobe.params import Member, Rule, Series
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import dots
-from cxprobe.report.series import along_series
+from cxprobe.report.series import along_series, earlier_checkpoints, series_figures
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by
 
 ALL = "all pairs of meaning"
+ONE_ANSWER = "one-answer"
 _COLUMNS = ["construction", "model", "source", "accuracy", "n"]
 _BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
 
@@ -20,12 +26,13 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of pairs of meaning with real words, over all of them (`ALL`) and by construction.
 
     Args:
-        items: Judged pairs of several models: construction, tests, words, model, accuracy and ``cluster_<name>``.
+        items: Judged pairs of several models: construction, tests, words, balanced, model, accuracy and
+            ``cluster_<name>``.
 
     Returns:
         construction, model, accuracy, low, high, n and ties.
     """
-    meaning = _meaning(items)
+    meaning = _meaning(_balanced(items))
     both = pd.concat([meaning.assign(construction=ALL), meaning], ignore_index=True)
     return rate_by(both, "accuracy", ["construction", "model"])
 
@@ -75,42 +82,199 @@ def pairs_along_series(items: pd.DataFrame, series: Mapping[str, Series]) -> tup
     Returns:
         See `cxprobe.report.series.along_series`: by construction; and over all pairs of meaning, as construction "all".
     """
-    parts = items[items["words"] == "real"], _meaning(items).assign(construction="all")
+    balanced = _balanced(items)
+    parts = balanced[balanced["words"] == "real"], _meaning(balanced).assign(construction="all")
     by_construction, overall = (along_series(part, series, "construction") for part in parts)
     return by_construction, overall
 
 
-def pair_figures(tables: Mapping[str, pd.DataFrame], score: str, left_out: Collection[str] = ()) -> dict[str, Figure]:
-    """Return the figures of those kinds of pairs that there are.
+def comparable_pairs(items: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
+    """Return the judged pairs in which models are compared, in the groups that are compared.
 
     Args:
-        tables: constructions, variants, noun_types and biases of `cxprobe.judge.pair_tables`, by model.
+        items: Judged pairs, see `accuracies_of_meaning`.
+        series: Series of models; of the checkpoints of a training only the last is compared.
+
+    Returns:
+        The pairs with real words in balanced cells, twice: those of meaning as construction `ALL`, and all of them
+        under their own.
+    """
+    own = _balanced(items)
+    own = own[(own["words"] == "real") & ~own["model"].isin(earlier_checkpoints(series))]
+    return pd.concat([_meaning(own).assign(construction=ALL), own], ignore_index=True)
+
+
+def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
+    """Return the cards of the pairs with real words: what they consist of, and what blind models get on them.
+
+    A data set is a construction (its balanced cells), and each of its variants: a rule that is right in one variant and
+    wrong in the other solves each, and not the construction. Where one answer is always right, taking it is a blind
+    model too: it is called `ONE_ANSWER`, and gets all pairs right.
+
+    Args:
+        items: Judged pairs of several models: construction, variant, words, id, context, good, bad, right, wrong,
+            balanced, model, accuracy and ``cluster_<name>``.
+        members: What the models are.
+        limit: The accuracy above which a data set can be solved without the construction (`cards.limit`).
+
+    Returns:
+        "card" (`card_table`), with the column always: what is right and what is wrong in all pairs of the data set, or
+        an empty text; "card_composition" and "card_words" (`composition_table` and `word_table` of the right and the
+        wrong continuations).
+    """
+    real = items[items["words"] == "real"]
+    balanced = _balanced(real)
+    wholes, variants = (
+        balanced.assign(dataset=balanced["construction"]),
+        real.assign(dataset=real["construction"] + ", " + real["variant"]),
+    )
+    place = {name: number for number, name in enumerate(dict.fromkeys(real["construction"]))}
+    both = pd.concat([wholes, variants], ignore_index=True)
+    ordered = both.sort_values("construction", key=lambda names: names.map(place), kind="stable")
+    return _cards_of(ordered, members, limit)
+
+
+def benchmark_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
+    """Return the cards of a benchmark of others: a data set is one of its groups.
+
+    Args:
+        items: Judged pairs of several models, see `pair_cards`, with their group (`cxprobe.judge.with_groups`).
+        members: What the models are.
+        limit: See `pair_cards`.
+
+    Returns:
+        The tables of `pair_cards`.
+    """
+    return _cards_of(items.assign(dataset=items["group"]), members, limit)
+
+
+def _cards_of(named: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
+    """Return the cards of judged pairs that have a column dataset."""
+    texts = named.drop_duplicates(["dataset", "id"])
+    one_answer = texts[~texts["balanced"].astype(bool)].assign(model=ONE_ANSWER, accuracy=1.0)
+    rates = rate_by(pd.concat([named, one_answer], ignore_index=True), "accuracy", ["dataset", "model"])
+    rule = Member(ONE_ANSWER, Rule(kind="fixed_word"), ONE_ANSWER)
+    card = card_table(rates, chance=0.5, limit=limit, members=[*members, rule])
+    names = one_answer.drop_duplicates("dataset")
+    always = dict(zip(names["dataset"], names["right"] + ", not " + names["wrong"], strict=True))
+    sides = [texts.assign(text=texts[side], label=label) for side, label in (("good", "right"), ("bad", "wrong"))]
+    both = pd.concat(sides, ignore_index=True)
+    return {
+        "card": card.assign(always=[always.get(name, "") for name in card["dataset"]]),
+        "card_composition": composition_table(both),
+        "card_words": word_table(both),
+    }
+
+
+def pair_figures(
+    tables: Mapping[str, pd.DataFrame],
+    best: Mapping[str, pd.DataFrame],
+    score: str,
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+) -> dict[str, Figure]:
+    """Return the figures of those kinds of pairs that there are.
+
+    Blind models have two figures of their own and are ticks in the others. Models with real words and pseudowords
+    beside each other are the trained ones. Of the checkpoints of a training only the last is drawn.
+
+    Args:
+        tables: constructions, variants, noun_types and biases of `cxprobe.judge.pair_tables`, by model; card, see
+            `pair_cards`; and series, by construction, see `pairs_along_series`.
+        best: variants, noun_types and constructions: the best blind model of each row (`cxprobe.judge.best_blind`).
         score: The score that decided, for the titles.
-        left_out: Models that are not drawn.
+        members: What the models are; figures name them by their labels.
+        series: Series of models.
 
     Returns:
         As far as there is anything to draw: meaning_by_variant, meaning_by_noun_type, form, pseudowords (beside real
-        words, for constructions that have both), bias_order, bias_variant and changed_with_order.
+        words, for constructions that have both), blind_by_construction, bias_order, bias_variant, changed_with_order,
+        series_<name> and cards.
     """
-    kept = {name: table[~table["model"].isin(left_out)] for name, table in tables.items()}
-    constructions, biases = kept["constructions"], kept["biases"]
-    form = constructions[(constructions["tests"] == "form") & (constructions["words"] == "real")]
+    score = score.replace("_", " ")
+    figures = _dots_of_pairs(tables, best, score, members, series) | series_figures(
+        tables["series"], "construction", score
+    )
+    return figures | ({"cards": card_figure(tables["card"])} if len(tables["card"]) else {})
+
+
+def benchmark_figures(
+    tables: Mapping[str, pd.DataFrame], best: pd.DataFrame, title: str, members: Sequence[Member]
+) -> dict[str, Figure]:
+    """Return the figures of a benchmark of others.
+
+    Args:
+        tables: accuracy, by model and group; series, by group; and card, see `benchmark_cards`.
+        best: The best blind model of each group.
+        title: Of the figures.
+        members: What the models are; figures name them by their labels.
+
+    Returns:
+        As far as there is anything to draw: accuracy, blind, series_<name> and cards.
+    """
+    accuracy = tables["accuracy"].assign(panel=title.partition(",")[0])
+    blind = accuracy["model"].isin([member.slug for member in members if member.is_blind])
+    accuracy["model"] = accuracy["model"].map({member.slug: member.label for member in members})
+    ticks = None if best.empty else best.assign(panel=title.partition(",")[0])
+    wanted = {"accuracy": (accuracy[~blind], title, ticks), "blind": (accuracy[blind], f"{title}, blind models", None)}
+    figures = {
+        name: dots(table, own, rows="group", colours="model", panels="panel", best=marks)
+        for name, (table, own, marks) in wanted.items()
+        if len(table)
+    }
+    cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
+    return figures | series_figures(tables["series"], "group", title) | cards
+
+
+def _dots_of_pairs(
+    tables: Mapping[str, pd.DataFrame],
+    best: Mapping[str, pd.DataFrame],
+    score: str,
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+) -> dict[str, Figure]:
+    drawn = ("constructions", "variants", "noun_types", "biases")
+    earlier = earlier_checkpoints(series)
+    kept = {name: tables[name][~tables[name]["model"].isin(earlier)] for name in drawn}
+    blind = {member.slug for member in members if member.is_blind}
+    trained = {member.slug for member in members if member.state == "trained"}
+    constructions = kept["constructions"]
+    real = constructions[constructions["words"] == "real"]
     replaced = constructions[constructions.groupby("construction")["words"].transform("nunique") == 2]
+    own = {name: table[~table["model"].isin(blind)] for name, table in kept.items()}
+    biases = own["biases"]
     orders = biases[biases["compares"] == "order"]
     changed = orders.assign(low=orders["changed_low"], high=orders["changed_high"])
-    # Name -> table, title, the column of the panels, what is drawn.
-    wanted = {
-        "meaning_by_variant": (_meaning(kept["variants"]), "Pairs of meaning", "variant", "accuracy"),
+    form = own["constructions"][own["constructions"]["tests"] == "form"]
+    best_of_real = best["constructions"][best["constructions"]["words"] == "real"]
+    all_blind = real[real["model"].isin(blind)]
+    # Name -> table, title, the column of the panels, what is drawn, the best blind models.
+    wanted: dict[str, tuple[pd.DataFrame, str, str, str, pd.DataFrame | None]] = {
+        "meaning_by_variant": (
+            _meaning(own["variants"]),
+            "Pairs of meaning",
+            "variant",
+            "accuracy",
+            _meaning(best["variants"]),
+        ),
         "meaning_by_noun_type": (
-            _meaning(kept["noun_types"]),
+            _meaning(own["noun_types"]),
             "Pairs of meaning by noun type",
             "noun_type",
             "accuracy",
+            _meaning(best["noun_types"]),
         ),
-        "form": (form, "Pairs of form", "tests", "accuracy"),
-        "pseudowords": (replaced, "Real words and pseudowords", "words", "accuracy"),
+        "form": (form[form["words"] == "real"], "Pairs of form", "tests", "accuracy", best_of_real),
+        "pseudowords": (
+            replaced[replaced["model"].isin(trained)],
+            "Real words and pseudowords",
+            "words",
+            "accuracy",
+            best["constructions"],
+        ),
+        "blind_by_construction": (all_blind, "Blind models", "tests", "accuracy", None),
         **{
-            f"bias_{way}": (biases[biases["compares"] == way], title, "noun_type", "bias")
+            f"bias_{way}": (biases[biases["compares"] == way], title, "noun_type", "bias", None)
             for way, title in _BIASES.items()
         },
         "changed_with_order": (
@@ -118,22 +282,30 @@ def pair_figures(tables: Mapping[str, pd.DataFrame], score: str, left_out: Colle
             "Decisions that change when the two people are exchanged",
             "noun_type",
             "changed",
+            None,
         ),
     }
+    labels = {member.slug: member.label for member in members}
     return {
         name: dots(
-            table,
-            f"{title}, {score.replace('_', ' ')}",
+            table.assign(model=table["model"].map(labels)),
+            f"{title}, {score}",
             rows="construction",
             colours="model",
             panels=panels,
             value=value,
             chance=0.5 if value == "accuracy" else None,
+            best=None if ticks is None or ticks.empty else ticks,
         )
-        for name, (table, title, panels, value) in wanted.items()
+        for name, (table, title, panels, value, ticks) in wanted.items()
         if not table.empty
     }
 
 
 def _meaning(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["tests"] == "meaning") & (table["words"] == "real")]
+
+
+def _balanced(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs that a rate over several cells may have; see `cxprobe.judge.balance`."""
+    return items[items["balanced"].astype(bool)]

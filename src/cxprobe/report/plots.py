@@ -1,5 +1,6 @@
 """Figures of recognition, each drawn from a tidy table, in colours for colour-blind readers (Okabe & Ito 2008)."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import floor
 from typing import Any
@@ -11,22 +12,30 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from cxprobe.params import Member, ModelSpec
 from cxprobe.records import ALL_SENTENCES
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
-CONTROL_STYLES = {"majority": ":", "bag_of_words": "--"}
+BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
 PANEL = (3.4, 2.9)  # inches
+CONTROL_STYLE: Mapping[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
+LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 
 
-def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, title: str) -> Figure:
+def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member], title: str) -> Figure:
     """Draw accuracy by layer, a panel per feature and a line per model, with 95 % bands and the controls.
 
+    A blind model has one layer and is a horizontal line; the best one of a panel is heavier, with its band. A twin has
+    the colour of the model that it is a twin of, and a broken line.
+
     Args:
-        by_layer: Columns model, feature, layer, accuracy, low, high.
+        by_layer: Columns model (a slug), feature, layer, accuracy, low, high.
         controls: Columns feature, control, accuracy.
+        members: What the models are; at least those of ``by_layer``.
         title: Of the figure.
 
     Source:
@@ -34,24 +43,32 @@ def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, title: st
     """
     figure, panels = _panels(by_layer, title)
     for feature, axes in panels.items():
-        _draw_layers(axes, _of(by_layer, feature), _of(controls, feature))
+        _draw_layers(axes, _of(by_layer, feature), _of(controls, feature), members)
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
     return figure
 
 
-def accuracy_side_by_side(by_layer: pd.DataFrame, controls: pd.DataFrame, title: str) -> Figure:
+def accuracy_side_by_side(
+    by_layer: pd.DataFrame,
+    controls: pd.DataFrame,
+    members: Sequence[Member],
+    title: str,
+    notes: Mapping[tuple[str, str], str],
+) -> Figure:
     """Draw accuracy by layer as `accuracy_per_layer` does, a row per feature and a column per source of sentences.
 
     Args:
         by_layer: Columns source, model, feature, layer, accuracy, low, high, n.
         controls: Columns source, feature, control, accuracy.
+        members: What the models are; at least those of ``by_layer``.
         title: Of the figure.
+        notes: (source, feature) -> what is to be said above the panel; not every panel has a note.
 
     Source:
         Weissweiler et al. 2022, Figure 1.
     """
     sources, features = (list(dict.fromkeys(by_layer[name])) for name in ("source", "feature"))
-    size = (len(sources) * PANEL[0] + 1.0, len(features) * PANEL[1] * 0.8 + 0.8)
+    size = (max(len(sources) * PANEL[0], 4.4) + 1.0, len(features) * PANEL[1] * 0.9 + 1.2)
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, fontsize=11)
     grid = figure.subplots(len(features), len(sources), squeeze=False)
@@ -63,14 +80,17 @@ def accuracy_side_by_side(by_layer: pd.DataFrame, controls: pd.DataFrame, title:
             axes.text(0.5, 0.5, "no sentences drawn\n(see build_recognition)", ha="center", transform=axes.transAxes)
             axes.set_axis_off()
             continue
-        _draw_layers(axes, own, own_controls)
-        panels[f"{_readable(feature)}, {source} (n = {int(own['n'].iloc[0]):,})"] = axes
+        _draw_layers(axes, own, own_controls, members)
+        name = f"{_readable(feature)}, {source} (n = {int(own['n'].iloc[0]):,})"
+        panels["\n".join(filter(None, (name, notes.get((source, feature)))))] = axes
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
     return figure
 
 
 def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: pd.DataFrame, title: str) -> Figure:
     """Draw accuracy by the value of each feature, a line per layer, with the values that were trained on in grey.
+
+    A blind model has one layer, which is no layer of embeddings; it is a black line.
 
     Args:
         by_value: Columns feature, value, layer, accuracy, low, high, n.
@@ -93,34 +113,82 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
         bounds = _of(trained, feature).iloc[0]
         axes.axvspan(bounds["least"] - 0.5, bounds["greatest"] + 0.5, color="0.88", zorder=0, label="trained on")
         for control, line in _of(controls, feature).groupby("control", sort=False):
-            name = str(control)
-            axes.plot(line["value"], line["accuracy"], label=_readable(name), **_control_style(name))
+            axes.plot(line["value"], line["accuracy"], label=_readable(str(control)), **CONTROL_STYLE)
         for layer in layers:
             line = _of(by_value[by_value["layer"] == layer], feature)
-            axes.plot(
-                line["value"], line["accuracy"], color=colours(norm(layer)), marker=".", markersize=4, linewidth=1
-            )
+            look = {"color": colours(norm(layer))} if len(layers) > 1 else {"color": "black", "label": "blind model"}
+            axes.plot(line["value"], line["accuracy"], marker=".", markersize=4, linewidth=1, **look)
         if feature == ALL_SENTENCES:
             axes.set_xticks([])
         else:
             axes.set_xlabel(f"{_readable(feature)} (words)")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _finish(figure, panels, least=min(by_value["accuracy"].min(), controls["accuracy"].min()))
-    scale = ScalarMappable(norm=norm, cmap=colours)
-    figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
+    if len(layers) > 1:
+        scale = ScalarMappable(norm=norm, cmap=colours)
+        figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
     return figure
 
 
-def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame) -> None:
-    """Draw one feature of one source: a line and a band per model, and the controls."""
-    for place, (model, line) in enumerate(by_layer.groupby("model", sort=False)):
+def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member]) -> None:
+    """Draw one feature of one source: a line and a band per model with layers, the blind models, and the controls."""
+    lines = {str(slug): line for slug, line in by_layer.groupby("model", sort=False)}
+    present = [member for member in members if member.slug in lines]
+    seeing, blind = ([one for one in present if one.is_blind == is_blind] for is_blind in (False, True))
+    for member in seeing:
+        line, place = lines[member.slug], _place_of(member, seeing)
         colour, marker = OKABE_ITO[place % len(OKABE_ITO)], MARKERS[place % len(MARKERS)]
+        look: dict[str, Any] = (
+            {} if member.state == "trained" else {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
+        )
         axes.fill_between(line["layer"], line["low"], line["high"], color=colour, alpha=0.2, linewidth=0)
-        axes.plot(line["layer"], line["accuracy"], color=colour, marker=marker, markersize=4, label=str(model))
+        axes.plot(
+            line["layer"], line["accuracy"], color=colour, marker=marker, markersize=4, label=member.label, **look
+        )
+    _draw_blind(axes, {member.label: lines[member.slug].iloc[0] for member in blind}, among_others=len(present) > 1)
     for control, line in controls.groupby("control", sort=False):
-        axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **_control_style(str(control)))
-    axes.set_xlabel("layer (0 = embeddings)")
+        axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **CONTROL_STYLE)
+    axes.set_xlabel("layer (0 = embeddings)" if seeing else "")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if not seeing:
+        axes.set_xticks([])
+
+
+def _draw_blind(axes: Axes, rates: Mapping[str, pd.Series], *, among_others: bool) -> None:
+    """Draw blind models as horizontal lines, the best one heavier and with its band, and add them to the legend.
+
+    Args:
+        axes: Where.
+        rates: Label -> accuracy, low and high.
+        among_others: Whether the best one is the line that others are held against.
+    """
+    thin: dict[str, Any] = {"color": "0.45", "linewidth": 1.1}
+    heavy: dict[str, Any] = {"color": "black", "linewidth": 2.4}
+    best = max(rates, key=lambda label: rates[label]["accuracy"], default="")
+    for place, (label, rate) in enumerate(rates.items()):
+        style, look = BLIND_STYLES[place % len(BLIND_STYLES)], heavy if label == best else thin
+        axes.axhline(rate["accuracy"], linestyle=style, zorder=1.9, **look)
+        shown = thin if among_others else look
+        axes.add_line(Line2D([], [], linestyle=style, label=label, **shown))
+        if label == best:
+            axes.axhspan(rate["low"], rate["high"], color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
+    if rates and among_others:
+        axes.add_line(Line2D([], [], label="best blind (in its style)", **heavy))
+
+
+def _place_of(member: Member, members: Sequence[Member]) -> int:
+    """Return which of the models with layers gives a model its colour: a trained one of the same checkpoint, or it."""
+    spec = member.spec
+    for place, other in enumerate(members):
+        same = isinstance(spec, ModelSpec) and isinstance(other.spec, ModelSpec)
+        if same and other.state == "trained" and member.state != "trained" and _origin(other) == _origin(member):
+            return place
+    return members.index(member)
+
+
+def _origin(member: Member) -> tuple[str, str | None] | None:
+    """Return the name and the revision of a checkpoint."""
+    return (member.spec.name, member.spec.revision) if isinstance(member.spec, ModelSpec) else None
 
 
 def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
@@ -140,22 +208,36 @@ def _of(table: pd.DataFrame, feature: str) -> pd.DataFrame:
     return table[table["feature"] == feature]
 
 
-def _control_style(control: str) -> dict[str, Any]:
-    return {"color": "0.35", "linestyle": CONTROL_STYLES[control], "linewidth": 1.2}
-
-
 def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
     """Give all panels one scale that holds the least accuracy, and the figure one legend."""
     bottom = floor(10 * min(least, 0.45)) / 10
-    for place, (feature, axes) in enumerate(panels.items()):
-        axes.set_title(_readable(feature), fontsize=10)
-        axes.set_ylim(bottom, 1.01)
+    for feature, axes in panels.items():
+        heading, _, note = _readable(feature).partition("\n")
+        axes.set_title(heading, fontsize=10, pad=6 + 9 * len(note.splitlines()))
+        axes.text(0.5, 1.015, note, transform=axes.transAxes, ha="center", va="bottom", fontsize=7)
+        axes.set_ylim(bottom, 1.02)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.grid(axis="y", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_ylabel("test accuracy")
-        if place == 0:
-            figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
+    entries = _legend_of(panels.values())
+    if entries:
+        columns = int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))
+        figure.legend(
+            entries.values(),
+            entries.keys(),
+            loc="outside lower center",
+            ncols=max(1, min(5, columns)),
+            frameon=False,
+            fontsize=9,
+        )
+
+
+def _legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
+    """Return label -> what it stands for, of all panels, each label once."""
+    return {
+        str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
 
 
 def _readable(name: str) -> str:

@@ -1,6 +1,6 @@
 """Answers to questions, of models asked in words or by likelihood, beside published results: tables and figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,14 +8,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.errors import DataError
-from cxprobe.report.dots import dots
+from cxprobe.params import Member
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots
 from cxprobe.report.tables import cell
 from cxprobe.schema import Closed, read_yaml, validate
 
-CHANCE = 1 / 3  # three relations, three options
+CHANCE = "best constant answer"  # in legends: chance
 _WHO = ["model", "asked"]
 _SETTING = ["set", "shots", "examples", "chain_of_thought"]
 _REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
+_RULE = "rule"  # how blind models are asked
 
 
 class PublishedPrompts(Closed):
@@ -60,6 +63,17 @@ def load_published_prompts(path: Path) -> PublishedPrompts:
         DataError: One line for every fault of the file.
     """
     return validate(PublishedPrompts, read_yaml(path, DataError), path, DataError)
+
+
+def read_published_prompts(names: PublishedPrompts, use: Callable[[Path], Path]) -> PublishedResults:
+    """Read the tables that ``published/prompts.yaml`` names.
+
+    Args:
+        names: What the file says.
+        use: Is told each file before it is read, and returns it.
+    """
+    paths = (Path(path) for path in (names.inference, names.reasoning, names.prompts))
+    return PublishedResults(names, *(pd.read_csv(use(path), sep="\t") for path in paths))
 
 
 def published_inference(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
@@ -191,48 +205,73 @@ def settings_beside_published(run: pd.DataFrame, published: pd.DataFrame, keys: 
     return both.iloc[order][columns].reset_index(drop=True)
 
 
-def prompt_figures(tables: Mapping[str, pd.DataFrame], published: PublishedResults, score: str) -> dict[str, Figure]:
+def prompt_figures(
+    tables: Mapping[str, pd.DataFrame],
+    published: PublishedResults,
+    score: str,
+    members: Sequence[Member],
+    best: Mapping[str, pd.DataFrame],
+    mocks: Sequence[str] = (),
+) -> dict[str, Figure]:
     """Draw the tables of all models, by name.
+
+    Blind models are not drawn one by one: the best of them in each cell is. A mock model says the same to everything
+    and is drawn only where no other model has run.
 
     Args:
         tables: What `cxprobe.judge.prompt_tables` returns, of model and asked.
         published: The published results.
         score: The score by which models are drawn that were not asked in words.
+        members: The models that were not asked in words, blind ones among them.
+        best: Name of a table -> the best blind models in its cells (`cxprobe.judge.best_blind_answers`).
+        mocks: The slugs of mock models among those that were asked in words.
     """
-    drawn = {name: table[table["asked"].isin([_REPLY, score])].assign(label=_labels) for name, table in tables.items()}
+    labels = {member.slug: member.label for member in members}
+    drawn = {}
+    for name, table in tables.items():
+        asked = table[table["asked"].isin([_REPLY, score])]
+        real = asked[~asked["model"].isin(mocks)]
+        shown = real if len(real) or asked.empty else asked
+        drawn[name] = shown.assign(label=_labels(shown, labels))
     names = published.names
-    beside = accuracy_beside_published(
-        with_published_names(names, _inferences(drawn["accuracy_by_setting"])),
-        published_inference(names, published.inference),
-        f"Inference, beside {names.source}",
-    )
-    settings = settings_figures(
-        drawn["accuracy_by_construction"], drawn["accuracy_by_test"], drawn["accuracy_answerable"]
-    )
-    return settings | {"inference_beside_published": beside}
+    inference, blind = _inferences(drawn["accuracy_by_setting"]), best["accuracy_by_setting"]
+    if inference.empty:
+        figures = {}
+    else:
+        theirs = published_inference(names, published.inference)
+        title = f"Inference, beside {names.source}"
+        named = with_published_names(names, inference)
+        our_best = blind.assign(set=[names.sets.get(own, own) for own in blind["set"]])
+        figures = {"inference_beside_published": accuracy_beside_published(named, theirs, title, our_best)}
+    by_test, by_prompt = drawn["accuracy_by_test"], drawn["accuracy_answerable"]
+    return settings_figures(drawn["accuracy_by_construction"], by_test, by_prompt, best) | figures
 
 
 def prompt_accuracy_figure(by_prompt: pd.DataFrame, title: str) -> Figure:
     """Draw the accuracies of one model, a row per setting, a panel per set and a colour per prompt.
 
     Args:
-        by_prompt: Columns set, shots, examples, chain_of_thought, prompt, accuracy, low, high.
+        by_prompt: Columns set, shots, examples, chain_of_thought, prompt, accuracy, low, high, chance.
         title: Of the figure.
     """
     named = by_prompt.assign(setting=setting_names(by_prompt))
-    return dots(named, title, rows="setting", colours="prompt", panels="set", chance=CHANCE)
+    return _dots(named, title, rows="setting", colours="prompt", panels="set")
 
 
 def settings_figures(
-    by_construction: pd.DataFrame, by_test: pd.DataFrame, by_prompt: pd.DataFrame
+    by_construction: pd.DataFrame,
+    by_test: pd.DataFrame,
+    by_prompt: pd.DataFrame,
+    best: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, Figure]:
     """Draw accuracies by construction, a figure for each setting, and those of reasoning by test and by prompt.
 
     Args:
         by_construction: Columns label (of the model), construction, set, shots, examples, chain_of_thought, accuracy,
-            low, high.
-        by_test: Columns label, construction, test, answerable, accuracy, low, high; may be empty.
-        by_prompt: Columns label, prompt, answerable, accuracy, low, high; may be empty.
+            low, high, chance.
+        by_test: Columns label, construction, test, answerable, accuracy, low, high, chance; may be empty.
+        by_prompt: Columns label, prompt, answerable, accuracy, low, high, chance; may be empty.
+        best: See `prompt_figures`; None for none.
 
     Returns:
         Name -> figure.
@@ -240,43 +279,61 @@ def settings_figures(
     settings = by_construction.assign(setting=setting_names(by_construction))
     settings = settings.sort_values("set", key=lambda sets: sets == "reasoning", kind="stable")
     figures = {
-        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": dots(
-            own, f"By construction, {setting}", rows="construction", colours="label", panels="set", chance=CHANCE
+        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": _dots(
+            own,
+            f"By construction, {setting}",
+            rows="construction",
+            colours="label",
+            panels="set",
+            best=best["accuracy_by_construction"] if best else None,
         )
         for setting, own in settings.groupby("setting", sort=False)
     }
     if by_test.empty:
         return figures
-    tests = by_test.sort_values("answerable", ascending=False, kind="stable")
-    figures["reasoning_tests"] = dots(
-        tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)")),
+    figures["reasoning_tests"] = _dots(
+        _marked(by_test.sort_values("answerable", ascending=False, kind="stable")),
         "Reasoning by test; C: nothing follows",
         rows="test",
         colours="label",
         panels="construction",
-        chance=CHANCE,
+        best=_marked(best["accuracy_by_test"]) if best else None,
     )
-    groups = by_prompt["answerable"].map({True: "answerable", False: "C: nothing follows"})
-    figures["reasoning_prompts"] = dots(
-        by_prompt.assign(group=groups).sort_values("answerable", ascending=False, kind="stable"),
+    prompts = _grouped(by_prompt.sort_values("answerable", ascending=False, kind="stable"))
+    each = prompts[["prompt"]].drop_duplicates()  # a blind model sees no prompt
+    figures["reasoning_prompts"] = _dots(
+        prompts,
         "Reasoning by prompt",
         rows="prompt",
         colours="label",
         panels="group",
-        chance=CHANCE,
+        best=_grouped(best["accuracy_answerable"]).merge(each, how="cross") if best else None,
     )
     return figures
 
 
-def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str) -> Figure:
+def _marked(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of tests with "(C)" behind the names of those in which nothing follows."""
+    return tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)"))
+
+
+def _grouped(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the column group, which says whether anything follows."""
+    return table.assign(group=table["answerable"].map({True: "answerable", False: "C: nothing follows"}))
+
+
+def accuracy_beside_published(
+    run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame | None = None
+) -> Figure:
     """Draw accuracies by setting, a panel for each set, in the settings that ran; published ones have no interval.
 
     Where several sets of ours have the name of one published set, the labels have our own name too.
 
     Args:
-        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high.
+        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high, chance.
         published: Columns set, shots, examples, chain_of_thought, model, accuracy.
         title: Of the figure.
+        best: The best blind model of each set: set (the published name) and accuracy; None for none.
     """
     ran = set(_settings(run, _SETTING))
     known = published[[setting in ran for setting in _settings(published, _SETTING)]]
@@ -286,9 +343,63 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
     both = pd.concat([ours, theirs], ignore_index=True)
-    return dots(
-        both.assign(setting=setting_names(both)), title, rows="setting", colours="label", panels="set", chance=CHANCE
-    )
+    both = both.assign(setting=setting_names(both))
+    if best is not None:  # a blind model sees no examples
+        best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
+        best = best.merge(both[["setting"]].drop_duplicates(), how="cross")
+    return _dots(both, title, rows="setting", colours="label", panels="set", best=best)
+
+
+def _dots(
+    table: pd.DataFrame, title: str, *, rows: str, colours: str, panels: str, best: pd.DataFrame | None = None
+) -> Figure:
+    """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance)."""
+    figure = dots(table, title, rows=rows, colours=colours, panels=panels, chance=None, best=best)
+    names = list(dict.fromkeys(table[rows]))
+    chances = table.groupby([panels, rows])["chance"].max().dropna()
+    edge = SPREAD / 2 + 0.1
+    for axes, place in zip(figure.axes, dict.fromkeys(table[panels]), strict=True):
+        own = chances[chances.index.get_level_values(panels) == place]
+        y = [names.index(row) for row in own.index.get_level_values(rows)]
+        lower, upper = [place - edge for place in y], [place + edge for place in y]
+        axes.vlines(own.to_numpy(), lower, upper, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, labels))))))
+    figure.legends[0].remove()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def prompt_cards(
+    items: pd.DataFrame, accuracy: pd.DataFrame, limit: float, members: Sequence[Member]
+) -> tuple[dict[str, pd.DataFrame], dict[str, Figure]]:
+    """Return the cards of the items, tables and a figure by name; a data set is a construction and a set.
+
+    Args:
+        items: One row per item, drawn or not: kind, construction, set, template (or test), gold, hypothesis, text and
+            question.
+        accuracy: Of blind models on all items: construction, set, model, accuracy, low, high, n and chance.
+        limit: `cards.limit` of params.yaml.
+        members: The models.
+
+    Returns:
+        "cards" (`card_table`); "card_composition" (`composition_table`) by gold answer, of hypotheses or of texts with
+        their questions; "card_templates", the same for each template of hypotheses, or each test; and "card_words"
+        (`word_table`). And "cards" -> the figure; none where no blind model has run.
+    """
+    named, rates = (table.assign(dataset=table["construction"] + ", " + table["set"]) for table in (items, accuracy))
+    chances = {str(name): float(value) for name, value in rates.groupby("dataset")["chance"].max().items()}
+    is_inference = named["kind"] == "inference"
+    text = named["hypothesis"].where(is_inference, named["text"] + " " + named["question"])
+    shown = named.assign(text=text, label=named["gold"], template=named["template"].where(is_inference, named["test"]))
+    cards = card_table(rates, chance=chances, limit=limit, members=members)
+    tables = {
+        "cards": cards,
+        "card_composition": composition_table(shown),
+        "card_templates": composition_table(shown, ["template"]),
+        "card_words": word_table(shown),
+    }
+    return tables, {"cards": card_figure(cards)} if len(cards) else {}
 
 
 def setting_names(table: pd.DataFrame) -> list[str]:
@@ -320,9 +431,9 @@ def _inferences(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["set"] != "reasoning"]
 
 
-def _labels(table: pd.DataFrame) -> list[str]:
-    """Return the name of a model in figures: its slug, the score by which it was asked, and whether it reasoned."""
+def _labels(table: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
+    """Return the name of a model in figures, the score by which it was asked, and whether it reasoned."""
     return [
-        f"{model}{'' if asked == _REPLY else f' ({asked})'}{', reasoned' if thought else ''}"
+        f"{labels.get(model, model)}{'' if asked in (_REPLY, _RULE) else f', {asked}'}{', reasoned' if thought else ''}"
         for model, asked, thought in table[[*_WHO, "chain_of_thought"]].itertuples(index=False)
     ]

@@ -1,6 +1,8 @@
 """Scenarios: accuracies and flips of several models, beside published ones."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,28 +12,52 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from cxprobe.constructions import Scenarios
+from cxprobe.params import Member
+from cxprobe.records import Estimate
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.report.dots import BEST_BLIND
 from cxprobe.report.plots import MARKERS, OKABE_ITO
 from cxprobe.report.tables import cell
+from cxprobe.stats import differs_from_published
 
 CHANCE = 0.5
 PANEL = (2.9, 2.5)  # inches
 ROW = 3  # panels beside each other
 SPREAD = 0.7  # of the width of a scenario, over which the models are spread
+_MASK = "[MASK]"
 _ROW = ["model", "scenario", "source", "n"]
 
 
 def published_rates(table: pd.DataFrame | None) -> pd.DataFrame:
-    """Return a published table in the long form: model, scenario, calibration, and published, a rate in [0, 1].
+    """Return a published table in the long form: model, scenario, calibration, published, a rate in [0, 1], and items.
 
     Args:
-        table: Columns model and scenario, then percentages: "none" and one for each calibration, whose name the
-            column begins with, as S5_short. Empty cells were not reported. None if nothing was published.
+        table: Columns model and scenario; items, the number of items of each rate, NaN or no column where it is not
+            known; then percentages: "none" and one for each calibration, whose name the column begins with, as
+            S5_short. Empty cells were not reported. None if nothing was published.
     """
+    keys = ["model", "scenario", "items"]
     if table is None:
-        return pd.DataFrame(columns=["model", "scenario", "calibration", "published"])
-    named = table.rename(columns={column: column.split("_")[0] for column in table.columns[2:]})
-    long = named.melt(["model", "scenario"], var_name="calibration", value_name="published").dropna()
+        return pd.DataFrame(columns=["model", "scenario", "calibration", "published", "items"])
+    known = table if "items" in table else table.assign(items=np.nan)
+    named = known.rename(columns={column: column.split("_")[0] for column in known.columns if column not in keys})
+    long = named.melt(keys, var_name="calibration", value_name="published").dropna(subset="published")
     return long.assign(published=long["published"] / 100).reset_index(drop=True)
+
+
+def read_published_rates(scenarios: Scenarios, kind: str, use: Callable[[Path], Path]) -> tuple[pd.DataFrame, str]:
+    """Return the published rates of a kind and their source; none for a construction without published results.
+
+    Args:
+        scenarios: Which names the files.
+        kind: accuracy or flips.
+        use: Is told a file before it is read, and returns it.
+    """
+    if scenarios.published is None:
+        return published_rates(None), ""
+    table = {"accuracy": scenarios.published.accuracy, "flips": scenarios.published.flips}[kind]
+    content = pd.read_csv(use(Path(table.file)), sep="\t")
+    return published_rates(content), f"{scenarios.published.source}, {table.title}"
 
 
 def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -45,14 +71,16 @@ def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.Dat
 
     Returns:
         model, scenario, source ("this run" or the published one), n (items; those with a candidate that is not one
-        token of the model's tokenizer are left out), and a column for each calibration. An asterisk marks a rate whose
-        95 % interval does not contain the published one; absent values are empty texts.
+        token of the model's tokenizer are left out), and a column for each calibration. An asterisk marks a rate that
+        differs from the published one: the 95 % interval of the difference, to which both have added their own error,
+        does not contain 0 (`cxprobe.stats.differs_from_published`). Absent values are empty texts.
     """
     keys = ["key", "scenario", "calibration"]
     run = rates.assign(key=rates["model"].str.lower(), source="this run")
-    theirs = published.assign(key=published["model"].str.lower(), source=source)
-    run = run.merge(theirs[[*keys, "published"]], on=keys, how="left", validate="many_to_one")
-    run["cell"] = [_cell(*row) for row in run[[rate, "low", "high", "published"]].itertuples(index=False)]
+    theirs = published.assign(key=published["model"].str.lower(), source=source, n=published["items"].astype(float))
+    run = run.merge(theirs[[*keys, "published", "items"]], on=keys, how="left", validate="many_to_one")
+    compared = [rate, "low", "high", "n", "published", "items"]
+    run["cell"] = [_cell(Estimate(*row[:4]), *row[4:]) for row in run[compared].itertuples(index=False, name=None)]
     theirs["cell"] = theirs["published"].map(lambda value: f"{100 * value:.2f}")
     ran = list(dict.fromkeys(run["key"]))
     place = {key: number for number, key in enumerate(dict.fromkeys([*ran, *theirs["key"]]))}
@@ -73,16 +101,21 @@ def rates_by_scenario(
     scenarios: Mapping[str, str],
     calibrations: Mapping[str, str],
     title: str,
+    labels: Mapping[str, str] | None = None,
+    best: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw a rate by scenario, a panel for each calibration and a marker for each model, with 95 % intervals.
 
     Args:
-        rates: What `cxprobe.judge.scenario_rates` returns.
+        rates: What `cxprobe.judge.scenario_rates` returns, of the models that are drawn.
         rate: accuracy or flips.
         published: What `published_rates` returns, drawn hollow for a model that ran, grey for another.
         scenarios: Scenario -> what it tests, in the order of the axis.
         calibrations: Calibration -> the title of its panel, in their order.
         title: Of the figure.
+        labels: Model -> its name in the legend; one that is not there has its slug.
+        best: The rate of the best blind model in each scenario: scenario and the rate. It is drawn as a black tick in
+            every panel, since a blind model has nothing that a calibration could take off.
     """
     lines = -(-len(calibrations) // ROW)
     figure = Figure(figsize=(ROW * PANEL[0] + 0.4, lines * PANEL[1] + 1.1), layout="constrained")
@@ -99,7 +132,12 @@ def rates_by_scenario(
             rate,
             published[published["calibration"] == calibration],
             list(scenarios),
+            labels or {},
         )
+        if best is not None and len(best):
+            places = best["scenario"].map(list(scenarios).index).to_numpy(float)
+            edge = SPREAD / 2 + 0.1
+            axes.hlines(best[rate], places - edge, places + edge, color="black", linewidth=2, label=BEST_BLIND)
         axes.set_title(name, fontsize=10)
         axes.set_xticks(range(len(scenarios)), [f"{key}\n{what}" for key, what in scenarios.items()], fontsize=8)
         axes.set_xlim(-0.5, len(scenarios) - 0.5)
@@ -116,17 +154,29 @@ def rates_by_scenario(
 
 
 def scenario_figure(
-    rates: pd.DataFrame, rate: str, published: pd.DataFrame, of: Sequence[Scenarios], title: str
+    rates: pd.DataFrame,
+    rate: str,
+    published: pd.DataFrame,
+    of: Sequence[Scenarios],
+    members: Sequence[Member],
+    title: str,
+    best: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw a rate by scenario as `rates_by_scenario` does, named as in scenarios.yaml.
 
+    Blind models are drawn only where there are no others: the best of them is enough beside other models.
+
     Args:
-        rates: See `rates_by_scenario`.
+        rates: See `rates_by_scenario`; of all models.
         rate: accuracy or flips.
         published: See `rates_by_scenario`.
         of: The scenarios of each construction in the rates; the first that has a test or calibration names it.
+        members: The models of the rates.
         title: Of the figure.
+        best: See `rates_by_scenario`.
     """
+    seeing = [member.slug for member in members if not member.is_blind]
+    rates = rates[rates["model"].isin(seeing)] if seeing else rates
     tests: dict[str, str] = {}
     panels: dict[str, str] = {}
     for scenarios in of:
@@ -141,10 +191,74 @@ def scenario_figure(
         scenarios={name: tests[name] for name in shown[0]},
         calibrations={name: panels.get(name, "not calibrated") for name in shown[1]},
         title=title,
+        labels={member.slug: member.label for member in members},
+        best=best,
     )
 
 
-def _draw_models(axes: Axes, rates: pd.DataFrame, rate: str, published: pd.DataFrame, scenarios: Sequence[str]) -> None:
+def scenario_words(texts: pd.DataFrame, scenarios: Scenarios, construction: str) -> dict[str, pd.DataFrame]:
+    """Return what the tests of a construction consist of: a data set is a construction and a scenario.
+
+    Args:
+        texts: Every text: scenario, text (with the mask), and the two candidates, first and second.
+        scenarios: The right answers.
+        construction: Its name.
+
+    Returns:
+        "card_composition": `composition_table` by label, which says where the right word is named before the mask:
+        "right word last" of the two, "right word first", or "not told apart". "card_words": `word_table` of the
+        candidates themselves, how often each is right and wrong.
+    """
+    tests = texts[texts["scenario"].isin(scenarios.tests)]
+    is_first = tests["scenario"].map(
+        {name: test.answer == scenarios.candidates[0] for name, test in scenarios.tests.items()}
+    )
+    right, wrong = tests["first"].where(is_first, tests["second"]), tests["second"].where(is_first, tests["first"])
+    rows = zip(tests["text"], right, wrong, strict=True)
+    named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})
+    words = [named.assign(text=own, label=label) for own, label in ((right, "right"), (wrong, "wrong"))]
+    return {
+        "card_composition": composition_table(named.assign(label=[_named_last(*row) for row in rows])),
+        "card_words": word_table(pd.concat(words, ignore_index=True), most=None),
+    }
+
+
+def scenario_cards(
+    accuracy: pd.DataFrame, limit: float, members: Sequence[Member]
+) -> tuple[pd.DataFrame, dict[str, Figure]]:
+    """Return what every blind model gets on every data set, a construction and a scenario, as a table and a figure.
+
+    Args:
+        accuracy: Columns construction, scenario, model, accuracy, low, high, n: without calibration.
+        limit: `cards.limit` of params.yaml.
+        members: The models.
+
+    Returns:
+        What `card_table` returns, and "cards" -> the figure; none where no blind model has run.
+    """
+    named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])
+    cards = card_table(named, chance=CHANCE, limit=limit, members=members)
+    return cards, {"cards": card_figure(cards)} if len(cards) else {}
+
+
+def _named_last(text: str, right: str, wrong: str) -> str:
+    before = text.split(_MASK)[0].lower()
+    places = [max((match.start() for match in _whole(word).finditer(before)), default=-1) for word in (right, wrong)]
+    return "not told apart" if places[0] == places[1] else f"right word {'last' if places[0] > places[1] else 'first'}"
+
+
+def _whole(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(word.lower())}(?!\w)")
+
+
+def _draw_models(
+    axes: Axes,
+    rates: pd.DataFrame,
+    rate: str,
+    published: pd.DataFrame,
+    scenarios: Sequence[str],
+    labels: Mapping[str, str],
+) -> None:
     models = list(dict.fromkeys(rates["model"]))
     place = pd.Series(range(len(scenarios)), index=list(scenarios), dtype=float)
     hollow: dict[str, Any] = {"fillstyle": "none", "markersize": 7, "linestyle": ""}
@@ -156,9 +270,8 @@ def _draw_models(axes: Axes, rates: pd.DataFrame, rate: str, published: pd.DataF
         shift = (number - (len(models) - 1) / 2) * SPREAD / len(models)
         own = rates[rates["model"] == model]
         spread = np.stack([own[rate] - own["low"], own["high"] - own[rate]])  # (2, scenarios)
-        axes.errorbar(
-            place[own["scenario"]] + shift, own[rate], yerr=spread, **style, linestyle="", markersize=4, label=model
-        )
+        look: dict[str, Any] = style | {"linestyle": "", "markersize": 4, "label": labels.get(model, model)}
+        axes.errorbar(place[own["scenario"]] + shift, own[rate], yerr=spread, **look)
         theirs = published[published["model"].str.lower() == model]
         axes.plot(place[theirs["scenario"]] + shift, theirs["published"], **style | hollow)
     ran = published["model"].str.lower().isin(models)
@@ -170,8 +283,9 @@ def _draw_models(axes: Axes, rates: pd.DataFrame, rate: str, published: pd.DataF
         axes.plot(place[others["scenario"]], others["published"], **tick, label="published, other models")
 
 
-def _cell(value: float, low: float, high: float, published: float) -> str:
-    """Return a rate and its interval in percent, with an asterisk if a published rate lies outside the interval."""
+def _cell(rate: Estimate, published: float, items: float) -> str:
+    """Return a rate and its interval in percent, with an asterisk if a published rate, of so many items, differs."""
     # A rate printed to a hundredth of a percent is exact to half of that. NaN, not reported, never differs.
-    differs = published < low - 5e-5 or published > high + 5e-5
-    return cell(value, low, high) + (" *" if differs else "")
+    n = None if np.isnan(items) else int(items)
+    differs = differs_from_published(rate, published, n, 5e-5)
+    return cell(rate.value, rate.low, rate.high) + (" *" if differs else "")

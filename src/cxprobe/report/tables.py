@@ -1,6 +1,14 @@
 """How numbers are written in tables for reading."""
 
+import pandas as pd
+
 
 def cell(value: float, low: float, high: float) -> str:
     """Return a rate and its interval in percent, such as "61.5 (58.0 to 64.9)"."""
     return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def with_blanks(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which a number that there is not is an empty text, since absent is not zero."""
+    gaps = [str(column) for column in table.columns if table[column].isna().any()]
+    return table.assign(**{column: table[column].astype(object).where(table[column].notna(), "") for column in gaps})

@@ -112,10 +112,12 @@ def _answers_left(models: set[str]) -> Iterator[Path]:
 
 
 def _models_of_grid() -> set[str]:
-    """Return the slugs of all models and llms that any part of the grid has."""
-    grid = read_yaml(PARAMS_FILE, ParamsError).get("grid") or {}
+    """Return the slugs of all models and llms that any part of the grid has; a panel stands for its members too."""
+    content = read_yaml(PARAMS_FILE, ParamsError)
+    grid, models = content.get("grid") or {}, content.get("models") or {}
     parts: list[Mapping[str, Any]] = [part for part in grid.values() if isinstance(part, Mapping)]
-    return {slug for part in parts for kind in ("models", "llms") for slug in part.get(kind) or ()}
+    slugs = {slug for part in parts for kind in ("models", "llms") for slug in part.get(kind) or ()}
+    return slugs.union(*((models.get(slug) or {}).get("members") or () for slug in slugs))
 
 
 def _relative(path: Path) -> Path:

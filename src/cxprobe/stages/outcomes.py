@@ -25,7 +25,7 @@ class JudgedRun:
         model: The model's slug.
         facts: What the model is.
         construction: The construction's slug, or "all".
-        source: Where the items come from, such as "generated"; a part of paths like the construction.
+        source: Where the items come from, such as "generated"; a part of paths like the construction and the model.
         dataset: The file that holds the items, already given to `Stage.use`; None if no single file does.
         items: The number of items that were judged.
         metrics: Name -> number, the most important first; at most 40 together with the series.
@@ -50,6 +50,17 @@ class JudgedRun:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """The model's name for people, which says if it is blind or if its weights are not the trained ones."""
+        match self.facts.state:
+            case "trained":
+                return self.model
+            case "none":
+                return f"{self.model} (blind)"
+            case state:
+                return f"{self.model} ({state} weights)"
+
     def __post_init__(self) -> None:
         """Refuse what MLflow's UI could not show."""
         place = f"the run of {self.model} on {self.construction or '?'}, {self.source or '?'}"
@@ -73,8 +84,10 @@ class Outcome:
         tables: Path below the results folder, without suffix -> a table, written as .csv; not for judging stages.
         figures: Path below the results folder, without suffix -> a figure, written as .png; not for judging stages.
         facts: What the stage found out about its inputs, such as the hash of the weights; tags of the runs.
-        headline: The numbers of a judging stage that stand in metrics.json: at most 12, nested at most two deep.
-        runs: The judged runs of a judging stage; in a report, the runs of series of models.
+        headline: The numbers of a judging stage that stand in metrics.json, nested at most two deep: at most 12, or two
+            for each model of a panel if that is more.
+        runs: The judged runs of a judging stage, of one model or of all models of a panel; in a report, the runs of
+            series of models.
         trials: What a search has tried: child runs.
     """
 

@@ -20,8 +20,9 @@ from cxprobe.records import Circumstances, RunRecord
 from cxprobe.stages.kinds import is_tracked, kind_of
 from cxprobe.stages.outcomes import Outcome
 from cxprobe.stages.provenance import begin, milliseconds
-from cxprobe.stages.records import prepare_data, prepare_results, write_results
+from cxprobe.stages.records import prepare_data, write_results
 from cxprobe.stages.stage import P, Stage
+from cxprobe.storage import full_disk
 
 
 class Killed(SystemExit):
@@ -41,8 +42,8 @@ def run_stage_with(
 ) -> None:
     """Run a stage's work as the main program: ``python pipelines/make/<stage>.py --construction <slug> ...``.
 
-    Exit codes: 0; 2 for a fault that the user can mend (printed without a traceback); 128 + n after signal n; 1 for
-    anything else, with a traceback.
+    Exit codes: 0; 2 for a fault that the user can mend, such as a full disk (printed without a traceback); 128 + n
+    after signal n; 1 for anything else, with a traceback.
 
     Args:
         load: Reads the parameters.
@@ -68,6 +69,12 @@ def run_stage_with(
     except CxprobeError as fault:
         print(f"{work.__name__}: {fault}", file=sys.stderr)
         raise SystemExit(2) from None
+    except Exception as fault:
+        said = full_disk(fault)
+        if said is None:
+            raise
+        print(f"{work.__name__}: {said}", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def is_helper_process() -> bool:
@@ -81,7 +88,6 @@ def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]
 
     dvc_stage = os.environ.get("DVC_STAGE", "")
     circumstances = begin(stage.placement())  # of the code that begins the work, whatever is committed meanwhile
-    prepare_results(stage)
     if kind_of(stage.name) == "judge":
         records, circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
         tracking.add_runs(records, circumstances)

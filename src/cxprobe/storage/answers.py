@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.storage.files import SCRATCH, project_folder, replacing, scratch_folder
+from cxprobe.storage.files import SCRATCH, DiskFullError, project_folder, replacing, scratch_folder
 
 _KEY_BYTES = 16
 _SECONDS = 5.0  # between two writes: the most work that a killed process loses
@@ -141,16 +141,21 @@ class AnswerStore:
 
     def _save(self, segment: _Segment) -> None:
         path = self.folder / f"{uuid.uuid4().hex}.npz"
-        with replacing(path) as partial, partial.open("wb") as file:
+        size = sum(part.nbytes for part in segment)
+        with replacing(path, size) as partial, partial.open("wb") as file:
             np.savez(file, keys=segment.keys, bounds=segment.bounds, numbers=segment.numbers)
         self._own[path] = segment
 
     def _join_own(self) -> None:
-        """Write this process's files as one, and only then delete them."""
+        """Write this process's files as one, and only then delete them; without space for both, they stay."""
         if len(self._own) > 1:
-            small, self._own = self._own, {}
-            self._save(_join(list(small.values())))
+            small = list(self._own)
+            try:
+                self._save(_join(list(self._own.values())))
+            except DiskFullError:
+                return
             for path in small:
+                del self._own[path]
                 path.unlink(missing_ok=True)
 
 

@@ -1,14 +1,20 @@
 """Files that appear whole or not at all, and the folders that hold them."""
 
+import errno
 import hashlib
 import json
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from cxprobe.errors import DataError
 
 DATA = Path("data")
 RESULTS = Path("results")
@@ -27,18 +33,122 @@ def project_folder() -> Path:
     return Path.cwd()
 
 
+class DiskFullError(DataError, OSError):
+    """A file could not be written because a disk is full; the message says which and how much is needed."""
+
+
+# What is said when there is no space. NumPy forgets the number of the error, and says how much it has written.
+_FULL = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your share of the disk (quota) is used up",
+    errno.EFBIG: "the file is larger than the disk or `ulimit -f` allows",
+}
+_FULL_IN_WORDS = re.compile(r"\d+ requested and \d+ written|No space left on device|database or disk is full", re.I)
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
     """Give a temporary path beside ``path`` to write to, and rename it to ``path`` once the block ends well.
 
-    If the process is killed inside the block, a ``.partial`` file stays, and never half an output.
+    If an exception ends the block, nothing stays; if the process is killed inside it, a ``.partial`` file stays, and
+    never half an output.
+
+    Args:
+        path: The file.
+        size: The bytes that it will have, if they are known: for the message about a full disk.
+
+    Raises:
+        DiskFullError: The disk is full.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
-    yield partial
-    with partial.open("rb") as written:
-        os.fsync(written.fileno())  # a name must not outlive a power cut without its content
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        with partial.open("rb") as written:
+            os.fsync(written.fileno())  # a name must not outlive a power cut without its content
+        partial.replace(path)
+    except BaseException as fault:
+        full = _disk_full(fault, path, partial, size)
+        partial.unlink(missing_ok=True)  # it would take the space that a smaller file could have
+        if full is not None:
+            raise full from fault
+        raise
+
+
+def reserve(partial: Path, size: int) -> None:
+    """Make a file of zeros that has its space on the disk, so that writing into it cannot fail half-way.
+
+    Raises:
+        OSError: There is no space.
+    """
+    with partial.open("wb") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except (AttributeError, OSError) as fault:  # macOS does not have it, and some file systems cannot do it
+            if isinstance(fault, OSError) and fault.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
+                raise
+            file.truncate(size)
+
+
+def full_disk(fault: BaseException) -> str | None:
+    """Return what to say if an error, or one that led to it, is about a full disk; None if none is.
+
+    It is for errors from elsewhere than `replacing`, such as of a library that writes files of its own: all disks that
+    the project writes to are named with what is free on them.
+    """
+    cause = _cause(fault)
+    if cause is None:
+        return None
+    name = getattr(cause, "filename", None)
+    places = [Path(str(name))] if name else [DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir())]
+    free = sorted({_free(place) for place in places})
+    return f"{_reason(cause)}{f' ({name})' if name else ''}: {'; '.join(free)}; {_ADVICE}"
+
+
+_ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
+
+
+def _cause(fault: BaseException) -> BaseException | None:
+    """Return the first error that is about space: this one, or one that led to it."""
+    seen: set[int] = set()
+    cause: BaseException | None = fault
+    while cause is not None and id(cause) not in seen and _reason(cause) is None:
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__
+    return cause if cause is not None and id(cause) not in seen else None
+
+
+def _reason(fault: BaseException) -> str | None:
+    """Return which limit an error is about, if it is about one of space."""
+    if isinstance(fault, OSError) and fault.errno in _FULL:
+        return _FULL[fault.errno]
+    return _FULL[errno.ENOSPC] if _FULL_IN_WORDS.search(str(fault)) else None
+
+
+def _disk_full(fault: BaseException, path: Path, partial: Path, size: int | None) -> DiskFullError | None:
+    """Return the error to raise for a file if another is about a full disk."""
+    cause = None if isinstance(fault, DiskFullError) else _cause(fault)
+    if cause is None:
+        return None
+    written = partial.stat().st_size if partial.is_file() else 0
+    needed = f"more than {written:,} bytes" if size is None else f"{size:,} bytes"
+    return DiskFullError(f"{path}: {_reason(cause)}: the file needs {needed}; {_free(path, written)}; {_ADVICE}")
+
+
+def _free(path: Path, written: int = 0) -> str:
+    """Return how much is free on the disk of a path.
+
+    Args:
+        path: A file or folder, which need not exist.
+        written: What half a file that will be removed takes of it.
+    """
+    place = path.absolute()
+    while not place.exists():
+        place = place.parent
+    disk = next(one for one in (place, *place.parents) if one.is_mount() or one == one.parent)
+    usage, counts = shutil.disk_usage(place), os.statvfs(place)
+    files = "" if counts.f_favail or not counts.f_files else ", and no more files can be made on it"
+    return f"{min(usage.free + written, usage.total):,} of {usage.total:,} bytes are free on {disk}{files}"
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
@@ -46,9 +156,14 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
 
     Floating-point numbers are rounded by `significant`.
     """
-    with replacing(path) as partial:
-        text = json.dumps(_rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
-        partial.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(_rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
+    write_bytes(f"{text}\n".encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path, len(content)) as partial:
+        partial.write_bytes(content)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cxprobe.errors import DataError
-from cxprobe.storage.files import replacing, significant
+from cxprobe.storage.files import replacing, significant, write_bytes
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
@@ -25,11 +26,12 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     infinite = [str(column) for column in numbers if not np.isfinite(numbers[column]).all()]
     if empty or infinite:
         raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
-    with replacing(path) as partial:
-        if path.suffix == ".csv":
-            _rounded(table).to_csv(partial, index=False, lineterminator="\n")
-        else:
-            table.to_parquet(partial, index=False)
+    if path.suffix == ".csv":
+        write_bytes(_rounded(table).to_csv(index=False, lineterminator="\n").encode(), path)
+    else:
+        written = BytesIO()  # as it is compressed, it is much smaller than the table
+        table.to_parquet(written, index=False)
+        write_bytes(written.getvalue(), path)
 
 
 def read_table(path: Path) -> pd.DataFrame:

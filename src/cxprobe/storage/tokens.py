@@ -1,4 +1,4 @@
-"""The scores of tokens as a table, one row for each text and scheme."""
+"""The scores of tokens as a table, one row for each text and scheme; and the preferences of rules."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,15 +6,39 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cxprobe.errors import DataError
 from cxprobe.records import ModelFacts, TokenScores
 from cxprobe.storage.models import write_model_facts
-from cxprobe.storage.tables import write_table
+from cxprobe.storage.tables import read_table, write_table
+
+TOKENS_FILE, PREFERENCES_FILE = "tokens.parquet", "preferences.parquet"
 
 
 def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder: Path) -> None:
     """Write scores as ``tokens.parquet`` (see `token_table`), and what gave them as ``model.json``."""
-    write_table(token_table(scores), folder / "tokens.parquet")
+    write_table(token_table(scores), folder / TOKENS_FILE)
     write_model_facts(facts, folder)
+
+
+def write_preferences(preferences: pd.DataFrame, facts: ModelFacts, folder: Path) -> None:
+    """Write what a rule prefers, a table of id and margin, as ``preferences.parquet``, and ``model.json``."""
+    write_table(preferences, folder / PREFERENCES_FILE)
+    write_model_facts(facts, folder)
+
+
+def read_pair_answers(folder: Path) -> pd.DataFrame:
+    """Read what a model answered to minimal pairs: the scores of tokens (see `token_table`), or a rule's preferences.
+
+    Raises:
+        DataError: The folder has neither.
+    """
+    for file in (TOKENS_FILE, PREFERENCES_FILE):
+        if (folder / file).is_file():
+            return read_table(folder / file)
+    raise DataError(
+        f"{folder} has neither {TOKENS_FILE} nor {PREFERENCES_FILE}; the measuring stage writes them: run `dvc repro`, "
+        "or `dvc pull`"
+    )
 
 
 def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:

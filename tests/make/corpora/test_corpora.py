@@ -96,3 +96,9 @@ def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
     (tmp_path / "corpus.json").write_text('{"records": 3, "digest": "d"}')
     assert write_installed_corpus([], tmp_path, 2) == (3, "d")
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.json"]
+
+
+def test_a_file_of_names_that_is_not_in_utf8_is_an_error(tmp_path):
+    (tmp_path / "packages.txt").write_bytes("joblib\n".encode("utf-16"))
+    with pytest.raises(DataError, match=r"packages\.txt: byte 0 is not UTF-8; save it as UTF-8"):
+        find_packages(tmp_path / "packages.txt")

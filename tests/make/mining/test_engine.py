@@ -49,6 +49,7 @@ def settings_of(tagger: Path, workers: int = 1) -> MineSentences:
             "tagger": str(tagger),
             "most_words": 60,
             "longest_line": 10000,
+            "most_faults": 0.1,
             "duplicates": {"shingle": 3, "permutations": 64, "threshold": 0.9},
             "engine": {"kind": "local", "workers": workers},
         }

@@ -167,7 +167,7 @@ def test_what_is_no_parquet_is_a_fault(tmp_path):
     assert faults[0].fault == "no column 'text'; its columns are content"
     pa.parquet.write_table(pa.table({"text": [["one"]]}), tmp_path / "c.parquet")
     _, faults = read(read_parquet, (tmp_path / "c.parquet").read_bytes(), "c.parquet")
-    assert faults[0].fault.startswith("cannot be read further: Unsupported cast from list")
+    assert faults[0].fault.startswith("the column 'text' holds list<")
 
 
 def test_paragraphs_of_running_text_keep_their_place():
@@ -182,3 +182,69 @@ def test_a_line_of_running_text_that_is_no_utf8_is_named():
     records, faults = read(read_text, b"One\n\xff\xfe\ntwo.\n\nThree", "a.txt")
     assert [text for text, _, _ in records] == ["One two. ", "Three "]
     assert [(fault.line, fault.offset, fault.fault) for fault in faults] == [(2, 4, "invalid UTF-8")]
+
+
+@pytest.mark.parametrize("broken", [b"", b"{broken\n"], ids=["sound", "broken"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"text": "a", "x": NaN}',
+        b'{"text": "a", "x": ' + b"9" * 5000 + b"}",
+        b'{"text": "a", "x": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    ],
+    ids=["not a number", "huge", "deep"],
+)
+def test_a_record_is_read_alike_whether_or_not_another_one_is_broken(line, broken):
+    longest = 200_000
+    records, faults = read(read_jsonl, line + b"\n" + broken + record(1), "a.jsonl", longest)
+    assert [text for text, _, _ in records] == ["a", "text 1 … é"]
+    assert len(faults) == bool(broken)
+
+
+@pytest.mark.parametrize("broken", [b"", b"{broken\n"], ids=["sound", "broken"])
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(broken):
+    mark = "\ufeff".encode()
+    records, _ = read(read_jsonl, mark + record(0) + broken + record(1), "a.jsonl")
+    assert [url for _, url, _ in records] == ["u0", "u1"]
+    assert read(read_text, mark + b"The more.\n", "a.txt")[0] == [(" The more. ", "a.txt", 0)]
+
+
+def test_objects_that_share_lines_are_faults_even_if_there_are_as_many_as_lines():
+    data = b'{"text": "a"} {"text": "b"}\n{"text":\n"c"}\n'
+    records, faults = read(read_jsonl, data, "a.jsonl")
+    assert not records
+    assert [fault.line for fault in faults] == [1, 2, 3]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_block_is_read_as_its_lines_are_one_by_one(rng):
+    """What is read of a line follows from it alone, however it and its neighbours are damaged."""
+    pieces = [
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b",",
+        b":",
+        b"\\",
+        b" ",
+        b"\0",
+        b"\xff",
+        b"\\ud800",
+        b"null",
+        b"1e400",
+        b"\r",
+        b"text",
+    ]
+    lines = []
+    for number in range(3):
+        line = bytearray(record(number).rstrip(b"\n"))
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            place = rng.randrange(len(line))
+            line[place : place + rng.randrange(3)] = rng.choice(pieces)
+        lines.append(bytes(line))
+    together, faults = read(read_jsonl, b"\n".join(lines), "a.jsonl")
+    alone = [read(read_jsonl, b" \n" * number + line, "a.jsonl") for number, line in enumerate(lines)]
+    assert together == [one for records, _ in alone for one in records]
+    assert [(one.line, one.fault) for one in faults] == [(one.line, one.fault) for _, all_ in alone for one in all_]

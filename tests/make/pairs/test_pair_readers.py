@@ -206,8 +206,50 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
         ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
         ("a.jsonl", '{"id": 1, "good": "x"}\n', "line 1: bad is missing"),
         ("a.txt", "", "'.txt' is not a format of pairs (allowed: .tsv, .csv, .jsonl"),
-        ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read as UTF-8 text"),
+        ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
         ("a.tsv", "", "it contains no pairs"),
+        ("a.tsv", "id\tgood\tbad\tgood\n1\tx\ty\tz\n", "line 1: the column 'good' is there twice"),
+        ("a.tsv", "id\tgood\tbad\t\n1\tx\ty\tz\n", "line 2: a column has the name ''; give it one"),
+        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "line 2: item is empty"),
+        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "line 2: cluster_f is empty"),
+        (
+            "a.tsv",
+            f"id\tgood\tbad\n1\tx\t{'y' * 131_073}\n",
+            "line 2: field larger than field limit (131072); is a quote",
+        ),
+        ("a.tsv", "id\tgood\tbad\n1\tx\ty\0\n", "line 2: a NUL is not text"),
+        ("a.csv", 'id,good,bad\n1,x,"y\n', "line 2: unexpected end of data; is a quote left open"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "good": "z"}',
+            "line 1: not valid JSON: the key 'good' is there twice",
+        ),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "\\ud800"}',
+            "line 1: 'bad' is '\\ud800', which has half a surrogate pair",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": "a\\u0000"}', "line 1: 'bad' is 'a\\x00', which has a NUL"),
+        ("a.jsonl", f'{{"id": {"9" * 5_000}, "good": "x", "bad": "y"}}', "line 1: not valid JSON: Exceeds the limit"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "p": 1e999}',
+            "line 1: not valid JSON: '1e999' is not a number",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": "y", "p": NaN}', "line 1: not valid JSON: 'NaN' is not a number"),
+        ("a.jsonl", "[" * 50_000, "line 1: is nested too deeply"),
+        (
+            "a.jsonl",
+            f'{{"id": 1, "good": "x", "bad": "{"y" * 131_073}"}}',
+            "line 1: 'bad' has 131,073 characters; at most",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": ["y"]}', "line 1: bad is ['y']; write a string"),
+        ("a.jsonl", '{"id": 1.5, "good": "x", "bad": "y"}', "line 1: id is 1.5; write a string or a whole number"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "k": 1}\n{"id": 2, "good": "x", "bad": "y"}',
+            "line 2: the columns",
+        ),
     ],
 )
 def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
@@ -216,6 +258,49 @@ def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message)
         read_pairs(tmp_path / name)
     assert str(raised.value).startswith(str(tmp_path / name))
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("sentence_good", None, "sentence_good is empty; give it a value, or take the row out"),
+        ("sentence_good", "  ", "sentence_good is empty"),
+        ("sentence_bad", True, "sentence_bad is True; write a string"),
+        ("sentence_bad", ["a", "b"], "sentence_bad is ['a', 'b']; write a string"),
+        ("sentence_bad", 7, "sentence_bad is 7; write a string"),
+        ("UID", "", "UID is empty"),
+        ("pairID", False, "pairID is False; write a string or a whole number"),
+        ("linguistics_term", {}, "linguistics_term is {}; write a string or a whole number"),
+    ],
+)
+def test_a_paradigm_with_something_else_than_texts_and_names_is_refused(tmp_path, column, value, message):
+    path = tmp_path / "toy.jsonl"
+    path.write_text(blimp_row(0, "It is Ann.", "It is a Ann.") + "\n" + blimp_row(1, "A.", "B.", **{column: value}))
+    with pytest.raises(DataError) as raised:
+        read_blimp(path)
+    assert str(raised.value).startswith(f"{path}, line 2: {message}")
+
+
+@pytest.mark.parametrize("place", [12, -8, -1])  # in the compressed body, in its checksum, at its end
+def test_a_damaged_compressed_file_is_told(tmp_path, place):
+    path = tmp_path / "toy.jsonl.gz"
+    content = bytearray(gzip.compress(blimp_row(0, "It is Ann.", "It is a Ann.").encode(), mtime=0))
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"toy\.jsonl\.gz: cannot be read: .*; fetch or write the file again"):
+        read_blimp(path)
+
+
+def test_empty_cells_of_aann_are_told_with_their_line(tmp_path):
+    (tmp_path / "toy.csv").write_text(f"{AANN}1,She ate.,,,x,x,x,x,x\n")
+    with pytest.raises(DataError, match=r"toy\.csv, line 2: aann is empty; give it a value, or take the row out"):
+        read_aann(tmp_path / "toy.csv")
+
+
+@pytest.mark.parametrize("files", ["/etc/*", "", "a**"])
+def test_a_pattern_that_names_no_files_of_the_folder_is_told(tmp_path, files):
+    with pytest.raises(DataError, match="names no files in this folder"):
+        read_benchmark(tmp_path, benchmark(files=files), seed=1)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

@@ -137,15 +137,22 @@ def test_what_only_certain_rows_make_together_is_refused(tmp_path, people, artic
         render_pairs("x", content, people, 4, seed=0)
 
 
-def test_an_item_is_clustered_by_its_frame_its_people_and_the_large_groups_it_draws_from(tmp_path, people):
+def test_an_item_is_clustered_by_its_frame_its_wording_its_people_and_the_large_groups_it_draws_from(tmp_path, people):
     [pair, *_] = render_pairs("x", load_text(tmp_path, people), people, 1, seed=0).pairs
     assert {pair.clusters["noun1"], pair.clusters["noun2"]} == {pair.context.split()[0], pair.context.split()[2]}
     verbs = ", ".join(f"{{other: v{number}}}" for number in range(10))
     text = WORD_LISTS.format(article="the", other="tart").replace("{other: loaf}, {other: tart}", verbs)
     (tmp_path / "large").mkdir()
     [large, *_] = render_pairs("x", load_text(tmp_path / "large", people, text), people, 1, seed=0).pairs
-    assert set(large.clusters) == {"frame", "others"}
+    assert set(large.clusters) == {"frame", "others", "wording"}
     (tmp_path / "small").mkdir()
     text = WORD_LISTS.format(article="the", other="tart")
     [small, *_] = render_pairs("x", load_text(tmp_path / "small", people, text), people, 1, seed=0).pairs
-    assert set(small.clusters) == {"frame"}
+    assert set(small.clusters) == {"frame", "wording"}
+
+
+def test_a_diagnostic_has_its_wording_whichever_of_its_two_forms_is_right(tmp_path, people):
+    pairs = render_pairs("x", load_text(tmp_path, people), people, 2, seed=0).pairs
+    wordings = {pair.groups["variant"]: pair.clusters["wording"] for pair in pairs}
+    assert len(set(wordings.values())) == len(wordings)
+    assert all(wording.startswith("x ") and "{" in wording for wording in wordings.values())

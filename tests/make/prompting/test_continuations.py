@@ -73,3 +73,28 @@ def test_what_cannot_be_filled_or_joined_is_refused(continuations, change, messa
 def test_the_third_option_names_neither_of_the_others(continuations):
     with pytest.raises(PromptError, match="answer A must have the field"):
         continuations(lambda content: content["reasoning"]["question"]["answers"].update(A=" {b}.", B=" {a}."))
+
+
+def test_a_text_that_lists_the_options_shows_them_in_any_order():
+    continuations = load_continuations(ROOT / "prompts")
+    neither = continuations.reasoning["letters"].neither
+    choice = continue_reasoning("x", RIDDLE, "letters", continuations, "CAB")
+    shown = f"Question: who is older?\nA. {neither}\nB. Ann\nC. Bob\nAnswer:"
+    assert choice.context == f"Ann is older than Bob.\n{shown}"
+    assert choice.answers == {"A": " A", "B": " B", "C": " C"}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("letters", {"neither": None}, "a text that lists the options must have"),
+        ("letters", {"text": "{text} {question} A. {a} B. {b}"}, "a text that lists the options must have"),
+        ("letters", {"answers": {"A": " {b}", "B": " B", "C": " C"}}, "answer A may have no field but {a}"),
+        ("question", {"neither": "Nobody knows."}, "neither is the third option of a text that lists them"),
+    ],
+)
+def test_a_text_lists_all_options_or_none(continuations, name, change, message):
+    with pytest.raises(PromptError) as raised:
+        continuations(lambda content: content["reasoning"][name].update(change))
+    assert f"continuations.yaml: reasoning.{name}" in str(raised.value)
+    assert message in str(raised.value)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from conftest import ROOT
@@ -19,7 +21,8 @@ reasoned: "Think, then a digit."
 REASONING = """\
 prompts:
   plain: {rephrases: null, unsure: false, text: "Choose."}
-item: "{text} {question} A {a} B {b} C nobody"
+item: "{text} {question} A {a} B {b} C {c}"
+neither: nobody
 direct: "One letter."
 reasoned: "Think, then a letter."
 """
@@ -98,7 +101,9 @@ def test_the_prompts_of_the_project():
     reasoning = load_reasoning_prompts(ROOT / "prompts").prompts
     unsure = [prompt.unsure for prompt in reasoning.values() if prompt.rephrases is None]
     assert sorted(unsure) == [False, False, True, True]
-    assert all(("C" in prompt.text.replace("A, B or C", "")) == prompt.unsure for prompt in reasoning.values())
+    assert all(("{unsure}" in prompt.text) == prompt.unsure for prompt in reasoning.values())
+    # No prompt names a letter by itself: which option a letter stands for depends on the order.
+    assert not any(re.search(r"\b[BC]\b", prompt.text.replace("A, B or C", "")) for prompt in reasoning.values())
     texts = [prompt.text for prompts in (inference, reasoning) for prompt in prompts.values()]
     assert len(texts) == len(set(texts))
 
@@ -106,3 +111,23 @@ def test_the_prompts_of_the_project():
 def test_each_digit_is_explained_in_every_prompt():
     for prompt in load_inference_prompts(ROOT / "prompts").prompts.values():
         assert all(prompt.text.count(digit) == 1 for digit in "012"), prompt.text
+
+
+def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(tmp_path):
+    text = REASONING.replace(
+        "prompts:", 'prompts:\n  when: {rephrases: null, unsure: true, text: "If unsure {unsure}."}'
+    )
+    prompts = load_reasoning_prompts(write(tmp_path, "reasoning", text))
+    item = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
+    asked = {
+        order: ask_reasoning(item, "when", prompts, chain_of_thought=False, order=order) for order in ("BCA", "CAB")
+    }
+    assert asked["BCA"] == "If unsure B.\n\nAnn is old. Who is old? A Ann B nobody C Bob\n\nOne letter."
+    assert asked["CAB"] == "If unsure A.\n\nAnn is old. Who is old? A nobody B Bob C Ann\n\nOne letter."
+
+
+@pytest.mark.parametrize(("unsure", "text"), [("true", "If unsure, choose C."), ("false", "Or choose {unsure}.")])
+def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(tmp_path, unsure, text):
+    changed = REASONING.replace('unsure: false, text: "Choose."', f'unsure: {unsure}, text: "{text}"')
+    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
+        load_reasoning_prompts(write(tmp_path, "reasoning", changed))

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 
 from conftest import ITEMS, ROOT
@@ -39,6 +40,7 @@ def settings(**changes):
         "inference_prompts": ["short", "long"],
         "reasoning_prompts": ["plain"],
         "chain_of_thought": [False, True],
+        "option_orders": "paper",
         "shots": [{"number": 0, "sources": [], "of_the_construction": True}],
         "continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1},
     }
@@ -147,3 +149,85 @@ def test_fewer_shots_leave_the_items_as_they_are(material):
 def test_an_unknown_continuation_is_told(material):
     with pytest.raises(PromptError, match="continuation 'questoin' is unknown; did you mean 'question'"):
         choices(material, settings(), inference=["questoin"])
+
+
+ONE_SETTING = ["item", "prompt", "shots", "examples", "chain_of_thought"]
+
+
+def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_follows(material):
+    table = questions(material, settings(option_orders="rotated"))
+    reasoning = table[table["kind"] == "reasoning"]
+    items = {item.id: item for item in material.reasonings}
+    neither = load_reasoning_prompts(ROOT / "prompts").neither
+    for (item, *_), own in reasoning.groupby(ONE_SETTING):
+        shown = {items[item].a, items[item].b, neither}
+        assert len(own) == 3
+        for column in ("option_a", "option_b", "option_c"):
+            assert set(own[column]) == shown
+        assert set(own["gold"]) == set("ABC")
+        for row in own.itertuples():
+            right = {"A": items[item].a, "B": items[item].b, "C": neither}[items[item].gold]
+            assert getattr(row, f"option_{row.gold.lower()}") == right
+            lines = [f"{letter.upper()}. {getattr(row, f'option_{letter}')}" for letter in "abc"]
+            assert "\n".join(lines) in row.question
+    assert table["id"].is_unique
+    assert table["question"].is_unique
+
+
+def test_the_paper_s_order_has_the_same_ids_whether_or_not_there_are_others(material):
+    paper = questions(material, settings())
+    rotated = questions(material, settings(option_orders="rotated"))
+    pd.testing.assert_frame_equal(paper, rotated[rotated["order"].isin(["", "ABC"])].reset_index(drop=True))
+    assert (paper.loc[paper["kind"] == "reasoning", "option_c"].nunique(), set(paper["order"])) == (1, {"", "ABC"})
+
+
+def test_a_prompt_that_says_what_to_choose_when_unsure_names_the_letter_of_that_option(material):
+    table = questions(material, settings(option_orders="rotated", reasoning_prompts=["plain-unsure"]))
+    reasoning = table[table["kind"] == "reasoning"]
+    for row in reasoning.itertuples():
+        (letter,) = (letter for letter in "ABC" if "information" in getattr(row, f"option_{letter.lower()}"))
+        assert f"If you are not sure, choose {letter}." in row.question
+    assert reasoning["order"].nunique() == 3
+
+
+def test_frames_that_are_drawn_have_a_and_b_right_equally_often():
+    name = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")) if has_frames(path))
+    items = load_items(name, ROOT / "constructions")
+    of_project = Material({}, render_reasonings(items, name, seed=1), {}, {})
+    plain = settings(sets=["reasoning"], chain_of_thought=[False])
+    prompts = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
+    for number in (1, 2, 3, 5):
+        asked = plain.model_copy(update={"premises": number})
+        table = build_questions(name, of_project, *prompts, asked, seed=1)
+        assert table["cluster_premise"].nunique() == number
+        golds = table[table["answerable"]].groupby("test")["gold"].value_counts().unstack(fill_value=0)
+        assert ((golds["A"] - golds["B"]).abs() <= 1).all()
+
+
+def has_frames(path):
+    return bool(load_items(path.parent.name, path.parents[1]).reasoning)
+
+
+def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_in_every_order(material):
+    asked = settings(option_orders="rotated", chain_of_thought=[False])
+    once, _ = choices(material, asked)
+    assert once.equals(choices(material, settings(chain_of_thought=[False]))[0])
+    listed, answers = choices(material, asked, reasoning=["letters"])
+    reasoning = listed[listed["kind"] == "reasoning"]
+    assert (reasoning.groupby("item")["order"].agg(set).map(len) == 3).all()
+    assert (reasoning.groupby("item")["gold"].agg(set) == set("ABC")).all()
+    own = answers[answers["id"].isin(reasoning["id"])]
+    assert own.groupby("id")["text"].agg(list).map(sorted).map(tuple).unique().tolist() == [(" A", " B", " C")]
+    in_words = questions(material, asked)
+    assert set(in_words["item"]) == set(once["item"]) == set(listed["item"])
+
+
+def test_an_inference_has_its_template_as_a_cluster_and_a_multiple_choice_item_has_none(material):
+    table = questions(material, settings())
+    inferences = table[table["kind"] == "inference"]
+    assert (inferences["cluster_wording"] == "toy " + inferences["template"]).all()
+    reasoning = table[table["kind"] == "reasoning"]
+    assert (reasoning["cluster_wording"] == reasoning["item"]).all()
+    assert set(reasoning["template"]) == {""}
+    templatic = inferences[inferences["set"] == "templatic"]
+    assert (templatic.groupby("cluster_wording")["gold"].nunique() == 1).all()

@@ -114,14 +114,17 @@ def test_tables_hold_every_feature_and_cluster(generated):
     assert set(draw_table(generated.draws)["id"]) == set(table["id"])
 
 
-GRAMMARS = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/train.cfg"))
+GRAMMARS = sorted(path.parts[-3] for path in (ROOT / "constructions").glob("*/grammars/train.cfg"))
+SECOND = sorted(path.parts[-3] for path in (ROOT / "constructions").glob("*/grammars/balanced_train.cfg"))
 
 
-@pytest.mark.parametrize("name", GRAMMARS)
-def test_every_construction_with_grammars_can_be_generated(name):
+@pytest.mark.parametrize(
+    ("name", "source"), [*((name, "generated") for name in GRAMMARS), *((name, "balanced") for name in SECOND)]
+)
+def test_every_construction_with_grammars_can_be_generated(name, source):
     """The contract: grammars parse, halves are disjoint, markers are right, and every cell gives two sentences."""
-    construction = load_construction(name, ROOT / "constructions")
-    grammars = load_grammars(name, construction, ROOT / "constructions")
+    construction = load_construction(name, ROOT / "constructions").for_source(source)
+    grammars = load_grammars(name, construction, ROOT / "constructions", source=source)
     assert not generate_sentences(name, construction, grammars, per_label=2, seed=1).shortfalls
 
 

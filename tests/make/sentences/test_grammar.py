@@ -15,8 +15,8 @@ def write(path, *lines):
 
 def test_the_papers_grammars_parse_and_share_no_content_word():
     categories = ["ADV", "NUM", "NOUN", "VERB"]
-    check_lexical_halves(CC / "train.cfg", CC / "test.cfg", categories)
-    words = content_words(read_grammar(CC / "train.cfg", categories), categories)
+    check_lexical_halves(CC / "grammars/train.cfg", CC / "grammars/test.cfg", categories)
+    words = content_words(read_grammar(CC / "grammars/train.cfg", categories), categories)
     assert len(words) == 40
     assert words["twenty-one"] == "NUM"
 
@@ -61,3 +61,16 @@ def test_a_shared_content_word_is_named_with_both_lines(tmp_path):
 def test_words_below_a_content_category_count_and_others_do_not():
     grammar = CFG.fromstring("S -> D N\nD -> 'the'\nN -> ANIMAL | 'car'\nANIMAL -> 'cat' | ANIMAL")
     assert set(content_words(grammar, ["N"])) == {"cat", "car"}
+
+
+def test_a_quote_in_a_wrong_place_is_told_with_its_line(tmp_path):
+    """What stands between the quotes is then text, and the words themselves are symbols, without spaces around them."""
+    path = write(tmp_path / "g.cfg", "S -> A", "A -> 'B '0' 'the' C .'")
+    with pytest.raises(ConstructionError, match=r"g\.cfg, line 2: 0 is used and has no rule"):
+        read_grammar(path)
+
+
+def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path):
+    (tmp_path / "g.cfg").write_bytes("S -> 'a'\nA -> 'é'\n".encode("latin-1"))
+    with pytest.raises(ConstructionError, match=r"g\.cfg, line 2: the byte 0xe9 is not UTF-8; save the file as UTF-8"):
+        read_grammar(tmp_path / "g.cfg")

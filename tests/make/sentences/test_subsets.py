@@ -35,7 +35,7 @@ def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
 
 
 def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
-    rows = balance(sentences(full(range(10, 31))), "length", train_per_label=2, test_per_label=3, seed=1).rows
+    rows = balance(sentences(full(range(10, 31))), "length", train_per_label=2, test_per_label=3, draws=1, seed=1).rows
     values = rows.groupby("split")["value"].agg(["min", "max"])
     assert values.loc["train"].tolist() == [10, 15]  # 10 + 20 / 4
     assert values.loc["test"].tolist() == [10, 30]
@@ -52,7 +52,7 @@ def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
 def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):
     counts = full(range(0, 2), 5) | counts
     table = sentences(counts)
-    subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, seed=1)
+    subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, draws=1, seed=1)
     if subset.rows.empty:
         return
     assert subset.rows["id"].is_unique
@@ -74,7 +74,7 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
 
 def test_a_value_short_of_one_label_is_dropped_for_both():
     counts = full(range(4)) | {("test", 3, "negative"): 1}
-    subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, seed=1)
+    subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, draws=1, seed=1)
     assert subset.rows.query("split == 'test'")["value"].max() == 2
     assert subset.dropped == [Shortfall("test", "length", 3, "negative", 2, 1)]
 
@@ -83,16 +83,18 @@ def test_the_order_of_the_sentences_changes_nothing():
     table = sentences(full(range(6), 5))
     shuffled = table.iloc[np.random.default_rng(0).permutation(len(table))]
     first, second = (
-        balance(one, "length", train_per_label=2, test_per_label=2, seed=1).rows for one in (table, shuffled)
+        balance(one, "length", train_per_label=2, test_per_label=2, draws=1, seed=1).rows for one in (table, shuffled)
     )
     pd.testing.assert_frame_equal(first, second)
 
 
 @pytest.mark.parametrize(("part", "sizes"), [("test", (1, 4)), ("train", (4, 1))])
 def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, sizes):
-    subset = balance(sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], seed=1)
+    subset = balance(
+        sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], draws=1, seed=1
+    )
     assert subset.rows.empty
-    assert subset.rows.columns.tolist() == ["feature", "split", "value", "label", "id"]
+    assert subset.rows.columns.tolist() == ["feature", "split", "draw", "value", "label", "id"]
     values = range(4) if part == "test" else [0]  # the lowest quarter
     wanted = [Shortfall(part, "length", value, label, 4, 3) for value in values for label in LABELS]
     assert subset.dropped == wanted
@@ -102,7 +104,7 @@ def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every
 def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
     table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])
     table = table.reindex(columns=["id", "split", "label"])
-    rows = all_sentences(table, seed=1)
+    rows = all_sentences(table, draws=1, seed=1)
     for split in ("train", "test"):
         rarer = min(kinds.count((split, label)) for label in LABELS)
         drawn = rows[rows["split"] == split]
@@ -116,7 +118,7 @@ def test_no_shortfalls_are_a_table_with_columns_and_no_rows():
 
 
 def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
-    return Subsets(**{"train_per_label": 2, "test_per_label": 2} | changes, all_sentences=all_sentences)
+    return Subsets(**{"train_per_label": 2, "test_per_label": 2, "draws": 1} | changes, all_sentences=all_sentences)
 
 
 def draw(table: pd.DataFrame, features: list[str], wanted: Subsets, drawn_for: dict[str, list[str]] | None = None):
@@ -131,7 +133,7 @@ def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
     subsets = draw(table, ["length", "depth"], sizes(), {"length": half, "depth": table["id"].tolist()})
     rows = subsets.rows
     assert set(rows.loc[rows["feature"] == "length", "id"]) <= set(half)
-    expected = balance(table, "depth", train_per_label=2, test_per_label=2, seed=1).rows
+    expected = balance(table, "depth", train_per_label=2, test_per_label=2, draws=1, seed=1).rows
     pd.testing.assert_frame_equal(rows[rows["feature"] == "depth"].reset_index(drop=True), expected)
 
 
@@ -162,6 +164,36 @@ def test_a_feature_without_a_column_is_named():
 def test_the_sizes_of_the_parts_are_those_of_the_rows():
     rows = draw(sentences(full(range(10, 31))), ["length"], sizes(test_per_label=3)).rows
     assert part_sizes(rows).to_numpy().tolist() == [
-        ["length", "train", 6 * 2 * 2, 6, 10, 15],
-        ["length", "test", 21 * 2 * 3, 21, 10, 30],
+        ["length", "train", 6 * 2 * 2, 1, 6 * 2 * 2, 6, 10, 15],
+        ["length", "test", 21 * 2 * 3, 1, 21 * 2 * 3, 21, 10, 30],
     ]
+
+
+def test_the_training_part_is_drawn_several_times_from_its_quarter_and_the_test_part_once():
+    table = sentences(full(range(10, 31), 6))
+    once, often = (draw(table, ["length"], sizes(draws=draws)).rows for draws in (1, 4))
+    train = often[often["split"] == "train"]
+    assert train.groupby("draw").size().tolist() == [6 * 2 * 2] * 4
+    assert (train.groupby(["draw", "value", "label"]).size() == 2).all()
+    assert train.groupby("draw")["id"].agg(frozenset).nunique() == 4
+    assert set(often.loc[often["split"] == "test", "draw"]) == {0}
+    pd.testing.assert_frame_equal(often[often["draw"] == 0].reset_index(drop=True), once)
+
+
+def test_draws_of_all_sentences_differ_in_the_more_frequent_label():
+    table = sentences({("train", 0, "positive"): 3, ("train", 0, "negative"): 12, ("test", 0, "positive"): 1})
+    rows = draw(table, [], sizes(all_sentences=True, draws=3)).rows
+    drawn = rows[rows["split"] == "train"].groupby(["label", "draw"])["id"].agg(frozenset)
+    assert (drawn["positive"].nunique(), drawn["negative"].nunique()) == (1, 3)
+
+
+def test_draws_that_cannot_differ_are_refused():
+    message = r"^toy, mined: all 3 draws of the training part have the same sentences, .* train_per_label: 2 of them"
+    with pytest.raises(DataError, match=message):
+        draw(sentences(full(range(4), 2)), ["length"], sizes(draws=3))
+
+
+def test_several_draws_are_one_part_whose_different_sentences_are_counted():
+    rows = draw(sentences(full(range(10, 31), 4)), ["length"], sizes(draws=20)).rows
+    train = part_sizes(rows).set_index("split").loc["train"]
+    assert (train["sentences"], train["draws"], train["distinct"]) == (6 * 2 * 2, 20, 6 * 2 * 4)

@@ -1,11 +1,14 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
-from cxprobe.measure.probing.probes import Fitting, ProbeRows, Regularisation, align, fit_and_predict, probe_layers
+from cxprobe.measure.probing.probes import Fitting, Regularisation, align, fit_and_predict, for_each_layer
 
 RIDGE = Regularisation(C=1.0, l1_ratio=0.0, standardise=False)
 
@@ -47,33 +50,49 @@ def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
         fit(x * 100, y, x, max_iter=2)
 
 
-def layers_and_rows():
+def layers():
     x, y = blobs(300)
     noise = np.random.default_rng(3).normal(size=x.shape).astype(np.float32)
-    return np.stack([noise, x]), y, ProbeRows(np.arange(200), y[:200], np.arange(200, 300))
+    return np.stack([noise, x]), y
+
+
+def probe_one(labels, layer, vectors):
+    return layer, fit(vectors[:200], labels[:200], vectors[200:])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_each_layer_has_a_probe_of_its_own_however_many_run_at_a_time(tmp_path, jobs):
-    vectors, y, rows = layers_and_rows()
+def test_each_layer_has_work_of_its_own_however_much_is_done_at_a_time(tmp_path, jobs):
+    vectors, y = layers()
     np.save(tmp_path / "v.npy", vectors)
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    found = probe_layers(mapped, rows, [RIDGE, RIDGE], Fitting(1000, 0, "toy"), jobs=jobs)
-    expected = [fit(layer[rows.train], rows.train_labels, layer[rows.test]) for layer in vectors]
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-    accuracy = ((found > 0.5) == y[rows.test]).mean(axis=1)
+    counted: list[int] = []
+    numbers, found = zip(
+        *for_each_layer(mapped, partial(probe_one, y), jobs=jobs, progress=counted.append), strict=True
+    )
+    assert (numbers, counted) == ((0, 1), [1, 1])
+    np.testing.assert_allclose(found, [fit(layer[:200], y[:200], layer[200:]) for layer in vectors], rtol=1e-6)
+    accuracy = ((np.stack(found) > 0.5) == y[200:]).mean(axis=1)
     assert accuracy[0] < 0.65
     assert accuracy[1] > 0.9
 
 
+def test_a_layer_may_be_a_sparse_matrix():
+    vectors, y = layers()
+    sparse = [csr_array(layer) for layer in vectors]
+    for (_, one), (_, other) in zip(
+        *(for_each_layer(v, partial(probe_one, y), jobs=1) for v in (vectors, sparse)), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+
+
 def test_shuffled_labels_give_chance():
-    vectors, y, rows = layers_and_rows()
+    vectors, y = layers()
     rng = np.random.default_rng(0)
     accuracies = []
     for _ in range(20):
-        shuffled = ProbeRows(rows.train, rng.permutation(rows.train_labels), rows.test)
-        found = probe_layers(vectors, shuffled, [RIDGE, RIDGE], Fitting(1000, 0, "toy"), jobs=1)
-        accuracies.append(((found > 0.5) == y[rows.test]).mean(axis=1))
+        shuffled = np.concatenate([rng.permutation(y[:200]), y[200:]])
+        found = for_each_layer(vectors, partial(probe_one, shuffled), jobs=1)
+        accuracies.append([((p > 0.5) == y[200:]).mean() for _, p in found])
     assert np.abs(np.mean(accuracies, axis=0) - 0.5).max() < 0.1
 
 

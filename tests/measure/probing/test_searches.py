@@ -13,6 +13,7 @@ from cxprobe.measure.probing import (
     Search,
     Tuned,
     count_searches,
+    not_searched,
     parameter_importances,
     search_all,
     search_figures,
@@ -22,6 +23,7 @@ from cxprobe.measure.probing import (
     write_study,
 )
 from cxprobe.params import SearchRange, TuneProbes
+from cxprobe.records import LABELS
 from cxprobe.storage.arrays import Features
 
 SPACE = {
@@ -45,7 +47,7 @@ def tuned(accuracies=ACCURACIES) -> Tuned:
     best = max((trial for trial in trials if trial.value is not None), key=lambda trial: trial.value)
     for trial in trials:
         trial.datetime_start = trial.datetime_complete = trials[0].datetime_start
-    return Tuned(Regularisation(**best.params), best.value, trials)
+    return Tuned(Regularisation(**best.params), best.value, 3, trials)
 
 
 @pytest.fixture
@@ -63,6 +65,7 @@ def test_the_best_setting_of_each_search_is_a_row(searches):
         "l1_ratio": 0.0,
         "standardise": False,
         "accuracy": 0.8,
+        "folds": 3,
         "trials": 3,
         "not_converged": 1,
     }
@@ -143,27 +146,42 @@ def test_figures_without_any_importance_say_why():
     assert figures["parameter_importance"].texts[-1].get_text() == "all settings are equally accurate"
 
 
-def test_a_source_that_is_too_small_for_the_folds_is_left_out(tmp_path):
-    rng = np.random.default_rng(0)
-    counted: list[int] = []
+def source(rows: pd.DataFrame) -> ProbedSource:
+    ids = [f"s{number}" for number in range(len(rows))]
+    vectors = np.random.default_rng(0).normal(size=(2, len(rows), 3)).astype(np.float32)
+    named = rows.assign(feature="length", split="train", draw=0, id=ids)
+    return ProbedSource(named, Features(ids, vectors), ("digest",))
 
-    def source(size: int) -> ProbedSource:
-        ids = [f"s{number}" for number in range(size)]
-        rows = {"feature": "length", "split": "train", "label": ["positive", "negative"] * (size // 2), "id": ids}
-        vectors = rng.normal(size=(2, size, 3)).astype(np.float32)
-        return ProbedSource(pd.DataFrame(rows | {"cluster_template": ids}), Features(ids, vectors), ("digest",))
 
-    sources = {"generated": source(20), "mined": source(4)}
+def test_few_templates_have_fewer_folds_and_where_there_is_one_the_defaults_are_used_and_named(tmp_path):
+    def of(templates: int) -> ProbedSource:
+        names = [f"t{number}" for number in range(templates)] * 2
+        return source(
+            pd.DataFrame({"label": LABELS[:1] * templates + LABELS[1:] * templates, "cluster_template": names})
+        )
+
+    sources = {"generated": of(8), "balanced": of(2), "mined": of(1)}  # the last one has two sentences
     settings = TuneProbes(
         enabled=True,
         trials=2,
-        folds=3,
+        folds=5,
         C=SearchRange(low=1e-4, high=1e2),
         l1_ratio=[0.0],
         standardise=[False],
         jobs=1,
     )
+    counted: list[int] = []
     found = search_all(sources, settings, Fitting(1000, 1, "toy"), scratch=tmp_path, progress=counted.append)
-    assert list(found) == [Search("generated", "length", layer) for layer in range(2)]
-    assert count_searches(sources, settings.folds) == len(found)
+    assert list(found) == [Search(name, "length", layer) for name in ("generated", "balanced") for layer in range(2)]
+    assert settings_table(found)["folds"].tolist() == [5, 5, 2, 2]
+    assert count_searches(sources) == len(found)
     assert sum(counted) == settings.trials * len(found)
+    (left_out,) = not_searched(sources).to_dict("records")
+    reason = left_out.pop("reason")
+    assert left_out == {"source": "mined", "feature": "length", "positive": 1, "negative": 1}
+    assert "two templates of each label, so the settings of fit_probes are used" in reason
+
+
+def test_where_everything_is_searched_nothing_is_named():
+    assert not_searched({}).columns.tolist() == ["source", "feature", "positive", "negative", "reason"]
+    assert not_searched({}).empty

@@ -5,7 +5,7 @@ import pytest
 from cxprobe.errors import ProbeError
 from cxprobe.measure.probing import Fitting, ProbedSource, tuning
 from cxprobe.measure.probing.probes import ProbeRows
-from cxprobe.measure.probing.tuning import has_folds, tune_layers, tune_subset
+from cxprobe.measure.probing.tuning import tune_layers, tune_subset
 from cxprobe.params import SearchRange, TuneProbes
 from cxprobe.storage.arrays import Features
 
@@ -65,6 +65,7 @@ def source() -> ProbedSource:
         {
             "feature": "length",
             "split": "train",
+            "draw": 0,
             "label": np.where(LABELS, "positive", "negative"),
             "id": [f"s{number}" for number in range(120)],
             "cluster_template": TEMPLATES,
@@ -125,8 +126,21 @@ def test_no_setting_that_converges_is_an_error(tmp_path):
         tune(tmp_path, settings(trials=2, standardise=[False], C=SearchRange(low=1e4, high=1e5)), max_iter=1)
 
 
-@pytest.mark.parametrize(("folds", "enough"), [(2, True), (3, False)])
-def test_folds_need_as_many_templates_of_both_labels_in_the_training_part(folds, enough):
-    rows = [("train", "positive", "a"), ("train", "positive", "b"), ("train", "negative", "c")]
-    rows += [("train", "negative", "d"), ("train", "negative", "e"), ("test", "positive", "f")]
-    assert has_folds(pd.DataFrame(rows, columns=["split", "label", "cluster_template"]), folds) == enough
+def test_there_are_fewer_folds_where_a_label_has_few_templates(tmp_path):
+    few = np.array([f"template {i // 30}" for i in range(120)], dtype=object)
+    found = tune_layers(VECTORS, ROWS, few, settings(trials=1, folds=5), Fitting(1000, 1, "toy"), storage=tmp_path)
+    assert [tuned.folds for tuned in found] == [2, 2]
+
+
+def test_a_label_with_one_template_cannot_be_searched(tmp_path):
+    one = np.where(LABELS, "same", TEMPLATES)
+    with pytest.raises(ProbeError, match="toy, layer 0: no folds can be made, since a label has fewer than two"):
+        tune_layers(VECTORS, ROWS, one, settings(), Fitting(1000, 1, "toy"), storage=tmp_path)
+
+
+def test_the_first_training_draw_is_searched_alone(tmp_path):
+    data = source()
+    other = data.rows.assign(draw=1, label=data.rows["label"].to_numpy()[::-1])
+    both = pd.concat([data.rows, other], ignore_index=True)
+    found = tune_subset(both, data, settings(trials=2), Fitting(1000, 1, "toy"), scratch=tmp_path / "both")
+    assert found == subset_of(tmp_path / "first", settings(trials=2))

@@ -60,7 +60,12 @@ def find_packages(names: Path) -> list[Package]:
     """
     if not names.is_file():
         raise DataError(f"{names} does not exist; it must name the packages of the corpus, one a line")
-    lines = names.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = names.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as fault:
+        raise DataError(
+            f"{names}: byte {fault.start} is not UTF-8; save it as UTF-8, with the names of packages, one a line"
+        ) from None
     wanted = [name for line in lines if (name := line.partition("#")[0].strip())]
     found = {name: _installed(name) for name in wanted}
     absent = [name for name, package in found.items() if package is None]

@@ -1,10 +1,14 @@
 """A corpus of params.yaml: what it consists of, and how it becomes files that can be read one by one."""
 
+import errno
 import hashlib
-from collections.abc import Mapping
+import stat
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
 
 import pandas as pd
 from datatrove.io import DataFolder, get_datafolder
@@ -14,8 +18,11 @@ from cxprobe.make.corpora.installed import digest_of, find_packages, write_insta
 from cxprobe.params import Corpus, FilesCorpus, InstalledCorpus
 from cxprobe.records.corpora import CorpusFiles
 
+T = TypeVar("T")
+
 # Which files of a folder are read if params.yaml does not say.
 _PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*"}
+_ANSWERS_WITHIN = 15.0  # seconds for one small question to a storage; its own library may try for minutes
 _MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # as local files, S3 and others call the time
 
 
@@ -26,14 +33,13 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
         Columns name, size (in bytes) and modified for files; name and version for installed packages.
 
     Raises:
-        DataError: There are no files, or a package is not installed.
+        DataError: There are no files, one of them is no file, the storage is out of reach, or a package is not
+            installed.
     """
     if isinstance(corpus, InstalledCorpus):
         packages = find_packages(Path(corpus.packages))
         return pd.DataFrame([(one.name, one.version) for one in packages], columns=["name", "version"])
-    folder, shards = _files(corpus)
-    infos = ((shard, folder.info(shard)) for shard in shards)
-    rows = [(shard, info["size"], _modified(info)) for shard, info in infos]
+    rows = [(shard, info["size"], _modified(info)) for shard, info in _files(corpus).items()]
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
 
@@ -41,7 +47,7 @@ def open_corpus(corpus: Corpus, scratch: Path) -> CorpusFiles:
     """Return a corpus ready to be read; that of installed packages is written into a folder of ``scratch`` first.
 
     Raises:
-        DataError: There are no files, or a package is not installed.
+        DataError: As of `list_corpus`.
     """
     if isinstance(corpus, InstalledCorpus):
         packages = find_packages(Path(corpus.packages))
@@ -49,20 +55,80 @@ def open_corpus(corpus: Corpus, scratch: Path) -> CorpusFiles:
         written = write_installed_corpus(packages, place, corpus.shards)
         names = tuple(f"{number:03d}.jsonl" for number in range(corpus.shards))
         return CorpusFiles(str(place.resolve()), names, "jsonl", "text", "url", written.digest)
-    folder, shards = _files(corpus)
-    sizes = [(shard, folder.info(shard)["size"]) for shard in shards]
+    files = _files(corpus)
+    sizes = [(shard, info["size"]) for shard, info in files.items()]
     digest = hashlib.sha256(repr(sizes).encode()).hexdigest()
-    return CorpusFiles(_place(corpus), shards, corpus.format, corpus.text, corpus.url, digest)
+    return CorpusFiles(_place(corpus), tuple(files), corpus.format, corpus.text, corpus.url, digest)
 
 
-def _files(corpus: FilesCorpus) -> tuple[DataFolder, tuple[str, ...]]:
-    """Return a corpus's folder and the names of its files, sorted."""
+def _files(corpus: FilesCorpus) -> dict[str, Mapping[str, Any]]:
+    """Return the names of a corpus's files, sorted, each with what its storage says about it."""
+    if not corpus.folder.strip():
+        raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
     pattern = corpus.glob or _PATTERNS[corpus.format]
-    folder = get_datafolder(_place(corpus))
-    shards = tuple(sorted(folder.list_files(glob_pattern=pattern)))
-    if not shards:
+    try:
+        folder = get_datafolder(_place(corpus))
+        if not folder.is_local():
+            _within(_ANSWERS_WITHIN, lambda: folder.fs.exists(folder.path))
+        shards = sorted(folder.list_files(glob_pattern=pattern))
+        files = {shard: _info(folder, shard) for shard in shards}
+    except DataError:
+        raise
+    except Exception as fault:  # each storage raises what its own library does
+        said = " ".join(str(fault).split())[:300]
+        raise DataError(
+            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {said}; look "
+            "at its spelling, at the network and at your credentials, and run the stage again"
+        ) from fault
+    if not files:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
-    return folder, shards
+    return files
+
+
+def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
+    """Return what the storage says about a file, and refuse what is none: reading a pipe would never end."""
+    place = f"corpora: {folder.path}/{shard}"
+    if not shard.isprintable():
+        raise DataError(f"corpora: the name of {place.partition(' ')[2]!r} cannot be written into a table; rename it")
+    if folder.is_local():
+        path = Path(folder.path, shard)
+        try:
+            mode = path.stat().st_mode
+        except OSError as fault:
+            if path.is_symlink() and fault.errno in (errno.ENOENT, errno.ELOOP):
+                what = "in a circle" if fault.errno == errno.ELOOP else "to nothing"
+                raise DataError(
+                    f"{place} is a link {what} ({path.readlink()}); mend or remove it, or name another glob"
+                ) from None
+            raise
+        if not stat.S_ISREG(mode):
+            raise DataError(f"{place} is no file but a pipe, a device or the like; remove it, or name another glob")
+    info: Mapping[str, Any] = folder.info(shard)
+    return info
+
+
+def _within(seconds: float, ask: Callable[[], T]) -> T:
+    """Return what a function returns, and give up after some seconds.
+
+    Raises:
+        TimeoutError: It did not return; the thread in which it runs ends with the program.
+    """
+    answers: SimpleQueue[tuple[T, None] | tuple[None, Exception]] = SimpleQueue()
+
+    def answer() -> None:
+        try:
+            answers.put((ask(), None))
+        except Exception as fault:
+            answers.put((None, fault))
+
+    Thread(target=answer, daemon=True).start()
+    try:
+        found, fault = answers.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError(f"no answer within {seconds:.0f} seconds") from None
+    if fault is not None:
+        raise fault
+    return found  # type: ignore[return-value]
 
 
 def _place(corpus: FilesCorpus) -> str:

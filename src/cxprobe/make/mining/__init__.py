@@ -6,7 +6,7 @@ What is searched for is data, constructions/<name>/pattern.yaml, whose own examp
 repetitions (`collect`).
 """
 
-from cxprobe.make.mining.collecting import collect
+from cxprobe.make.mining.collecting import collect, refuse_unreadable
 from cxprobe.make.mining.engine import count_finished, run_shards
 from cxprobe.make.mining.jobs import make_job
 from cxprobe.make.mining.matching import Matchers, check_examples
@@ -24,6 +24,7 @@ __all__ = [
     "load_tagger",
     "make_job",
     "read_jsonl",
+    "refuse_unreadable",
     "run_shards",
     "search",
     "search_by_tagging_everything",

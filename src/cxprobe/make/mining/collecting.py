@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow.parquet
 
 from cxprobe.constructions import Construction
+from cxprobe.errors import DataError
 from cxprobe.make.mining.duplicates import find_duplicates
 from cxprobe.make.mining.shards import SCHEMAS, Job, table_path
 from cxprobe.params import Duplicates
@@ -58,6 +59,34 @@ def collect(job: Job, construction: Construction, settings: Duplicates, output: 
         rejects=pd.DataFrame(_most_frequent_first(reasons), columns=["reason", "sentences"]),
         faults=_faults(output / "faults.parquet"),
     )
+
+
+def refuse_unreadable(found: Collected, corpus: str, most_faults: float) -> None:
+    """Refuse the outcome of mining where little or nothing of the corpus could be read: its settings are wrong.
+
+    Args:
+        found: The outcome.
+        corpus: The corpus's key in params.yaml, for messages.
+        most_faults: The largest share of faults among documents and faults that is accepted, in [0, 1].
+
+    Raises:
+        DataError: No document could be read, or the share of faults is larger. The message shows the first fault.
+    """
+    documents, faults = found.counts["documents"], found.counts["faults"]
+    first = ""
+    for shard, line, _, fault in found.faults.head(1).itertuples(index=False, name=None):
+        first = f"; the first fault: {shard}, line {line}: {fault}"
+    if not documents:
+        raise DataError(
+            f"corpora.{corpus}: none of its {found.counts['shards']} files has a document that can be read{first}; "
+            "compare format, text and glob with the files, mend them, and run the stage again"
+        )
+    if faults > most_faults * (documents + faults):
+        raise DataError(
+            f"corpora.{corpus}: {faults:,} faults beside {documents:,} documents are more than "
+            f"mine_sentences.most_faults ({most_faults:g}) allows{first}; mend the corpus or its settings, or raise "
+            "the limit if so much may be missing"
+        )
 
 
 def _each_once(candidates: pd.DataFrame, settings: Duplicates, counts: Counter[str]) -> pd.DataFrame:

@@ -13,6 +13,8 @@ import pyarrow.parquet
 from cxprobe.make.mining.blocks import KEPT, Block, Fault
 from cxprobe.make.mining.lines import Lines, read_lines
 
+_MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
+_WIDE = "no UTF-8 but, as its zero bytes show, UTF-16 or UTF-32; convert it to UTF-8"
 PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 
 
@@ -36,7 +38,9 @@ def read_jsonl(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterato
 
 def _whole_columns(lines: Lines, shard: str, keys: Keys) -> Block | None:
     """Parse a block at once, or return None if anything in it is not valid."""
-    schema = pa.schema([(keys.text, pa.string()), (keys.url, pa.string())])
+    if not _an_object_a_line(lines):
+        return None
+    schema = pa.schema(dict.fromkeys(keys, pa.string()))
     try:
         table = pa.json.read_json(
             pa.BufferReader(lines.data),
@@ -51,10 +55,23 @@ def _whole_columns(lines: Lines, shard: str, keys: Keys) -> Block | None:
     if len(table) != newlines or texts.null_count or pc.min(pc.binary_length(texts)).as_py() == 0:
         return None
     if table[keys.url].null_count:
-        urls = [url or f"{shard}#{lines.line + row}" for row, url in enumerate(table[keys.url].to_pylist())]
+        found = enumerate(table[keys.url].to_pylist())
+        urls = [f"{shard}#{lines.line + row}" if url is None else url for row, url in found]
     else:
         urls = table[keys.url].to_pylist()
     return Block(texts, urls, [0] * len(urls))
+
+
+def _an_object_a_line(lines: Lines) -> bool:
+    """Return whether each line begins and ends like an object, since the parser does not look at line breaks.
+
+    Within an object, a line that ends with a brace cannot be followed by one that begins with a brace.
+    """
+    data = lines.data.removeprefix(_MARK) if lines.offset == 0 else lines.data
+    rows = data.count(b"\n") + (not data.endswith(b"\n"))
+    begun = data.count(b"\n{") + data.startswith(b"{")
+    ended = data.count(b"}\n") + data.count(b"}\r\n") + data.endswith(b"}")
+    return begun == rows == ended
 
 
 def _line_by_line(lines: Lines, shard: str, keys: Keys) -> Iterator[Block | Fault]:
@@ -62,15 +79,19 @@ def _line_by_line(lines: Lines, shard: str, keys: Keys) -> Iterator[Block | Faul
     texts: list[str] = []
     urls: list[str] = []
     number, offset = lines.line, lines.offset
-    for line in _split(lines.data):
+    for stored in _split(lines.data):
+        line = stored if offset else stored.removeprefix(_MARK)
         content = _parsed(line, keys) if line.strip() else None
-        if isinstance(content, str):
+        if isinstance(content, str) and (alone := _whole_columns(Lines(line, number, offset), shard, keys)):
+            texts += alone.texts.to_pylist()  # one parser takes what the other does not, such as NaN in another key
+            urls += alone.urls
+        elif isinstance(content, str):
             yield Fault(shard, number, offset, content, line[:KEPT])
         elif content is not None:
             texts.append(content[keys.text])
             url = content.get(keys.url)
             urls.append(url if isinstance(url, str) else f"{shard}#{number}")
-        number, offset = number + 1, offset + len(line)
+        number, offset = number + 1, offset + len(stored)
     yield Block(pa.array(texts, pa.string()), urls, [0] * len(urls))
 
 
@@ -94,8 +115,17 @@ def _parsed(line: bytes, keys: Keys) -> dict[str, Any] | str:
 
 
 def _json_fault(line: bytes, fault: orjson.JSONDecodeError) -> str:
+    if _is_wide(line):
+        return _WIDE
+    if line.strip() in (b"{", b"["):
+        return f"no JSON: {fault.msg}; a record must be on one line, so this may be a pretty-printed file"
     byte = _broken_at(line)
     return f"no JSON: {fault.msg}" if byte is None else f"invalid UTF-8 at byte {byte} of the line"
+
+
+def _is_wide(content: bytes) -> bool:
+    """Return whether so many bytes are zero that the text must be in UTF-16 or UTF-32, of which some is valid UTF-8."""
+    return 4 * content.count(0) >= len(content) > 0
 
 
 def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
@@ -107,12 +137,27 @@ def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Itera
         if keys.text not in names:
             yield Fault(shard, 0, -1, f"no column '{keys.text}'; its columns are {', '.join(names)}", b"")
             return
-        columns = [name for name in (keys.text, keys.url) if name in names]
+        twice = [name for name in dict.fromkeys(keys) if names.count(name) > 1]
+        if twice:
+            yield Fault(shard, 0, -1, f"the column '{twice[0]}' is there {names.count(twice[0])} times", b"")
+            return
+        stored = table.schema_arrow.field(keys.text).type
+        if not _holds_text(stored):
+            yield Fault(shard, 0, -1, f"the column '{keys.text}' holds {stored}, not text", b"")
+            return
+        columns = [name for name in dict.fromkeys(keys) if name in names]
         for batch in table.iter_batches(PARQUET_ROWS, columns=columns, use_threads=False):
             yield from _rows(batch, row, shard, keys, longest)
             row += len(batch)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as fault:
         yield Fault(shard, row + 1, -1, f"cannot be read further: {' '.join(str(fault).split())[:300]}", b"")
+
+
+def _holds_text(stored: pa.DataType) -> bool:
+    """Return whether a column can be read as text; any other could be cast to it, and would be nonsense."""
+    value = stored.value_type if pa.types.is_dictionary(stored) else stored
+    readable = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary)
+    return any(is_kind(value) for is_kind in (*readable, pa.types.is_large_binary, pa.types.is_null))
 
 
 def _rows(batch: pa.RecordBatch, before: int, shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
@@ -132,6 +177,9 @@ def _row_faults(texts: pa.Array, urls: pa.Array, longest: int) -> dict[int, str]
     """Return what is wrong with some rows."""
     faults = {row: f"invalid UTF-8 at byte {byte} of the url" for row, byte in _undecodable(urls).items()}
     faults |= {row: f"invalid UTF-8 at byte {byte} of the text" for row, byte in _undecodable(texts).items()}
+    for row in pc.indices_nonzero(pc.match_substring(texts, "\0")).to_pylist():
+        if _is_wide(texts[row].as_buffer().to_pybytes()):
+            faults[row] = _WIDE
     sizes = pc.fill_null(pc.binary_length(texts), 0)
     for row in pc.indices_nonzero(pc.equal(sizes, 0)).to_pylist():
         faults[row] = "no text"
@@ -174,9 +222,10 @@ def read_text(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator
         bases: list[int] = []
         number, offset = lines.line, lines.offset
         for raw in _split(lines.data):
-            line = _decoded(raw)
+            # A mark at the beginning of the file becomes a space, so that all places stay.
+            line = _decoded(raw if offset or not raw.startswith(_MARK) else b" " + raw[len(_MARK) :])
             if line is None:
-                yield Fault(shard, number, offset, "invalid UTF-8", raw[:KEPT])
+                yield Fault(shard, number, offset, _WIDE if _is_wide(raw) else "invalid UTF-8", raw[:KEPT])
             elif line.strip():
                 paragraph.append(line)
             elif paragraph:
@@ -192,6 +241,9 @@ def read_text(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator
 
 
 def _decoded(line: bytes) -> str | None:
+    """Return a line as text, or None if it is not in UTF-8."""
+    if _is_wide(line):
+        return None
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:

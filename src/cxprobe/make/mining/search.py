@@ -18,6 +18,10 @@ from cxprobe.make.mining.blocks import Block
 from cxprobe.make.mining.matching import Found, Matchers, Rejected, find, tag_everything
 from cxprobe.segmentation import joined, sentences
 
+# What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
+LONGEST_WORD = 1000  # characters
+_LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
+
 Finder = Callable[[Matchers, Language, Sequence[str]], list[Found | Rejected]]
 
 
@@ -28,7 +32,7 @@ class Searcher(NamedTuple):
         pattern: What is looked for.
         matchers: The same, compiled.
         nlp: The tagger.
-        most_words: A longer sentence is not a candidate.
+        most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
 
     pattern: Pattern
@@ -141,13 +145,13 @@ def _sentences(lines: Iterable[Line]) -> list[Sentence]:
 
 
 def _judge(block: Block, kept: Sequence[Sentence], searcher: Searcher, finder: Finder) -> Findings:
-    fitting = [one for one in kept if one.text.count(" ") < searcher.most_words]
+    fits = [_fits(one.text, searcher) for one in kept]
+    fitting = [one for one, short in zip(kept, fits, strict=True) if short]
     judged = iter(finder(searcher.matchers, searcher.nlp, [one.text for one in fitting]))
     candidates: list[Candidate] = []
     rejects: list[Reject] = []
-    for one in kept:
-        too_long = one.text.count(" ") >= searcher.most_words
-        verdict = Rejected("too long") if too_long else next(judged)
+    for one, short in zip(kept, fits, strict=True):
+        verdict = next(judged) if short else Rejected("too long")
         url, base = block.urls[one.record], block.bases[one.record]
         start, end = base + one.start, base + one.end
         if isinstance(verdict, Rejected):
@@ -155,3 +159,13 @@ def _judge(block: Block, kept: Sequence[Sentence], searcher: Searcher, finder: F
         else:
             candidates.append(Candidate(one.text, url, start, end, verdict.tags, verdict.words, list(verdict.marks)))
     return Findings(candidates, rejects, Counter())
+
+
+def _fits(sentence: str, searcher: Searcher) -> bool:
+    """Return whether a sentence has few enough words, and few enough characters for the tokeniser."""
+    if sentence.count(" ") >= searcher.most_words:
+        return False
+    if len(sentence) <= LONGEST_WORD:
+        return True
+    most = min(searcher.most_words * _LONGEST_ON_AVERAGE, searcher.nlp.max_length)
+    return len(sentence) <= most and max(map(len, sentence.split(" "))) <= LONGEST_WORD

@@ -118,7 +118,7 @@ def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
     except FileNotFoundError as fault:
         yield Fault(shard, 0, -1, f"cannot be opened: {' '.join(str(fault).split())}", b"")
         return
-    except OSError as fault:
+    except Exception as fault:  # each storage raises what its own library does
         raise _out_of_reach(shard, fault) from fault
     with file:
         stored = cast(IO[bytes], _Stored(file, shard))
@@ -139,14 +139,14 @@ class _Stored:
     def read(self, size: int = -1) -> bytes:
         try:
             return self._file.read(size)
-        except OSError as fault:
+        except Exception as fault:
             raise _out_of_reach(self._shard, fault) from fault
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
 
-def _out_of_reach(shard: str, fault: OSError) -> DataError:
+def _out_of_reach(shard: str, fault: Exception) -> DataError:
     said = " ".join(str(fault).split()) or type(fault).__name__
     return DataError(
         f"{shard} was not read to its end: {said}. Run the stage again: it goes on with the shards that are left"

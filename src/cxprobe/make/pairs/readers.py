@@ -12,13 +12,17 @@
 
 Where there is a context, a space separates it from what follows, unless that begins with one.
 
-Texts stay as they are in their files. Pairs with two equal members are kept: they tie under any model.
+Texts stay as they are in their files. Pairs with two equal members are kept: they tie under any model. What could mean
+two things is refused with its line, and never read as one of them: a column or a key that is there twice, a text that
+is no string, an empty cell where a text or a name must be.
 """
 
 import csv
 import gzip
 import io
 import json
+import math
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +31,7 @@ from typing import Literal
 from cxprobe.english import capitalise_first
 from cxprobe.errors import DataError
 from cxprobe.params import Benchmark
+from cxprobe.reading import decode, shown
 from cxprobe.records import CLUSTER, Pair
 from cxprobe.seeding import generator_for
 
@@ -46,16 +51,27 @@ BLOCK = 8  # rows of the paired-focus tables that belong together: two condition
 MASK = "<MASK>"
 CORRUPTIONS = ("order_swap", "no_article", "no_modifier", "no_numeral")
 AANN = ("idx", "sentence", "aann", *CORRUPTIONS)
+TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
+LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
 
 
 def read_pairs(path: Path) -> list[Pair]:
     """Read a file in the generic format.
 
     Raises:
-        DataError: The file does not exist, is not such a table, lacks a column, or has an empty id, an empty text or a
-            repeated id; the message has the line.
+        DataError: The file does not exist, is not such a table, or lacks a column; a row has other columns than the
+            first; a column has no name; an id, a text, an item or a cluster is empty; or an id is there twice. The
+            message has the line.
     """
-    pairs = [_generic(row, f"{path}, line {number}") for number, row in _rows(path, ("id", "good", "bad"))]
+    pairs: list[Pair] = []
+    for number, row in _rows(path, ("id", "good", "bad")):
+        pair = _generic(row, f"{path}, line {number}")
+        if pairs and (pair.groups.keys() != pairs[0].groups.keys() or pair.clusters.keys() != pairs[0].clusters.keys()):
+            raise DataError(
+                f"{path}, line {number}: the columns {', '.join(row)} are not those of the first row; give every row "
+                "the same, with null where there is nothing"
+            )
+        pairs.append(pair)
     return _distinct(pairs, path)
 
 
@@ -102,7 +118,10 @@ def read_paired_focus(path: Path) -> list[Pair]:
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         if Counter((row[PAIRED_FOCUS[0]], row[PAIRED_FOCUS[1]], row[PAIRED_FOCUS[2]]) for _, row in block) != expected:
-            raise DataError(f"{path}, line {block[0][0]}: expected {BLOCK} rows with every condition, stimulus and row")
+            raise DataError(
+                f"{path}, line {block[0][0]}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
+                f"{', '.join(PAIRED_FOCUS[:3])}; add what is missing, and take out what is too many"
+            )
         pairs += [_paired_focus(row, f"{_stem(path)}-{start // BLOCK}", f"{path}, line {line}") for line, row in block]
     return _distinct(pairs, path)
 
@@ -111,7 +130,7 @@ def _paired_focus(row: Mapping[str, str], block: str, place: str) -> Pair:
     condition, stimulus, is_construction = (row[column] for column in PAIRED_FOCUS[:3])
     before, _, after = row["Sentence"].partition(f" {MASK}")
     if not after or MASK in after:
-        raise DataError(f"{place}: expected one {MASK} after a space in {row['Sentence']!r}")
+        raise DataError(f"{place}: expected one {MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
     good, bad = ("easier", "harder") if condition == stimulus else ("harder", "easier")
     kind = "construction" if is_construction == "1" else "control"
     item = f"{block}-{condition}{stimulus}"
@@ -142,7 +161,10 @@ def read_aann(path: Path) -> list[Pair]:
     for line, row in _rows(path, AANN):
         before, _, after = row["sentence"].partition(row["aann"])
         if row["sentence"].count(row["aann"]) != 1:
-            raise DataError(f"{path}, line {line}: expected {row['aann']!r} once in {row['sentence']!r}")
+            raise DataError(
+                f"{path}, line {line}: expected {shown(row['aann'])} once in {shown(row['sentence'])}; mend the one or "
+                "the other"
+            )
         context = before.removesuffix(" ")
         gap = before[len(context) :]
         noun = row["aann"].split()[-1]
@@ -173,7 +195,12 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
     Raises:
         DataError: No file matches, or see `read_pairs`.
     """
-    paths = sorted(folder.glob(benchmark.files))
+    try:
+        paths = sorted(folder.glob(benchmark.files))
+    except (NotImplementedError, ValueError) as fault:
+        raise DataError(
+            f"{folder}: {benchmark.files!r} names no files in this folder ({fault}); write it as *.jsonl.gz"
+        ) from fault
     if not paths:
         raise DataError(f"{folder}: no file matches {benchmark.files}; `dvc import` fetches a benchmark's files")
     pairs = [pair for path in paths for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)]
@@ -196,9 +223,10 @@ def count_identical(pairs: Sequence[Pair]) -> int:
 
 
 def _generic(row: Mapping[str, str], place: str) -> Pair:
-    empty = [column for column in ("id", "good", "bad") if not row[column].strip()]
-    if empty:
-        raise DataError(f"{place}: {', '.join(empty)} is empty; every pair needs an id and two texts")
+    if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
+        raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
+    named = ("item", *(name for name in row if name.startswith(CLUSTER)))
+    _check_filled(row, [name for name in named if name in row], place)
     context = row.get("context", "")
     good, bad = (
         f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
@@ -215,61 +243,115 @@ def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
     twice = [id_ for id_, times in Counter(pair.id for pair in pairs).items() if times > 1]
     if twice:
         raise DataError(
-            f"{path}: the id '{twice[0]}' occurs more than once ({len(twice)} such ids); give every pair its own"
+            f"{path}: the id {shown(twice[0])} occurs more than once ({len(twice)} such ids); give every pair its own"
         )
     return pairs
 
 
 def _rows(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a .tsv, .csv or .jsonl file as text, each with the line that it ends on, from 1."""
-    if not path.is_file():
-        raise DataError(f"{path} does not exist")
-    text = _text(path)
+    """Yield the rows of a .tsv, .csv or .jsonl file as text, each with the line that it ends on, from 1.
+
+    Every row has the required columns, and something in each of them.
+    """
     match path.with_name(path.name.removesuffix(".gz")).suffix:
         case ".jsonl":
-            yield from _objects(text, path, required)
+            rows = _objects(_text(path), path, required)
         case ".tsv":
-            yield from _cells(text, path, required, delimiter="\t", quoting=csv.QUOTE_NONE)
+            rows = _cells(_text(path), path, required, delimiter="\t", quoting=csv.QUOTE_NONE)
         case ".csv":
-            yield from _cells(text, path, required, delimiter=",", quoting=csv.QUOTE_MINIMAL)
+            rows = _cells(_text(path), path, required, delimiter=",", quoting=csv.QUOTE_MINIMAL)
         case other:
             raise DataError(f"{path}: '{other}' is not a format of pairs (allowed: .tsv, .csv, .jsonl, each also .gz)")
+    for number, row in rows:
+        _check_filled(row, required, f"{path}, line {number}")
+        yield number, row
 
 
 def _text(path: Path) -> str:
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    if not path.is_file():
+        raise DataError(f"{path} is no file; a benchmark is read from files")
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            return file.read().decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as fault:
-        raise DataError(f"{path}: cannot be read as UTF-8 text: {fault}") from fault
+            return decode(file.read(), path, DataError)
+    except (OSError, EOFError, zlib.error) as fault:
+        raise DataError(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
 
 
 def _objects(text: str, path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
+        place = f"{path}, line {number}"
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as fault:
-            raise DataError(f"{path}, line {number}: not valid JSON: {fault}") from fault
+            row = json.loads(line, object_pairs_hook=_without_repetition, parse_float=_finite, parse_constant=_finite)
+        except RecursionError as fault:
+            raise DataError(f"{place}: is nested too deeply; write a flat object a line") from fault
+        except ValueError as fault:  # JSONDecodeError, a number with too many digits, a key twice
+            raise DataError(f"{place}: not valid JSON: {_one_fault(fault)}") from fault
         if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: expected a JSON object, found {type(row).__name__}")
-        _check_columns(row, required, f"{path}, line {number}")
-        yield number, {name: _as_text(value) for name, value in row.items()}
+            raise DataError(f"{place}: expected a JSON object, found {type(row).__name__}")
+        _check_columns(row, required, place)
+        yield number, {_sound(name, name, place): _as_text(value, name, required, place) for name, value in row.items()}
 
 
-def _as_text(value: object) -> str:
+def _without_repetition(members: list[tuple[str, object]]) -> dict[str, object]:
+    twice = [name for name, times in Counter(name for name, _ in members).items() if times > 1]
+    if twice:
+        raise ValueError(f"the key {shown(twice[0])} is there twice; keep one")
+    return dict(members)
+
+
+def _finite(text: str) -> float:
+    """Return a number; Python also reads NaN and Infinity, and makes infinity of what is too large."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
+    return number
+
+
+def _one_fault(fault: ValueError) -> str:
+    """Return what is wrong, without Python's advice on how to allow longer numbers."""
+    return str(fault).partition("; use sys.")[0]
+
+
+def _as_text(value: object, name: str, required: Sequence[str], place: str) -> str:
+    """Return a value of JSON as text; null is empty. What models read must be a string; a name may be a number."""
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return _sound(value, name, place)
+    is_name = isinstance(value, int) and not isinstance(value, bool)
+    if name in TEXTS or (name in required and not is_name):
+        wanted = "a string" if name in TEXTS else "a string or a whole number"
+        raise DataError(f"{place}: {name} is {shown(value)}; write {wanted}")
+    return _sound(json.dumps(value), name, place)
+
+
+def _sound(text: str, name: str, place: str) -> str:
+    """Return a text as it is, if it can be written as UTF-8, is not absurdly long, and has no NUL."""
+    if len(text) > LONGEST:
+        raise DataError(f"{place}: {shown(name)} has {len(text):,} characters; at most {LONGEST:,} are allowed")
+    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
+        what = "a NUL" if "\0" in text else "half a surrogate pair"
+        raise DataError(f"{place}: {shown(name)} is {shown(text)}, which has {what}; write text that is valid UTF-8")
+    return text
 
 
 def _cells(
     text: str, path: Path, required: Sequence[str], delimiter: str, quoting: Literal[0, 3]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
     header: list[str] | None = None
-    for cells in table:
+    while True:
+        try:
+            cells = next(table)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            raise DataError(
+                f"{path}, line {table.line_num}: {fault}; is a quote left open, or an end of line missing?"
+            ) from fault
         place = f"{path}, line {table.line_num}"
         if header is None:
             header = cells
@@ -281,9 +363,16 @@ def _cells(
 
 
 def _check_columns(names: Sequence[str] | Mapping[str, object], required: Sequence[str], place: str) -> None:
+    if twice := [name for name, times in Counter(list(names)).items() if times > 1]:
+        raise DataError(f"{place}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
     lacking = [name for name in required if name not in names]
     if lacking:
         raise DataError(f"{place}: {', '.join(lacking)} is missing; the columns there are {', '.join(names)}")
+
+
+def _check_filled(row: Mapping[str, str], columns: Sequence[str], place: str) -> None:
+    if empty := [column for column in columns if not row[column].strip()]:
+        raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
 
 
 def _stem(path: Path) -> str:

@@ -1,10 +1,12 @@
 """From pairs as data to pairs: items drawn, put into every variant, once as they are and once switched."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from cxprobe.constructions import NounType, PairsFile, People, fill
+from cxprobe.constructions import NounType, PairsFile, People, Variant, fill
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.make.pairs.drawing import Draw, draw_items
@@ -13,6 +15,7 @@ from cxprobe.records import Pair
 from cxprobe.seeding import generator_for
 
 NO_TYPE = "none"  # the noun type of pairs without people
+_SLOT = re.compile(r"{(\w+)}")
 _SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
 
 
@@ -96,7 +99,7 @@ def _members(
                     "noun_type": kind,
                     "order": order,
                 },
-                clusters=clusters,
+                clusters=clusters | {"wording": f"{name} {_wording(variant)}"},
             )
 
 
@@ -117,6 +120,17 @@ def _clusters(name: str, content: PairsFile, draw: Draw) -> dict[str, str]:
     return frame | {
         group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
     }
+
+
+def _wording(variant: Variant) -> str:
+    """Return the two continuations before people and words are put in; which of them is right makes no difference."""
+    good, bad = ({slot: getattr(one, side) for slot, one in variant.contrast.items()} for side in ("good", "bad"))
+    texts = [re.sub(_SLOT, partial(_filled_slot, way), variant.continuation) for way in (good, bad)]
+    return " / ".join(sorted(texts))
+
+
+def _filled_slot(values: Mapping[str, str], slot: re.Match[str]) -> str:
+    return values.get(slot[1], slot[0])
 
 
 def _check_distinct(name: str, pairs: Sequence[Pair]) -> None:

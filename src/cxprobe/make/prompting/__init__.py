@@ -5,7 +5,8 @@ items. Files in the format of the CxNLI release are read beside them (`read_infe
 both, together with the sources of examples (`load_pool`). Prompts are data as well (`load_inference_prompts`,
 `load_reasoning_prompts`): `build_questions` makes all questions about a construction, with examples before them
 (`choose_examples`, `without_examples`) or none. `build_choices` makes the same items into texts that continue with one
-answer or another (`load_continuations`), for models that follow no instructions.
+answer or another (`load_continuations`), for models that follow no instructions. The options of multiple-choice items
+are shown in one order or in three (`orders`). `item_table` has all items, for models that are asked about no prompt.
 
 The prompts by which a model writes and filters frames of minimal pairs are one more file (`load_writing_prompt`).
 """
@@ -18,6 +19,7 @@ from cxprobe.make.prompting.continuations import (
 )
 from cxprobe.make.prompting.cxnli import InferenceFile, Repair, read_inference_file, repair_table
 from cxprobe.make.prompting.examples import choose_examples, without_examples
+from cxprobe.make.prompting.item_tables import item_table
 from cxprobe.make.prompting.material import Material, load_material, load_pool, material_files, pool_files
 from cxprobe.make.prompting.questions import build_choices, build_questions
 from cxprobe.make.prompting.templates import (
@@ -47,6 +49,7 @@ __all__ = [
     "choose_examples",
     "continue_inference",
     "continue_reasoning",
+    "item_table",
     "load_continuations",
     "load_inference_prompts",
     "load_material",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, model_validator
 
 from cxprobe.errors import PromptError
+from cxprobe.make.prompting.orders import PAPER, shown_options
 from cxprobe.make.prompting.templates import PROMPTS_FOLDER, Name, read_prompts
 from cxprobe.records import RELATIONS, Choice, Inference, Reasoning, Relation
 from cxprobe.schema import Closed, suggest
@@ -60,15 +61,40 @@ class InferenceContinuation(_Continuation):
 
 
 class ReasoningContinuation(_Continuation):
-    """A text about a multiple-choice item."""
+    """A text about a multiple-choice item. Either the answers name the options, or the text lists them.
+
+    Where the text does not list them they have no order, and A, B and C are the item's own. Where it does, A, B and C
+    are what is shown first, second and last.
+    """
 
     answers: dict[Literal["A", "B", "C"], str]
     """Option -> how the text continues."""
+    neither: str | None = None
+    """In a text that lists the options, the one that there is not enough information; absent in others."""
+
+    @property
+    def lists_options(self) -> bool:
+        """Whether the text shows the options, so that they have an order."""
+        return bool(_fields(self.text) & {"a", "b", "c"})
 
     @model_validator(mode="after")
     def _can_be_filled(self) -> "ReasoningContinuation":
         if len(self.answers) != 3:
             raise ValueError(f"answers has {', '.join(self.answers)}; give A, B, C")
+        if self.lists_options:
+            if _fields(self.text) != {"text", "question", "a", "b", "c"} or self.neither is None:
+                raise ValueError(
+                    "a text that lists the options must have {text}, {question}, {a}, {b} and {c}; give neither"
+                )
+            self.check(self.answers, _fields(self.text))
+            for letter, answer in self.answers.items():
+                if _fields(answer) - {letter.lower()}:
+                    raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
+            return self
+        if self.neither is not None:
+            raise ValueError(
+                "neither is the third option of a text that lists them; list {a}, {b} and {c}, or remove it"
+            )
         self.check(self.answers, {"text", "question", "a", "b"})
         if _fields(self.answers["A"]) != {"a"} or _fields(self.answers["B"]) != {"b"} or _fields(self.answers["C"]):
             raise ValueError("answer A must have the field {a}, B the field {b} and C none")
@@ -120,7 +146,9 @@ def continue_inference(
     return Choice(id_, "\n\n".join([*shown, _filled(continuation.text, item)]), answers, continuation.anywhere)
 
 
-def continue_reasoning(id_: str, item: Reasoning, name: str, continuations: Continuations) -> Choice:
+def continue_reasoning(
+    id_: str, item: Reasoning, name: str, continuations: Continuations, order: str = PAPER
+) -> Choice:
     """Return the text about a multiple-choice item, and its continuation for each letter.
 
     Args:
@@ -128,14 +156,25 @@ def continue_reasoning(id_: str, item: Reasoning, name: str, continuations: Cont
         item: What is asked about.
         name: Which text.
         continuations: All texts.
+        order: The order in which a text that lists the options shows them; for others, the paper's.
 
     Raises:
         PromptError: There is no such text.
     """
     continuation = _named(continuations.reasoning, name)
-    parts = {"text": item.text, "question": item.question, "a": item.a, "b": item.b}
-    answers = {str(option): answer.format(**parts) for option, answer in continuation.answers.items()}
+    shown = shown_options(item.a, item.b, continuation.neither or "", order)
+    parts = {"text": item.text, "question": item.question} | {letter.lower(): shown[letter] for letter in shown}
+    answers = {str(letter): answer.format(**parts) for letter, answer in continuation.answers.items()}
     return Choice(id_, continuation.text.format(**parts), answers, continuation.anywhere)
+
+
+def orders_of(name: str, continuations: Continuations, orders: Sequence[str]) -> Sequence[str]:
+    """Return the orders in which a text is asked: all of them if it lists the options, else the paper's alone.
+
+    Raises:
+        PromptError: There is no such text.
+    """
+    return orders if _named(continuations.reasoning, name).lists_options else (PAPER,)
 
 
 def _filled(text: str, item: Inference) -> str:

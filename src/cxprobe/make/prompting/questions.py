@@ -1,27 +1,31 @@
 """All questions about a construction, in words or as texts to continue, from items, prompts and parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import pandas as pd
 
 from cxprobe.errors import PromptError
-from cxprobe.make.prompting.continuations import Continuations, continue_inference, continue_reasoning
+from cxprobe.make.prompting.continuations import (
+    Continuations,
+    continue_inference,
+    continue_reasoning,
+    orders_of,
+)
 from cxprobe.make.prompting.examples import choose_examples, without_examples
 from cxprobe.make.prompting.material import Material
+from cxprobe.make.prompting.orders import ORDERS, PAPER, shown_letter, shown_options
 from cxprobe.make.prompting.templates import InferencePrompts, ReasoningPrompts, ask_inference, ask_reasoning
 from cxprobe.params import BuildPrompts, Shots
 from cxprobe.records import CLUSTER, RELATIONS, Inference, Reasoning
 from cxprobe.seeding import generator_for
-
-Item = TypeVar("Item", Inference, Reasoning)
 
 REASONING = "reasoning"
 NO_EXAMPLES = "none"
 
 
 class _Asked(NamedTuple):
-    """An item with one prompt and setting; ``id`` identifies the combination."""
+    """An item with one prompt and setting, its options in one order; ``id`` identifies the combination."""
 
     id: str
     item: Inference | Reasoning
@@ -30,6 +34,7 @@ class _Asked(NamedTuple):
     sources: str
     examples: Sequence[Inference]
     thought: bool
+    order: str
 
 
 class _Selection(NamedTuple):
@@ -49,7 +54,7 @@ def build_questions(
     *,
     seed: int,
 ) -> pd.DataFrame:
-    """Return every question in words: each item with each prompt, number of shots and chain of thought.
+    """Return every question in words: each item with each prompt, number of shots, chain of thought and order.
 
     No premise that is an example in any setting is asked about, so all settings are compared on the same items.
 
@@ -62,22 +67,32 @@ def build_questions(
         seed: The project's seed.
 
     Returns:
-        One row per question: id; kind ("inference" or "reasoning"); set; construction; test (of reasoning, else "");
-        answerable; prompt; shots; examples (their sources, or "none"); chain_of_thought; gold (the digit or letter);
-        cluster_premise (the premise or frame); question.
+        One row per question: id; item, which is asked about; kind ("inference" or "reasoning"); set; construction; test
+        (of reasoning, else ""); template (of inference, else ""); answerable; prompt; shots; examples (their sources,
+        or "none"); chain_of_thought; order (of the options, see `cxprobe.make.prompting.orders`; "" for inference);
+        gold (the digit, or the letter in this order); cluster_premise (the premise or frame); cluster_wording
+        (the item itself where there is no template); question; and option_a, option_b and option_c, what is shown
+        with each letter ("" for inference). The questions with the same item, prompt, shots, examples and
+        chain_of_thought differ in the order alone.
 
     Raises:
         PromptError: A prompt or a source of examples is unknown, a source is too small, or there is nothing to ask.
     """
     selection = _select(construction, material, settings, seed)
+    orders = ORDERS[settings.option_orders]
+    prompts = dict.fromkeys(settings.reasoning_prompts, orders)
     rows = []
-    for asked in _asked(selection, settings.inference_prompts, settings.reasoning_prompts, settings.chain_of_thought):
-        thought = asked.thought
-        if isinstance(asked.item, Inference):
-            text = ask_inference(asked.item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
+    for asked in _asked(selection, settings.inference_prompts, prompts, settings.chain_of_thought):
+        item, thought = asked.item, asked.thought
+        if isinstance(item, Inference):
+            text = ask_inference(item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
+            shown = dict.fromkeys(PAPER, "")
         else:
-            text = ask_reasoning(asked.item, asked.prompt, reasoning_prompts, chain_of_thought=thought)
-        rows.append(_row(asked) | {"question": text})
+            order = asked.order
+            text = ask_reasoning(item, asked.prompt, reasoning_prompts, chain_of_thought=thought, order=order)
+            shown = shown_options(item.a, item.b, reasoning_prompts.neither, order)
+        options = {f"option_{letter.lower()}": option for letter, option in shown.items()}
+        rows.append(_row(asked) | {"question": text} | options)
     return pd.DataFrame(rows)
 
 
@@ -95,8 +110,9 @@ def build_choices(
         seed: The project's seed.
 
     Returns:
-        One row per question, with the columns of `build_questions`, where question is the text before the answer, and
-        anywhere, a text before the answers that says nothing about the item. And one row per question and answer: id
+        One row per question, with the columns of `build_questions` but the options, where question is the text before
+        the answer, and anywhere, a text before the answers that says nothing about the item. A text that does not list
+        the options is asked once, with the letters of the paper's order. And one row per question and answer: id
         (of the question); answer (the digit or letter); text, the continuation of the question with its leading space.
 
     Raises:
@@ -110,15 +126,23 @@ def build_choices(
             f"build_prompts.continuations.most_shots is {own.most_shots}, but each entry of build_prompts.shots has "
             "more; raise the first, or add an entry with fewer shots"
         )
+    orders = {name: orders_of(name, continuations, ORDERS[settings.option_orders]) for name in own.reasoning}
     rows, answers = [], []
-    for asked in _asked(selection._replace(by_shots=few), own.inference, own.reasoning, [False]):
+    for asked in _asked(selection._replace(by_shots=few), own.inference, orders, [False]):
         if isinstance(asked.item, Inference):
             choice = continue_inference(asked.id, asked.item, asked.prompt, continuations, asked.examples)
         else:
-            choice = continue_reasoning(asked.id, asked.item, asked.prompt, continuations)
+            choice = continue_reasoning(asked.id, asked.item, asked.prompt, continuations, asked.order)
         rows.append(_row(asked) | {"question": choice.context, "anywhere": choice.anywhere})
         answers += [(asked.id, symbol, text) for symbol, text in choice.answers.items()]
     return pd.DataFrame(rows), pd.DataFrame(answers, columns=["id", "answer", "text"])
+
+
+def template_cluster(item: Inference | Reasoning) -> str:
+    """Return the cluster of an item's template, "<construction> <template>"; the item's id if it has no template."""
+    if isinstance(item, Inference) and item.template:
+        return f"{item.construction} {item.template}"
+    return item.id
 
 
 def _select(construction: str, material: Material, settings: BuildPrompts, seed: int) -> _Selection:
@@ -129,7 +153,7 @@ def _select(construction: str, material: Material, settings: BuildPrompts, seed:
         for name, items in material.inferences.items()
         for item in _draw(without_examples(items, every_example), settings.premises, (construction, name), seed)
     ]
-    reasonings = _draw(material.reasonings, settings.premises, (construction, REASONING), seed)
+    reasonings = _first_frames(material.reasonings, settings.premises)
     if not inferences and not reasonings:
         raise PromptError(f"{construction}: nothing to ask; its items.yaml has none of the sets in build_prompts.sets")
     return _Selection(inferences, reasonings, by_shots)
@@ -142,8 +166,8 @@ def _examples(
     return choose_examples([sources[name] for name in shots.sources], only, shots.number, seed=seed)
 
 
-def _draw(items: Sequence[Item], number: int | None, of: tuple[str, str], seed: int) -> list[Item]:
-    """Return the items of so many premises (frames), so that what is asked about one stays together."""
+def _draw(items: Sequence[Inference], number: int | None, of: tuple[str, str], seed: int) -> list[Inference]:
+    """Return the items of so many premises, so that what is asked about one stays together."""
     premises = sorted({_cluster(item) for item in items})
     if number is None or number >= len(premises):
         return list(items)
@@ -151,44 +175,52 @@ def _draw(items: Sequence[Item], number: int | None, of: tuple[str, str], seed: 
     return [item for item in items if _cluster(item) in drawn]
 
 
+def _first_frames(items: Sequence[Reasoning], number: int | None) -> list[Reasoning]:
+    """Return the items of so many frames, the first: they come in a drawn order in which A and B take turns."""
+    frames = list(dict.fromkeys(item.frame_id for item in items))[:number]
+    return [item for item in items if item.frame_id in frames]
+
+
 def _cluster(item: Inference | Reasoning) -> str:
     return item.premise_id if isinstance(item, Inference) else item.frame_id
 
 
 def _asked(
-    selection: _Selection, inference_prompts: Sequence[str], reasoning_prompts: Sequence[str], thoughts: Sequence[bool]
+    selection: _Selection,
+    inference_prompts: Sequence[str],
+    reasoning_prompts: Mapping[str, Sequence[str]],
+    thoughts: Sequence[bool],
 ) -> Iterator[_Asked]:
+    """Yield what is asked; ``reasoning_prompts`` has the orders in which each prompt shows the options."""
     for prompt in inference_prompts:
         for shots, examples in selection.by_shots:
             sources = "+".join(shots.sources) or NO_EXAMPLES
             for thought in thoughts:
                 for item in selection.inferences:
                     id_ = _id(item, prompt, shots.number, sources, thought)
-                    yield _Asked(id_, item, prompt, shots.number, sources, examples, thought)
-    for prompt in reasoning_prompts:
+                    yield _Asked(id_, item, prompt, shots.number, sources, examples, thought, "")
+    for prompt, orders in reasoning_prompts.items():
         for thought in thoughts:
             for frame in selection.reasonings:
-                id_ = _id(frame, prompt, 0, NO_EXAMPLES, thought)
-                yield _Asked(id_, frame, prompt, 0, NO_EXAMPLES, [], thought)
+                for order in orders:
+                    id_ = _id(frame, prompt, 0, NO_EXAMPLES, thought, order)
+                    yield _Asked(id_, frame, prompt, 0, NO_EXAMPLES, [], thought, order)
 
 
-def _id(item: Inference | Reasoning, prompt: str, shots: int, sources: str, thought: bool) -> str:
-    return "/".join((item.id, prompt, str(shots), sources, "reasoned" if thought else "direct"))
+def _id(item: Inference | Reasoning, prompt: str, shots: int, sources: str, thought: bool, order: str = PAPER) -> str:
+    """Return the id of a question; in the paper's order it does not depend on whether others are asked."""
+    how = "reasoned" if thought else "direct"
+    return "/".join((item.id, prompt, str(shots), sources, how, *([] if order == PAPER else [order])))
 
 
 def _row(asked: _Asked) -> dict[str, object]:
     item = asked.item
-    return {
-        "id": asked.id,
-        "kind": "inference" if isinstance(item, Inference) else REASONING,
-        "set": item.set if isinstance(item, Inference) else REASONING,
-        "construction": item.construction,
-        "test": "" if isinstance(item, Inference) else item.test,
-        "answerable": isinstance(item, Inference) or item.answerable,
-        "prompt": asked.prompt,
-        "shots": asked.shots,
-        "examples": asked.sources,
-        "chain_of_thought": asked.thought,
-        "gold": str(RELATIONS.index(item.gold)) if isinstance(item, Inference) else item.gold,
-        f"{CLUSTER}premise": _cluster(item),
-    }
+    of = {"id": asked.id, "item": item.id, "construction": item.construction, f"{CLUSTER}premise": _cluster(item)}
+    how = {"prompt": asked.prompt, "shots": asked.shots, "examples": asked.sources, "chain_of_thought": asked.thought}
+    if isinstance(item, Inference):
+        own = {"kind": "inference", "set": item.set, "test": "", "template": item.template, "answerable": True}
+        own |= {"order": "", "gold": str(RELATIONS.index(item.gold))}
+    else:
+        own = {"kind": REASONING, "set": REASONING, "test": item.test, "template": "", "answerable": item.answerable}
+        own |= {"order": asked.order, "gold": shown_letter(item.gold, asked.order)}
+    return of | how | own | {f"{CLUSTER}wording": template_cluster(item)}

@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
+from cxprobe.make.prompting.orders import PAPER, shown_letter, shown_options
 from cxprobe.records import RELATIONS, Inference, Reasoning
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
@@ -45,7 +46,15 @@ class ReasoningPrompt(Prompt):
     """The text before a multiple-choice item."""
 
     unsure: bool
-    """Whether it says to choose C when unsure."""
+    """Whether it says which option to choose when unsure. If so, {unsure} in the text stands for the letter of the
+    option that there is not enough information."""
+
+    @model_validator(mode="after")
+    def _names_the_letter(self) -> "ReasoningPrompt":
+        if self.unsure != (self.text.count("{unsure}") == 1):
+            wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
+            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
+        return self
 
 
 class _Wording(Closed):
@@ -84,8 +93,10 @@ class ReasoningPrompts(_Wording):
 
     prompts: Annotated[dict[Name, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
-    item: Annotated[str, with_fields("text", "question", "a", "b")]
-    """What is asked about, with the three options."""
+    item: Annotated[str, with_fields("text", "question", "a", "b", "c")]
+    """What is asked about, with what stands as option A, B and C."""
+    neither: str
+    """The option that there is not enough information."""
 
     @model_validator(mode="after")
     def _rephrase_what_is_there(self) -> "ReasoningPrompts":
@@ -173,7 +184,9 @@ def ask_inference(
     return "\n\n".join([_text(prompts.prompts, name), *heading, *shown, asked, ending])
 
 
-def ask_reasoning(item: Reasoning, name: str, prompts: ReasoningPrompts, *, chain_of_thought: bool) -> str:
+def ask_reasoning(
+    item: Reasoning, name: str, prompts: ReasoningPrompts, *, chain_of_thought: bool, order: str = PAPER
+) -> str:
     """Return the multiple-choice question.
 
     Args:
@@ -181,15 +194,18 @@ def ask_reasoning(item: Reasoning, name: str, prompts: ReasoningPrompts, *, chai
         name: Which prompt.
         prompts: All prompts.
         chain_of_thought: Whether the model is told to reason first.
+        order: The order in which the options are shown, see `cxprobe.make.prompting.orders`.
 
     Raises:
         PromptError: There is no such prompt.
 
     Source:
-        Scivetti et al. 2025, experiment 3; all words are this project's own.
+        Scivetti et al. 2025, experiment 3, for the paper's order; all words are this project's own.
     """
-    asked = prompts.item.format(text=item.text, question=item.question, a=item.a, b=item.b)
-    return "\n\n".join([_text(prompts.prompts, name), asked, prompts.ending(chain_of_thought=chain_of_thought)])
+    shown = {letter.lower(): option for letter, option in shown_options(item.a, item.b, prompts.neither, order).items()}
+    asked = prompts.item.format(text=item.text, question=item.question, **shown)
+    before = _text(prompts.prompts, name).replace("{unsure}", shown_letter("C", order))
+    return "\n\n".join([before, asked, prompts.ending(chain_of_thought=chain_of_thought)])
 
 
 def _text(prompts: dict[str, Prompt] | dict[str, ReasoningPrompt], name: str) -> str:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from nltk import CFG
 
-from cxprobe.constructions import Construction
+from cxprobe.constructions import Construction, grammar_file
 from cxprobe.errors import ConstructionError
 from cxprobe.make.sentences.grammar import check_lexical_halves, read_grammar
 from cxprobe.make.sentences.shapes import Leaf, Shape, ShapeSampler
 from cxprobe.make.sentences.spelling import Spelling
-from cxprobe.params import CONSTRUCTIONS_FOLDER
+from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
 from cxprobe.records import ALL_SENTENCES, CLUSTER, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.seeding import generator_for, text_id
 
@@ -47,21 +47,32 @@ class Generated:
     shortfalls: list[Shortfall]
 
 
-def load_grammars(name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER) -> Mapping[Split, CFG]:
-    """Read a construction's two grammars and check that they can be drawn from.
+def load_grammars(
+    name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: Source = "generated"
+) -> Mapping[Split, CFG]:
+    """Read the two grammars of a construction's first or second pair, and check that they can be drawn from.
+
+    Args:
+        name: The construction's folder.
+        construction: What its construction.yaml says of the source: what `Construction.for_source` returns.
+        folder: The folder of all constructions.
+        source: "generated" for the first pair, "balanced" for the second.
 
     Raises:
         ConstructionError: See `read_grammar` and `check_lexical_halves`; or a grammar is recursive, or has sentences
             with a wrong number of markers.
     """
-    paths: dict[Split, Path] = {split: folder / name / f"{split}.cfg" for split in SPLITS}
+    paths: dict[Split, Path] = {split: folder / name / grammar_file(source, split) for split in SPLITS}
     content = construction.rules().content
     required = [*construction.rules().start.values(), *content]
     grammars = {split: read_grammar(path, required) for split, path in paths.items()}
     check_lexical_halves(paths["train"], paths["test"], content)
     for split in SPLITS:
         for label in LABELS:
-            _shapes(construction, _sampler(construction, grammars[split]), split, label)
+            try:
+                _shapes(construction, _sampler(construction, grammars[split]), split, label)
+            except ConstructionError as fault:
+                raise ConstructionError(f"{paths[split]}: {fault}") from fault
     return grammars
 
 
@@ -77,7 +88,7 @@ def generate_sentences(
 
     Args:
         name: The construction's folder, from which the seeds follow.
-        construction: What is measured, and the symbols to start from.
+        construction: What is measured, and the symbols to start from; of a second pair, what `for_source` returns.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
         seed: The project's seed.
@@ -180,7 +191,7 @@ def _sentence(construction: Construction, cell: Cell, leaves: Sequence[Leaf]) ->
         split=cell.split,
         features={name: feature.of(words, marks) for name, feature in construction.features.items()},
         clusters={"template": template}
-        | {category: first_words.get(category, "") for category in construction.rules().content},
+        | {category: first_words.get(category, "") for category in construction.rules().dependent},
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from nltk import CFG, Nonterminal
 
 from cxprobe.errors import ConstructionError
+from cxprobe.reading import read_text
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
@@ -19,12 +20,14 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
         required: Non-terminals that the construction names and the grammar must therefore define.
 
     Raises:
-        ConstructionError: The file is absent or does not parse, a non-terminal has no rule, or a required one
-            is missing. The message says which file, line and symbol.
+        ConstructionError: The file is absent, is no UTF-8 text or does not parse, a non-terminal has no rule, or a
+            required one is missing. The message says which file, line and symbol.
     """
-    if not path.is_file():
-        raise ConstructionError(f"{path} does not exist; a construction with grammars needs train.cfg and test.cfg")
-    text = path.read_text(encoding="utf-8")
+    if not path.exists():
+        raise ConstructionError(
+            f"{path} does not exist; construction.yaml describes this grammar, so write it, or take that section out"
+        )
+    text = read_text(path, ConstructionError)
     try:
         grammar = CFG.fromstring(text)
     except ValueError as error:
@@ -97,19 +100,25 @@ def _line_of(text: str, symbol: str) -> int:
     """Return the number of the first line whose right-hand side uses a symbol outside quotes."""
     pattern = re.compile(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])")
     for number, line in enumerate(text.splitlines(), start=1):
-        right = _QUOTED.sub("", line).rpartition("->")[2]
+        right = _QUOTED.sub(" ", line).rpartition("->")[2]
         if not line.lstrip().startswith("#") and pattern.search(right):
             return number
-    raise AssertionError(f"{symbol} comes from this text and must be found in it")
+    return _line_with(text, symbol)
 
 
 def _line_of_word(path: Path, word: str) -> int:
     """Return the number of the first line that quotes a word, whatever its case."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    text = read_text(path, ConstructionError)
+    for number, line in enumerate(text.splitlines(), start=1):
         words = {part.lower() for quoted in _QUOTED.findall(line) for part in quoted[1:-1].split()}
         if not line.lstrip().startswith("#") and word in words:
             return number
-    raise AssertionError(f"'{word}' comes from {path} and must be found in it")
+    return _line_with(text.lower(), word)
+
+
+def _line_with(text: str, part: str) -> int:
+    """Return the number of the first line with a part, for where NLTK reads quotes otherwise than they are meant."""
+    return next((number for number, line in enumerate(text.splitlines(), start=1) if part in line), 1)
 
 
 def _one_line(error: ValueError) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
@@ -17,7 +18,8 @@ class DrawnSubsets:
     """The subsets of all features of one source's sentences.
 
     Attributes:
-        rows: One row a drawn sentence: feature, split, value, label, id.
+        rows: One row a drawn sentence: feature, split, draw, value, label, id. The training part is drawn as often as
+            the sizes ask for, the test part once; draws count from 0.
         dropped: The values that could not be filled for both labels, and for which label.
         left_out: The features of which no value could be filled.
     """
@@ -32,7 +34,7 @@ class BalancedSubset:
     """The training and the test part of one feature's subset.
 
     Attributes:
-        rows: One row a drawn sentence: feature, split, value, label, id; none if no value can be filled.
+        rows: One row a drawn sentence: feature, split, draw, value, label, id; none if no value can be filled.
         dropped: The values that could not be filled for both labels, and for which label.
     """
 
@@ -67,7 +69,7 @@ def draw_subsets(
         place: Source and construction, for messages.
 
     Raises:
-        DataError: A feature has no column, or nothing can be drawn.
+        DataError: A feature has no column, nothing can be drawn, or all of several draws are the same.
     """
     absent = [feature for feature in features if feature not in sentences.columns]
     if absent:
@@ -81,28 +83,36 @@ def draw_subsets(
             feature,
             train_per_label=sizes.train_per_label,
             test_per_label=sizes.test_per_label,
+            draws=sizes.draws,
             seed=seed,
         )
         for feature in features
     }
     drawn = [subset.rows for subset in subsets.values() if not subset.rows.empty]
     if sizes.all_sentences:
-        drawn.append(all_sentences(sentences, seed))
+        drawn.append(all_sentences(sentences, sizes.draws, seed))
     if not drawn:
         raise DataError(
             f"{place}: no value of any feature has {sizes.test_per_label} sentences of both labels in the test part "
             f"and {sizes.train_per_label} in the lowest quarter of the training part; lower the numbers in "
             "build_recognition, set its all_sentences: true, or add sentences"
         )
+    rows = pd.concat(drawn, ignore_index=True)
+    if sizes.draws > 1 and not _draws_differ(rows):
+        raise DataError(
+            f"{place}: all {sizes.draws} draws of the training part have the same sentences, since no value has more "
+            f"than train_per_label: {sizes.train_per_label} of them; lower it in build_recognition, set its draws: 1, "
+            "or add sentences"
+        )
     return DrawnSubsets(
-        rows=pd.concat(drawn, ignore_index=True),
+        rows=rows,
         dropped=[shortfall for subset in subsets.values() for shortfall in subset.dropped],
         left_out=[feature for feature, subset in subsets.items() if subset.rows.empty],
     )
 
 
 def balance(
-    sentences: pd.DataFrame, feature: str, *, train_per_label: int, test_per_label: int, seed: int
+    sentences: pd.DataFrame, feature: str, *, train_per_label: int, test_per_label: int, draws: int, seed: int
 ) -> BalancedSubset:
     """Draw the balanced subset of one feature.
 
@@ -118,6 +128,7 @@ def balance(
         feature: Name of the feature.
         train_per_label: n* of the training part, per value and label.
         test_per_label: n* of the test part, per value and label.
+        draws: How often the training part is drawn, each time from all sentences of the lowest quarter.
         seed: The project's seed.
 
     Returns:
@@ -140,39 +151,57 @@ def balance(
         return BalancedSubset(_rows([], feature), [*train.dropped, *test.dropped])
     kept: dict[Split, pd.DataFrame] = {"train": train.sentences, "test": test.sentences}
     drawn = [
-        group.sample(wanted[split], random_state=generator_for(seed, "balance", feature, split, value, label))
-        for split, filled in kept.items()
-        for (value, label), group in filled.sort_values("id").groupby(["value", "label"])
+        group.sample(wanted[split], random_state=_generator(seed, draw, "balance", feature, split, value, label))
+        for split, draw in _parts(draws)
+        for (value, label), group in kept[split].assign(draw=draw).sort_values("id").groupby(["value", "label"])
     ]
     return BalancedSubset(_rows(drawn, feature), [*train.dropped, *test.dropped])
 
 
-def all_sentences(sentences: pd.DataFrame, seed: int) -> pd.DataFrame:
+def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> pd.DataFrame:
     """Draw a subset that is balanced over the labels and ignores the features, for data too scarce for `balance`.
 
-    In each part it has as many sentences of both labels as there are of the rarer one. Training and test part cover
-    the same range, so a probe need not generalise from small values to large ones.
+    In each part it has as many sentences of both labels as there are of the rarer one, so that draws of the training
+    part differ in the more frequent one. Training and test part cover the same range, so a probe need not generalise
+    from small values to large ones.
 
     Args:
         sentences: Columns id, label, split.
+        draws: How often the training part is drawn.
         seed: The project's seed.
 
     Returns:
         The rows of a subset, as `balance` has them, of the feature `ALL_SENTENCES` with the one value 0.
     """
     drawn = []
-    for split in SPLITS:
-        part = sentences[sentences["split"] == split].sort_values("id").assign(value=0)
+    for split, draw in _parts(draws):
+        part = sentences[sentences["split"] == split].sort_values("id").assign(value=0, draw=draw)
         rarer = int(part["label"].value_counts().reindex(list(LABELS), fill_value=0).min())
         drawn += [
-            group.sample(rarer, random_state=generator_for(seed, "all_sentences", split, label))
+            group.sample(rarer, random_state=_generator(seed, draw, "all_sentences", split, label))
             for label, group in part.groupby("label")
         ]
     return _rows(drawn, ALL_SENTENCES)
 
 
+def _parts(draws: int) -> list[tuple[Split, int]]:
+    """Return the parts that are drawn, with the number of the draw: the training part so often, the test part once."""
+    return [*(("train", draw) for draw in range(draws)), ("test", 0)]
+
+
+def _generator(seed: int, draw: int, *ids: object) -> np.random.Generator:
+    """Return the generator of a draw; that of the first is the same whether others follow or not."""
+    return generator_for(seed, *ids, *([f"draw {draw}"] if draw else []))
+
+
+def _draws_differ(rows: pd.DataFrame) -> bool:
+    """Return whether two draws of the training part differ in any feature's sentences."""
+    drawn = rows[rows["split"] == "train"].groupby(["feature", "draw"])["id"].agg(frozenset)
+    return bool((drawn.groupby("feature").nunique() > 1).any())
+
+
 def _rows(drawn: Sequence[pd.DataFrame], feature: str) -> pd.DataFrame:
-    columns = ["feature", "split", "value", "label", "id"]
+    columns = ["feature", "split", "draw", "value", "label", "id"]
     if not drawn:
         return pd.DataFrame(columns=columns)
     return pd.concat(drawn).assign(feature=feature)[columns].reset_index(drop=True)
@@ -195,14 +224,21 @@ def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the size and the range of values of each part of each subset.
 
     Args:
-        rows: Columns feature, split, value, id.
+        rows: Columns feature, split, draw, value, id.
 
     Returns:
-        Columns feature, split, sentences, values (how many), least, greatest.
+        Columns feature, split, sentences (of one draw), draws, distinct (sentences in any draw), values (how many),
+        least, greatest.
     """
-    return rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
-        sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
+    sizes = rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
+        sentences=("id", "size"),
+        draws=("draw", "nunique"),
+        distinct=("id", "nunique"),
+        values=("value", "nunique"),
+        least=("value", "min"),
+        greatest=("value", "max"),
     )
+    return sizes.assign(sentences=sizes["sentences"] // sizes["draws"])
 
 
 def shortfall_table(shortfalls: Sequence[Shortfall]) -> pd.DataFrame:

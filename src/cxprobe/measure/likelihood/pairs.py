@@ -1,11 +1,44 @@
 """Minimal pairs: which texts a model has to score, and which pairs it cannot tell apart."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from cxprobe.errors import DataError
 from cxprobe.measure.likelihood.causal import texts_without_first_score
+from cxprobe.measure.likelihood.scoring import Check, HowToScore, distinct_texts, measure_texts
 from cxprobe.models import CausalLM, MaskedLM
 from cxprobe.records import Bos, Pair
+
+
+def measure_pairs(
+    slug: str,
+    model: MaskedLM | CausalLM,
+    portions: Sequence[Sequence[Pair]],
+    how: HowToScore,
+    check: Check,
+    *,
+    what: str,
+    folder: Path,
+) -> dict[str, float]:
+    """Score all texts of minimal pairs as a stage does: see `measure_texts`.
+
+    Args:
+        slug: The model's key in params.yaml.
+        model: The model.
+        portions: The pairs, such as those of each construction.
+        how: How the model is asked.
+        check: Refuses a model whose precision is too low.
+        what: Names the work in the progress bar.
+        folder: Where the files are written.
+
+    Raises:
+        DataError: The model cannot tell some pairs apart (`refuse_unscored`); all of them are looked at before the
+            first is scored.
+    """
+    for own in portions:
+        refuse_unscored(model, own, how.bos)
+    texts = distinct_texts(texts_of_pairs(model, own, how.bos) for own in portions)
+    return measure_texts(slug, model, texts, how, check, what=what, folder=folder)
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:

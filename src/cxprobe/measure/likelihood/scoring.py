@@ -11,7 +11,7 @@ from cxprobe.measure.likelihood.answers import open_answers
 from cxprobe.measure.likelihood.causal import causal_token_scores
 from cxprobe.measure.likelihood.counting import Progress
 from cxprobe.measure.likelihood.masked import MaskedScheme, pll_token_scores
-from cxprobe.models import CausalLM, MaskedLM
+from cxprobe.models import CausalLM, MaskedLM, refuse_unknown
 from cxprobe.progress import progress as show_progress
 from cxprobe.records import Bos, TokenScores
 from cxprobe.storage import AnswerStore, write_token_scores
@@ -100,8 +100,13 @@ def measure_texts(
         folder: Where ``tokens.parquet`` and ``model.json`` are written.
 
     Returns:
-        The number of distinct texts, the number of scores that their tokens have, and what the check has found.
+        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
+        does not know, and what the check has found.
+
+    Raises:
+        ModelError: The model does not know too many tokens (`cxprobe.models.refuse_unknown`).
     """
+    unknown = refuse_unknown(model, [text for texts in portions for text in texts], f"the texts of {what}")
     found = check(
         model,
         [text for texts in portions for text in texts.items()],
@@ -114,7 +119,12 @@ def measure_texts(
     ):
         scores = score_texts(model, portions, how, store=store, progress=shown.update)
     write_token_scores(scores, model.facts, folder)
-    return {"texts": len({one.text for one in scores}), "token_scores": len(_log_probs(scores)), **found}
+    return {
+        "texts": len({one.text for one in scores}),
+        "token_scores": len(_log_probs(scores)),
+        "unknown": unknown,
+        **found,
+    }
 
 
 def _log_probs(scores: Sequence[TokenScores]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Probing: what linear classifiers on a model's vectors predict.
 
-For each balanced subset one logistic regression per layer is trained, and the controls that it is compared with
+For each balanced subset one logistic regression per layer and training draw is trained, and the controls that it is
+compared with: on folds of the training part, with its labels and with random labels of words, and as an online code
 (`read_sources`, `recognise`). Whether the predictions are right is not decided here. The regularisation can be
 searched on the training part (`search_all`); what the searches found becomes tables, one database and figures
 (`settings_table`, `trials_table`, `write_study`, `search_figures`).
@@ -13,6 +14,7 @@ from cxprobe.measure.probing.searches import (
     Search,
     Searches,
     count_searches,
+    not_searched,
     parameter_importances,
     search_all,
     settings_table,
@@ -21,6 +23,7 @@ from cxprobe.measure.probing.searches import (
     write_study,
 )
 from cxprobe.measure.probing.sources import ProbedSource, read_sources
+from cxprobe.measure.probing.studies import Study
 from cxprobe.measure.probing.tuning import Tuned
 
 __all__ = [
@@ -30,9 +33,11 @@ __all__ = [
     "Regularisation",
     "Search",
     "Searches",
+    "Study",
     "Tuned",
     "align",
     "count_searches",
+    "not_searched",
     "parameter_importances",
     "read_sources",
     "recognise",

@@ -3,11 +3,13 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -15,6 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.records import SPLITS
+from cxprobe.storage import Vectors
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class ProbeRows:
     """Which rows of the features train a probe and which test it.
 
     Attributes:
-        train: Shape (n_train,), row numbers.
+        train: Shape (n_train,), row numbers; of one training draw.
         train_labels: Shape (n_train,), True for positive.
         test: Shape (n_test,), row numbers.
 
@@ -72,7 +77,7 @@ def align(subset: pd.DataFrame, ids: Sequence[str]) -> ProbeRows:
     """Find the rows of a subset's sentences among the features, by id and never by position.
 
     Args:
-        subset: Columns split, label and id.
+        subset: Columns split, label and id; of the training part, one draw.
         ids: The sentence of each row of the features.
 
     Raises:
@@ -88,18 +93,18 @@ def align(subset: pd.DataFrame, ids: Sequence[str]) -> ProbeRows:
 
 
 def fit_and_predict(
-    train: NDArray[np.float32],
+    train: Any,
     labels: NDArray[np.bool_],
-    test: NDArray[np.float32],
+    test: Any,
     regularisation: Regularisation,
     fitting: Fitting,
 ) -> NDArray[np.float64]:
     """Train one probe and return its probability of "positive" for each test sentence.
 
     Args:
-        train: Shape (n_train, dimensions); sparse matrices are taken as well.
+        train: Shape (n_train, dimensions), an array or a sparse matrix.
         labels: Shape (n_train,), True for positive.
-        test: Shape (n_test, dimensions).
+        test: Shape (n_test, dimensions), of the same kind.
         regularisation: How the probe is regularised.
         fitting: How the probe is fitted.
 
@@ -116,7 +121,9 @@ def fit_and_predict(
         max_iter=fitting.max_iter,
         random_state=fitting.seed,
     )
-    model = make_pipeline(StandardScaler(), probe) if regularisation.standardise else probe
+    # Counts stay sparse. The intercept is free and takes up the mean, so what is predicted does not depend on it.
+    scaler = StandardScaler(with_mean=not issparse(train))
+    model = make_pipeline(scaler, probe) if regularisation.standardise else probe
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
@@ -131,48 +138,28 @@ def fit_and_predict(
     return probabilities
 
 
-def probe_layers(
-    vectors: NDArray[np.float32],
-    rows: ProbeRows,
-    regularisation: Sequence[Regularisation],
-    fitting: Fitting,
+def for_each_layer(
+    vectors: Vectors,
+    work: Callable[[int, Any], T],
     *,
     jobs: int,
     progress: Callable[[int], object] | None = None,
-) -> NDArray[np.float64]:
-    """Train a probe on each layer; layers run in parallel, and the result does not depend on the number of jobs.
+) -> list[T]:
+    """Do the same work on each layer, in parallel; the result does not depend on the number of jobs.
 
     Args:
-        vectors: Shape (layers, sentences, dimensions), usually memory-mapped: each process reads its layer's rows.
-        rows: The rows that train and test.
-        regularisation: One for each layer.
-        fitting: How the probes are fitted.
+        vectors: One matrix a layer, usually memory-mapped: each process reads the rows that it needs.
+        work: Called with the number of a layer and its matrix, (sentences, dimensions), an array or a sparse matrix.
         jobs: Layers at the same time.
-        progress: Called with the number of finished probes.
+        progress: Called with the number of finished layers, 1 at a time.
 
     Returns:
-        Shape (layers, n_test): the probability of "positive".
-
-    Raises:
-        ProbeError: A probe did not converge; the message names its layer.
-
-    Source:
-        Weissweiler et al. 2022, §3 (probing classifiers).
+        What the work returned for each layer, in order.
     """
-    tasks = (
-        delayed(_probe_layer)(vectors, layer, rows, regularisation[layer], fitting.of(f"layer {layer}"))
-        for layer in range(len(vectors))
-    )
-    probabilities = []
+    tasks = (delayed(work)(layer, matrix) for layer, matrix in enumerate(vectors))
+    done = []
     for found in Parallel(n_jobs=jobs, return_as="generator")(tasks):
-        probabilities.append(found)
+        done.append(found)
         if progress is not None:
             progress(1)
-    return np.stack(probabilities)
-
-
-def _probe_layer(
-    vectors: NDArray[np.float32], layer: int, rows: ProbeRows, regularisation: Regularisation, fitting: Fitting
-) -> NDArray[np.float64]:
-    train, test = vectors[layer, rows.train], vectors[layer, rows.test]
-    return fit_and_predict(train, rows.train_labels, test, regularisation, fitting)
+    return done

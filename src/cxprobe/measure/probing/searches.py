@@ -12,16 +12,18 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.trial import FrozenTrial
 from sqlalchemy.pool import StaticPool
 
+from cxprobe.measure.probing.folds import has_folds, templates_by_label
 from cxprobe.measure.probing.probes import Fitting
 from cxprobe.measure.probing.sources import ProbedSource
-from cxprobe.measure.probing.tuning import Tuned, has_folds, tune_subset
+from cxprobe.measure.probing.tuning import Tuned, tune_subset
 from cxprobe.params import Source, TuneProbes
-from cxprobe.records import Trial
+from cxprobe.records import LABELS, Trial
 from cxprobe.seeding import seed_for
 from cxprobe.storage import replacing
 
 NO_ACCURACY = -1.0  # of a trial whose solver did not converge; tables have no empty cells
-_SETTING_COLUMNS = ["source", "feature", "layer", "C", "l1_ratio", "standardise", "accuracy", "trials", "not_converged"]
+_TUNED = ["source", "feature", "layer", "C", "l1_ratio", "standardise"]
+_SETTING_COLUMNS = [*_TUNED, "accuracy", "folds", "trials", "not_converged"]
 _TRIAL_COLUMNS = ["source", "feature", "layer", "number", "C", "l1_ratio", "standardise", "accuracy", "state"]
 _IMPORTANCE_COLUMNS = ["source", "feature", "layer", "parameter", "importance"]
 
@@ -47,7 +49,7 @@ def search_all(
 ) -> Searches:
     """Search for the best regularisation of every probe: of each source, feature and layer (`tune_subset`).
 
-    A subset that is too small for the folds (`has_folds`) is left out.
+    A subset that cannot be divided into folds (`has_folds`) is left out; `not_searched` names it.
 
     Args:
         sources: Source -> its subsets and vectors.
@@ -63,7 +65,7 @@ def search_all(
     searches: dict[Search, Tuned] = {}
     for source, data in sources.items():
         for feature, subset in data.subsets():
-            if not has_folds(subset, settings.folds):
+            if not has_folds(subset):
                 continue
             own = replace(fitting.of(f"{source}, {feature}"), seed=seed_for(fitting.seed, source, feature))
             folder = scratch / source / feature
@@ -72,24 +74,43 @@ def search_all(
     return searches
 
 
-def count_searches(sources: Mapping[Source, ProbedSource], folds: int) -> int:
-    """Return how many searches `search_all` makes: one for each probe whose subset is large enough for the folds."""
-    return sum(data.layers for data in sources.values() for _, subset in data.subsets() if has_folds(subset, folds))
+def count_searches(sources: Mapping[Source, ProbedSource]) -> int:
+    """Return how many searches `search_all` makes: one for each probe whose subset can be divided into folds."""
+    return sum(data.layers for data in sources.values() for _, subset in data.subsets() if has_folds(subset))
+
+
+def not_searched(sources: Mapping[Source, ProbedSource]) -> pd.DataFrame:
+    """Return the subsets without a search: their probes have the settings of fit_probes.
+
+    Returns:
+        Columns source, feature, positive and negative (the number of templates in the training part with the label),
+        reason.
+    """
+    rows = [
+        {"source": source, "feature": feature, **templates_by_label(subset)}
+        for source, data in sources.items()
+        for feature, subset in data.subsets()
+        if not has_folds(subset)
+    ]
+    reason = "folds need two templates of each label, so the settings of fit_probes are used"
+    return pd.DataFrame(rows, columns=["source", "feature", *LABELS]).assign(reason=reason)
 
 
 def settings_table(searches: Searches) -> pd.DataFrame:
     """Return the best setting of each search.
 
     Returns:
-        Columns source, feature, layer, C, l1_ratio, standardise; accuracy, on the held-out folds; trials, the number of
-        settings that were evaluated; not_converged, the number of those that could not be. Without searches there are
-        the columns and no rows.
+        Columns source, feature, layer, C, l1_ratio, standardise; accuracy, on the held-out folds; folds, their number,
+        which is lower than asked for where a label has fewer templates; trials, the number of settings that were
+        evaluated; not_converged, the number of those that could not be. Without searches there are the columns and no
+        rows.
     """
     rows = [
         (
             *search,
             *asdict(found.regularisation).values(),
             found.accuracy,
+            found.folds,
             found.complete,
             len(found.trials) - found.complete,
         )
@@ -115,12 +136,11 @@ def trials_table(searches: Searches) -> pd.DataFrame:
 
 def trial_records(trials: pd.DataFrame) -> list[Trial]:
     """Return the trials of a table (`trials_table`) as child runs of the search."""
-    tried = ["source", "feature", "layer", "C", "l1_ratio", "standardise"]
     return [
         Trial(
             name=" ".join(str(row[name]) for name in ("source", "feature", "layer", "number")),
             metrics={"accuracy": float(row["accuracy"])} if row["state"] == "COMPLETE" else {},
-            params={name: str(row[name]) for name in tried},
+            params={name: str(row[name]) for name in _TUNED},
             status="FINISHED" if row["state"] == "COMPLETE" else "FAILED",
         )
         for row in trials.to_dict("records")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cxprobe.params import Source
 from cxprobe.records import CLUSTER
-from cxprobe.storage import digest, read_features, read_table
+from cxprobe.storage import digest, feature_files, read_features, read_table
 from cxprobe.storage.arrays import Features
 
 
@@ -29,7 +29,7 @@ class ProbedSource:
 
     @property
     def layers(self) -> int:
-        """The number of layers, the embeddings included."""
+        """The number of layers, the embeddings included; 1 where counts take the place of vectors."""
         return len(self.features.vectors)
 
     @property
@@ -49,7 +49,7 @@ def read_sources(names: Iterable[Source], sentences: Path, features: Path) -> di
     Args:
         names: The sources, such as "mined".
         sentences: A folder with splits.parquet and sentences.parquet in a subfolder for each source.
-        features: A folder with features.npy and ids.parquet in a subfolder for each source.
+        features: A folder with features.npy, or features.npz, and ids.parquet in a subfolder for each source.
 
     Raises:
         DataError: The ids and the rows of some vectors do not match.
@@ -60,5 +60,5 @@ def read_sources(names: Iterable[Source], sentences: Path, features: Path) -> di
 def _read_source(sentences: Path, features: Path) -> ProbedSource:
     known = read_table(sentences / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
     rows = read_table(sentences / "splits.parquet").merge(known, on="id", validate="many_to_one")
-    content = tuple(digest(features / name) for name in ("features.npy", "ids.parquet"))
+    content = tuple(map(digest, feature_files(features)))
     return ProbedSource(rows, read_features(features), content)

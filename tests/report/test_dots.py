@@ -1,0 +1,45 @@
+import pandas as pd
+
+from cxprobe.report import dots
+
+RATES = pd.DataFrame(
+    [
+        ("let-alone", "A", "mini", 0.9),
+        ("let-alone", "B", "mini", 0.8),
+        ("conative", "A", "mini", 0.7),
+    ],
+    columns=["construction", "variant", "model", "accuracy"],
+).assign(low=0.5, high=1.0)
+
+
+def drawn(best):
+    """Return the best of the blind as they are drawn: panel -> (rate, row)."""
+    figure = dots(RATES, "title", rows="construction", colours="model", panels="variant", best=best)
+    found = {}
+    for axes in figure.axes:
+        for lines in axes.collections:
+            if lines.get_label() == "best blind":
+                segments = [segment.tolist() for segment in lines.get_segments()]
+                found[axes.get_title()] = [(top[0], (top[1] + bottom[1]) / 2) for top, bottom in segments]
+    (legend,) = figure.legends
+    return found, [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_best_of_the_blind_is_a_tick_in_its_row_and_panel():
+    best = pd.DataFrame(
+        [("conative", "A", 0.6), ("let-alone", "B", 0.4)], columns=["construction", "variant", "accuracy"]
+    )
+    found, legend = drawn(best)
+    assert found == {"A": [(0.6, 1.0)], "B": [(0.4, 0.0)]}
+    assert legend == ["mini", "best blind", "chance"]
+
+
+def test_rows_that_the_figure_lacks_are_not_drawn():
+    best = pd.DataFrame([("resultative", "A", 0.6)], columns=["construction", "variant", "accuracy"])
+    assert drawn(best)[0] == {"A": [], "B": []}
+
+
+def test_without_blind_models_the_figure_is_as_it_was():
+    found, legend = drawn(None)
+    assert found == {}
+    assert legend == ["mini", "chance"]
