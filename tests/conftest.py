@@ -252,9 +252,9 @@ def shrink(params: dict) -> None:
         "mining": {"toy": "toys"},
         "labels": ["toy"],
         "recognition": {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}},
-        "scenarios": {"models": ["mlm", "mlm-random", "by-place"], "constructions": ["toy"]},
-        "pairs": {"models": ["mlm", "clm", "clm-random", "by-rule"], "constructions": ["toy"]},
-        "prompts": {"llms": ["mock"], "models": ["clm", "clm-random", "by-half"], "constructions": ["toy"]},
+        "scenarios": {"models": ["mlm", "by-place"], "constructions": ["toy"]},
+        "pairs": {"models": ["mlm", "clm", "by-rule"], "constructions": ["toy"]},
+        "prompts": {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
     }
@@ -262,9 +262,7 @@ def shrink(params: dict) -> None:
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
     }
-    params["models"] |= {
-        f"{name}-random": params["models"][name] | {"weights": "random", "seed": 1} for name in ("one", "mlm", "clm")
-    }
+    params["models"]["one-random"] = params["models"]["one"] | {"weights": "random", "seed": 1}
     params["models"] |= {
         name: {
             "kind": "blind",

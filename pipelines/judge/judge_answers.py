@@ -50,7 +50,7 @@ def _run(stage: Stage, member: Member, name: str, judged: pd.DataFrame) -> Judge
     metrics, series, tables, by_prompt = sum_up_answers(judged, how["asked"])
     figures = {"accuracy": prompt_accuracy_figure(by_prompt, title)}
     facts = read_model_facts(DATA / "score_answers" / member.entry / member.inside)
-    data = stage.use(DATA / "build_prompts" / ("" if name == "all" else name))
+    data = stage.use(DATA / "build_prompts" / ("" if name == "all" else f"{name}/choices.parquet"))
     settings, items = stage.settings("build_prompts") | how, judged["id"].nunique()
     return JudgedRun(member.slug, facts, name, "own", data, items, metrics, settings, series, tables, figures)
 

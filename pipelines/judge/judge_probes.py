@@ -1,6 +1,6 @@
 """judge_probes: predictions of a model's probes -> accuracies by layer, feature and value, for every construction."""
 
-from collections import defaultdict
+from collections.abc import Mapping
 from itertools import product
 
 import pandas as pd
@@ -14,19 +14,16 @@ from cxprobe.storage import DATA, read_model_facts, read_table, write_table
 
 def judge_probes(stage: Stage) -> Outcome:
     members = members_of(stage.params.models, [stage.item["model"]])
-    runs, credited = [], {member.slug: defaultdict[str, list[Credited]](list) for member in members}
+    runs, found = [], {member.slug: dict[str, Mapping[str, float]]() for member in members}
     for name, sources in stage.params.grid.recognition.constructions.items():
         folder = stage.use(DATA / "fit_probes" / stage.item["model"] / name)
         for member, source in product(members, sources):
             splits = read_table(stage.use(DATA / "build_recognition" / name / source / "splits.parquet"))
             tables = [read_table(folder / member.inside / source / f"{stem}.parquet") for stem in Credited._fields]
-            credited[member.slug][source].append(credit_predictions(*[*tables, splits]))
-            runs.append(_judge(stage, member, name, source, credited[member.slug][source][-1]))
-    headlines = {
-        slug: {source: recognition_headline(parts) for source, parts in own.items()} for slug, own in credited.items()
-    }
-    own = headlines.get(stage.item["model"])
-    return Outcome(headline=panel_headline(headlines) if own is None else own, runs=runs)
+            runs.append(_judge(stage, member, name, source, credit_predictions(*[*tables, splits])))
+            found[member.slug][f"{name}, {source}"] = runs[-1].metrics
+    own = found.get(stage.item["model"])
+    return Outcome(headline=panel_headline(found) if own is None else recognition_headline(own), runs=runs)
 
 
 def _judge(stage: Stage, member: Member, name: str, source: str, credited: Credited) -> JudgedRun:

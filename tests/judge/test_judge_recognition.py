@@ -126,13 +126,12 @@ def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
     }
 
 
-def test_a_headline_of_several_constructions_is_that_of_all_their_sentences():
-    first, other = credited({("length", 2): 0}), credited()
-    probes, controls = (each.assign(id="other " + each["id"], cluster_noun="cat") for each in other[:2])
-    other = other._replace(probes=probes, controls=controls)
-    headline = recognition_headline([first, other])
-    assert (headline["accuracy"], headline["n"]) == (pytest.approx(0.75), 40)
-    assert len(headline) <= 4  # three sources fit into twelve numbers
+@pytest.mark.parametrize(("places", "names"), [(3, 4), (4, 3), (5, 2), (9, 1), (20, 1)])
+def test_a_headline_has_each_construction_and_source_alone_in_at_most_twelve_numbers(places, names):
+    metrics = judged().metrics
+    headline = recognition_headline({f"one, source {number}": metrics for number in range(places)})
+    wanted = ("accuracy", "n", "low", "high")[:names]
+    assert list(headline.values()) == [{name: metrics[name] for name in wanted}] * min(places, 12)
 
 
 def test_curves_over_the_layers_are_those_of_the_tables():

@@ -15,11 +15,14 @@ from ruamel.yaml import YAML
 
 from conftest import change_params, commit, project_environment, run
 from cxprobe.storage import read_features, read_json, read_table, write_table
+from cxprobe.tracking import DESCRIPTIONS
+from form import faults_of_form, judged_runs
 
 pytestmark = pytest.mark.pipeline
 
 FEATURES = Path("data/extract_features/one/toy/generated")
 EXPERIMENTS = ("recognition", "scenarios", "pairs", "prompts", "benchmarks", "stages")
+RULES, HALVES = ("first-mentioned", "shorter"), ("hypothesis-only", "first-referent")  # blind models of two panels
 LISTED = "list_corpus@toy"  # looks at the corpus's files whenever DVC runs
 
 
@@ -49,14 +52,24 @@ def test_every_stage_that_makes_measures_or_reports_leaves_a_run(finished_projec
 
 def test_every_model_has_a_run_for_each_construction_of_a_line(finished_project):
     expected = {
-        "recognition": {("one", "toy", "generated")},
-        "scenarios": {("mlm", "toy", "own"), ("mlm", "all", "own")},
-        "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")},
-        "prompts": {(model, of, "own") for model in ("mock", "clm") for of in ("toy", "all")},
+        "recognition": {(model, "toy", "generated") for model in ("one", "one-random", "word-ngrams", "positions")},
+        "scenarios": {(model, of, "own") for model in ("mlm", "last-rule", "copier") for of in ("toy", "all")},
+        "pairs": {(model, of, "own") for model in ("mlm", "clm", *RULES) for of in ("toy", "all")},
+        "prompts": {(model, of, "own") for model in ("mock", "clm", *HALVES) for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():
         params = [one.data.params for one in runs(finished_project, experiment)]
         assert {(one["model"], one["construction"], one["source"]) for one in params} == wanted, experiment
+
+
+def test_the_runs_of_a_finished_project_have_the_form_that_can_be_compared(finished_project):
+    uri = f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}"
+    assert faults_of_form(uri) == []
+    assert {one.name for one in MlflowClient(uri).search_experiments()} - {"Default"} <= set(DESCRIPTIONS)
+    for name in ("recognition", "scenarios", "pairs", "prompts"):
+        states = {run.data.params["model_weights"] for run in judged_runs(MlflowClient(uri), name)}
+        assert states >= {"trained", "none"}, f"{name} lacks models or blind models"
+    assert "random" in {run.data.params["model_weights"] for run in judged_runs(MlflowClient(uri), "recognition")}
 
 
 def locked(folder: Path) -> dict:
@@ -83,7 +96,8 @@ def test_the_results_are_those_of_the_sentences(finished_project):
     table = read_table(finished_project / "results/report_recognition/accuracy.csv")
     tested = splits[splits["split"] == "test"].groupby("feature").size()
     assert all(row.n == tested[row.feature] for row in table.itertuples())
-    assert table["layer"].unique().tolist() == [0, 1, 2]
+    layers = table.groupby("model")["layer"].max().to_dict()
+    assert layers == {"one": 2, "one-random": 2, "word-ngrams": 0, "positions": 0}
     assert set(table["feature"]) == {"length", "second_start"}
 
 
@@ -123,7 +137,9 @@ def test_another_score_decides_without_asking_a_model(project):
     change(project, decide_otherwise)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert sorted(ran) == [
+        "judge_answers@by-half",
         "judge_answers@clm",
+        "judge_pairs@by-rule",
         "judge_pairs@clm",
         "judge_pairs@mlm",
         "report_pairs@all",
@@ -224,6 +240,7 @@ def test_a_model_that_left_the_grid_leaves_the_report_and_is_pruned(project):
 
 def test_mined_sentences_are_probed_beside_generated_ones(project):
     def mined_too(params):
+        params["grid"]["recognition"]["models"] = ["one"]
         params["grid"]["recognition"]["constructions"]["toy"].append("mined")
         params["build_recognition"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
 
@@ -250,7 +267,7 @@ def test_every_model_scores_every_pair_and_the_report_counts_them(finished_proje
         assert set(tokens["scheme"]) == {scheme}
         assert members <= set(tokens["text"])
     cells = read_table(finished_project / "results/report_pairs/tables/cells.csv")
-    assert cells["n"].sum() == 2 * len(pairs)
+    assert cells.groupby("model")["n"].sum().to_dict() == dict.fromkeys(("mlm", "clm", *RULES), len(pairs))
     biases = read_table(finished_project / "results/report_pairs/tables/biases.csv")
     assert set(biases["compares"]) == {"order", "variant"}
 

@@ -1,6 +1,7 @@
 """How well probes recognise a construction: from predictions to accuracies, by feature and over all features."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from cxprobe.records import CLUSTER
 from cxprobe.stats import clusters_of, credit, estimate_difference
 
 TOGETHER = "together"  # in a feature's place: all features
-_HEADLINE = ("accuracy", "low", "high", "n")  # three sources of sentences fit into twelve numbers
+_HEADLINE = ("accuracy", "n", "low", "high")  # the most important first, since not all may fit
 _MOST_NUMBERS = 12
 # The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.
 _LEAST = 1e-7
@@ -236,28 +237,33 @@ def accuracy_together(credited: pd.DataFrame, by: str) -> pd.DataFrame:
     return _accuracies(credited.assign(**{f"{CLUSTER}sentence": credited["id"]}), [by])
 
 
-def recognition_headline(credited: Sequence[Credited]) -> dict[str, float | int]:
-    """Return the few numbers that summarise a model on one source of sentences, over all constructions together.
+def recognition_headline(
+    metrics: Mapping[str, Mapping[str, float | int]],
+) -> dict[str, dict[str, float | int]]:
+    """Return the few numbers that stand for one model.
+
+    Constructions are not pooled: one of them may be a placebo.
 
     Args:
-        credited: The predictions for each construction.
+        metrics: A construction and source -> `Recognition.metrics`.
+
+    Returns:
+        The same with accuracy, n, low and high of each, as far as they fit into twelve numbers.
     """
-    probes = pd.concat([one.probes for one in credited], ignore_index=True)
-    controls = pd.concat([one.controls for one in credited], ignore_index=True)
-    metrics = _metrics(accuracy_together(probes, "layer"), accuracy_together(controls, "control"))
-    return {name: metrics[name] for name in _HEADLINE}
+    names = _HEADLINE[: max(1, _MOST_NUMBERS // max(1, len(metrics)))]
+    return {place: {name: own[name] for name in names} for place, own in islice(metrics.items(), _MOST_NUMBERS)}
 
 
 def panel_headline(
     headlines: Mapping[str, Mapping[str, Mapping[str, float | int]]],
 ) -> dict[str, dict[str, float | int]]:
-    """Return what stands for a panel of blind models: the accuracies of the best, on each source of sentences.
+    """Return what stands for a panel of blind models: the accuracies of the best, on each construction and source.
 
     Args:
-        headlines: Slug of a model -> source -> `recognition_headline`.
+        headlines: Slug of a model -> a construction and source -> its metrics.
 
     Returns:
-        Source -> slug -> accuracy, the highest first; as many as fit into twelve numbers.
+        A construction and source -> slug -> accuracy, the highest first; as many as fit into twelve numbers.
     """
     sources = list(dict.fromkeys(source for own in headlines.values() for source in own))
     ranked = {

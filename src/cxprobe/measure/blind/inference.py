@@ -62,8 +62,9 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
             if spec.kind in _REFERENTS:
                 parts.append(_long(own, symbols, _chosen_referents(own, first=spec.kind == "first_referent")))
                 continue
-            key = f"{CLUSTER}{spec.folds_by if isinstance(spec, Classifier) else 'premise'}"
-            known = own if key.endswith("premise") else own[own["template"] != ""]
+            by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
+            key = f"{CLUSTER}{'wording' if by_template else 'premise'}"
+            known = own[own["template"] != ""] if by_template else own
             known = known.reset_index(drop=True)
             folds = _folds(known[key], spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
             if folds.max(initial=0) > 0:
