@@ -19,7 +19,14 @@ from conftest import ROOT, commit, project_environment, run, save_tiny_bert
 from cxprobe.storage import read_json, read_table
 
 pytestmark = pytest.mark.pipeline
-SCRIPTS = ("build_corpus.py", "trim_vocabulary.py", "pretrain.py", "evaluate_pretrained.py", "dvc.yaml")
+SCRIPTS = (
+    "build_corpus.py",
+    "build_ngrams.py",
+    "trim_vocabulary.py",
+    "pretrain.py",
+    "evaluate_pretrained.py",
+    "dvc.yaml",
+)
 YAML_SAFE = YAML(typ="safe", pure=True)
 WORDS = "{comparatives: [[faster, slower]], names: [anna], others: [cat, dog]}"
 
@@ -40,7 +47,7 @@ def make_models_project(folder: Path) -> None:
         shutil.copy(ROOT / name, folder / name)
     (folder / "models" / "words.yaml").write_text(WORDS)
     (folder / "models" / "sources.yaml").write_text("repositories: []")
-    for model in ("mini-mlm", "mini-clm", "tiny-clm"):
+    for model in ("mini-mlm", "mini-clm", "tiny-clm", "mini-ngrams"):
         (folder / "models" / model).mkdir()
         (folder / "models" / model / "README.md").write_text("A card.\n")
     save_tiny_bert(folder / "source", seed=0)

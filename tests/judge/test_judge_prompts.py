@@ -326,7 +326,7 @@ def test_accuracies_by_template_are_those_of_their_items():
         ]
         assert row.accuracy == pytest.approx(own["credit"].mean())
         assert (row.relations, row.chance) == ("0", 1.0)
-        assert row.left_out == "template"
+        assert row.left_out == "wording"
     without = prompt_tables(judged.assign(template="", cluster_wording=judged["id"]), ["asked"])
     assert without["accuracy_by_template"].empty
 
@@ -335,7 +335,7 @@ def test_few_templates_widen_no_interval_and_many_do():
     rows = [(str(number % 2), "entailment", "a", "p", number // 6) for number in range(120)]
     judged = judged_table(rows)
     alone = prompt_accuracy(judged, ["construction"]).iloc[0]
-    for templates, left_out in ((1, "template"), (4, "template"), (6, "")):
+    for templates, left_out in ((1, "wording"), (4, "wording"), (6, "")):
         names = [f"t{number % templates}" for number in range(120)]
         clustered = judged.assign(template=names, cluster_wording=names)
         own = prompt_accuracy(clustered, ["construction"]).iloc[0]

@@ -101,7 +101,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
     [
         (
             lambda p: p["build_recognition"]["generated"].update(test_per_label=999),
-            "generate_sentences.per_label: 40 is too few, since build_recognition.generated draws 999 sentences",
+            "generate_sentences.per_label: 30 is too few, since build_recognition.generated draws 999 sentences",
         ),
         (lambda p: p["grid"]["recognition"].update(models=["minilm", "minilm"]), "'minilm' is listed more than once"),
         (lambda p: p["tune_probes"]["C"].update(low=1000.0), "low (1000.0) must be below high (100.0)"),
@@ -138,10 +138,10 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         ),
         (
             lambda p: (
-                p["build_recognition"]["balanced"].update(train_per_label=41),
+                p["build_recognition"]["balanced"].update(train_per_label=31),
                 p["grid"]["recognition"]["constructions"].update({"comparative-correlative": ["balanced"]}),
             ),
-            "generate_sentences.per_label: 40 is too few, since build_recognition.balanced draws 41 sentences",
+            "generate_sentences.per_label: 30 is too few, since build_recognition.balanced draws 31 sentences",
         ),
         (
             lambda p: p["grid"].update(mining={"let-alone": "documentation"}),
@@ -250,7 +250,7 @@ def test_a_section_that_nothing_needs_may_be_absent(tmp_path):
     params = load_changed(tmp_path, change)
     assert params.score_answers is None
     assert params.build_recognition.mined is None
-    assert params.build_recognition.generated.train_per_label == 40
+    assert params.build_recognition.generated.train_per_label == 30
 
 
 def test_sections_with_faults_of_their_own_are_not_told_as_absent(tmp_path):

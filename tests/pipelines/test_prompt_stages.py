@@ -197,6 +197,7 @@ def test_what_ran_stands_beside_what_is_published(finished_project):
     outcomes = read_table(folder / "tables/outcomes.csv")
     assert set(outcomes.loc[outcomes["model"] == "clm", "asked"]) == {"sum", "per_token", "per_character", "pmi"}
     assert {path.stem for path in (folder / "figures").glob("*.png")} == {
+        "cards",
         "constructions_0_shots",
         "constructions_1_shot_of_templatic",
         "inference_beside_published",

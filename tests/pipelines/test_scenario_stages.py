@@ -96,7 +96,7 @@ def test_what_is_judged_and_reported_is_that_of_the_probabilities(finished_proje
     assert table[["low", "accuracy", "high"]].apply(lambda row: row.is_monotonic_increasing, axis=1).all()
     assert (reported / "figures/toy_flips.png").exists()
     overview = read_table(reported / "accuracy.csv")
-    assert overview["construction"].tolist() == ["toy"] * 3
+    assert overview["construction"].tolist() == ["toy"] * 9  # three models, three tests
     assert overview["accuracy"].tolist() == table.loc[table["calibration"] == "none", "accuracy"].tolist()
 
 

@@ -24,13 +24,14 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
         "extract_features",
         "tune_probes",
         "fit_probes",
+        "cards",
     ),
-    "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios"),
-    "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs"),
-    "prompts": ("series", "build_prompts", "judge_answers"),
+    "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios", "cards"),
+    "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs", "cards"),
+    "prompts": ("series", "build_prompts", "judge_answers", "cards"),
     "prompts.llms": ("llms",),
     "prompts.models": ("models", "precision", "score_answers"),
-    "benchmarks": ("models", "series", "benchmarks", "precision", "score_pairs", "judge_pairs"),
+    "benchmarks": ("models", "series", "benchmarks", "precision", "score_pairs", "judge_pairs", "cards"),
     "frames": ("llms", "write_frames"),
 }
 # A line of work -> what of its part of the grid is run, and over what.
