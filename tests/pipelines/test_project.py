@@ -351,7 +351,11 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
 
 
 def test_tuned_probes_use_what_was_found_for_them(project):
-    change(project, lambda params: params["tune_probes"].update(enabled=True, trials=3, folds=2))
+    def search(params):
+        params["grid"]["recognition"]["models"] = ["one"]
+        params["tune_probes"].update(enabled=True, trials=3, folds=2)
+
+    change(project, search)
     assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-toy"
     settings = read_table(project / "data/tune_probes/one/toy/settings.parquet")
     assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
@@ -460,7 +464,7 @@ def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp
     finished = len(list(clone.glob("results/**/record.json")))
     said = f"{finished} runs have a record under results/; {finished} of them were new to MLflow"
     assert said in run(clone, "cxprobe", "sync").stdout
-    (found,) = runs(clone, "recognition")
+    (found,) = runs(clone, "recognition", "params.model = 'one'")
     client = MlflowClient(f"sqlite:///{clone / 'mlruns' / 'mlflow.db'}")
     artifacts = {artifact.path for artifact in client.list_artifacts(found.info.run_id)}
     assert {"accuracy_per_layer.png", "accuracy_by_value.csv"} <= artifacts
@@ -471,6 +475,6 @@ def test_what_dvc_restores_from_its_cache_is_tracked_after_a_sync(project):
         change(project, lambda params, C=C: params["fit_probes"].update(C=C))
         done = run(project, "dvc", "repro")
     assert stages_that_ran(done.stdout) == []  # C = 1 came back without running
-    assert len(runs(project, "recognition")) == 1
+    assert len(runs(project, "recognition", "params.model = 'one'")) == 1
     run(project, "cxprobe", "sync")
     assert {found.data.params["fit_probes.C"] for found in runs(project, "recognition")} == {"0.5", "1.0"}
