@@ -10,7 +10,7 @@ from cxprobe.measure.blind import blind_facts, fill_blindly
 from cxprobe.measure.likelihood import Usable, drop_items, fill_masks
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_masked_lm
-from cxprobe.params import ModelSpec, members_of
+from cxprobe.params import ModelSpec
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 
@@ -20,14 +20,15 @@ NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 def fill_scenarios(stage: Stage) -> Outcome:
     folders = {name: stage.use(DATA / "build_scenarios" / name) for name in stage.params.grid.scenarios.constructions}
     made = {name: [read_table(path / f"{of}.parquet") for of in ("items", "texts")] for name, path in folders.items()}
+    model = stage.params.models[stage.item["model"]]
+    if isinstance(model, ModelSpec):
+        return Outcome(counts=_fill(stage, model, made))
     counts: Counter[str] = Counter()
-    for member in members_of(stage.params.models, [stage.item["model"]]):
-        if isinstance(member.spec, ModelSpec):
-            return Outcome(counts=_fill(stage, member.spec, made))
+    for slug, spec in model.members.items():
         for name, (items, texts) in made.items():
-            scores = fill_blindly(member.spec.kind, texts)
-            counts.update(_write(stage.data / member.inside / name, Usable(items, texts, NONE_DROPPED, 0), scores))
-        write_model_facts(blind_facts(member.spec.kind), stage.data / member.inside)
+            scores = fill_blindly(spec.kind, texts)
+            counts.update(_write(stage.data / slug / name, Usable(items, texts, NONE_DROPPED, 0), scores))
+        write_model_facts(blind_facts(spec.kind), stage.data / slug)
     return Outcome(counts=counts)
 
 

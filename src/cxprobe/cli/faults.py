@@ -167,7 +167,7 @@ def _faults_of_grid(params: Params, constructions: Mapping[str, Construction | N
     for part, file in _FILES.items():
         for name in _names(params, part):
             path = CONSTRUCTIONS_FOLDER / name / file
-            if not _is_there(path):  # what is there and is no file is a fault of its own
+            if not _is_there(path):  # a path that exists but is not a file is reported separately
                 yield f"grid.{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
     for name in params.grid.sentences:
         construction = constructions[name]

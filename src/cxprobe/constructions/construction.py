@@ -231,7 +231,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
 
 
 def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
-    """Return a construction with its grammars and features only, and each of them only if it has no fault.
+    """Return a construction with only its grammars and features, without those that have a fault.
 
     It is enough to check the files beside a construction.yaml that has faults, or that cannot be read at all.
     """

@@ -41,9 +41,9 @@ def read_labels(path: Path) -> list[Label]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: It is there, and is no file or no UTF-8 text; or one line for every fault: a conflict that
-            git left, a line without its five columns, an unknown kind or label, something that is not a day, or two
-            labels of one person for one thing.
+        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or one line for every
+            fault: a conflict that git left, a line without its five columns, an unknown kind or label, something that
+            is not a day, or two labels of one person for one thing.
     """
     if not (path.exists() or path.is_symlink()):
         return []

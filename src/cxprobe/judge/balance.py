@@ -1,7 +1,7 @@
 """Cells of minimal pairs in which one answer is always right: their accuracy is how much a model likes that answer.
 
 Where "unclear" is right and "clear" is wrong in all pairs, whatever the sentences say, a model that likes the word gets
-them all. Such cells are found from the texts. They are reported one by one and are no part of an accuracy over several
+them all. Such cells are found from the texts. They are reported one by one and are left out of an accuracy over several
 cells.
 """
 

@@ -65,8 +65,8 @@ def load_language_model(slug: str, spec: ModelSpec, device: str = "cpu") -> "Mas
 
     Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
     """
-    load = load_masked_lm if _is_masked(_open(slug, spec).config) else load_causal_lm
-    return load(slug, spec, device)
+    source = _open(slug, spec)
+    return _load_masked(source, device) if _is_masked(source.config) else _load_causal(source, device)
 
 
 def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
@@ -87,7 +87,10 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
         ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
-    source = _open(slug, spec)
+    return _load_masked(_open(slug, spec), device)
+
+
+def _load_masked(source: Source, device: str) -> MaskedLM:
     if not _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token_id is None:
@@ -112,7 +115,10 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
     Raises:
         ModelError: As for `load_encoder`; or it is not a causal language model.
     """
-    source = _open(slug, spec)
+    return _load_causal(_open(slug, spec), device)
+
+
+def _load_causal(source: Source, device: str) -> CausalLM:
     # BERT and its kind could be built as decoders too, and would see what they are to predict.
     if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")

@@ -1,4 +1,4 @@
-"""Blind models: what the data give away to those who cannot know the construction; each asked as real models are."""
+"""Blind models: models that cannot know the construction, measured in the same way as other models."""
 
 from cxprobe.measure.blind.facts import blind_facts
 from cxprobe.measure.blind.features import write_counts

@@ -16,6 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from cxprobe.errors import DataError
 from cxprobe.measure.blind.facts import blind_facts
+from cxprobe.measure.blind.words import EVERY_WORD
 from cxprobe.params import BlindModel, NgramFeatures, Rule
 from cxprobe.storage import write_model_facts, write_sparse_features
 
@@ -42,7 +43,6 @@ FUNCTION_WORDS = frozenset(
     )
     for word in words.split()
 )
-_EVERY_WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern ignores words of one letter
 _TENTHS = 10
 
 
@@ -81,7 +81,7 @@ def count_features(texts: Sequence[str], spec: BlindModel) -> csr_array:
         texts: The sentences, in at least one of which there is something to count.
         spec: The kind, and for n-grams their lengths:
             "word_ngrams": how often each n-gram of lower-cased words stands in the sentence;
-            "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, blanks and
+            "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, spaces and
             punctuation included;
             "positions": `positions_of` each sentence.
 
@@ -113,7 +113,7 @@ def positions_of(text: str) -> dict[str, float]:
         in tenth 0"), and so many words after the same word ("the 2 after the"). Places, and not their numerical
         values, are the columns, since a linear probe could do little with the values.
     """
-    words = re.findall(_EVERY_WORD, text.lower())
+    words = re.findall(EVERY_WORD, text.lower())
     found = Counter[str]()
     last: dict[str, int] = {}
     for place, word in enumerate(words):
@@ -138,7 +138,7 @@ def _name_of(spec: BlindModel) -> str:
 
 
 def _count_ngrams(texts: Sequence[str], spec: NgramFeatures) -> csr_array:
-    of_words = {"analyzer": "word", "token_pattern": _EVERY_WORD}
+    of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}
     how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
     counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)
     try:

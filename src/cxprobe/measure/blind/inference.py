@@ -1,7 +1,7 @@
 """Blind models of inference and multiple choice: answers from a half of the item, or from where its words stand."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+from cxprobe.measure.blind.words import EVERY_WORD, places_of
 from cxprobe.params import BlindModel, Classifier
 from cxprobe.records import CLUSTER
 from cxprobe.seeding import generator_for
@@ -21,7 +22,6 @@ NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
-_EVERY_WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern ignores words of one letter
 _WORD = re.compile(r"\w+(?:[-’']\w+)*")
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "most_frequent": ("inference", "reasoning"),
@@ -102,7 +102,7 @@ def _of_text(column: str) -> Callable[[pd.DataFrame, pd.DataFrame], tuple[Answer
     def learn(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
         if train["gold"].nunique() == 1:
             return _most_frequent(train, test)
-        words = CountVectorizer(ngram_range=(1, 2), token_pattern=_EVERY_WORD)
+        words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
         model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000)).fit(
             train[column], train["gold"]
         )
@@ -160,15 +160,10 @@ def _chosen_referents(items: pd.DataFrame, *, first: bool) -> Answers:
 
 
 def _referent(text: str, a: str, b: str, *, first: bool) -> tuple[float, float, float]:
-    places = [list(_mentions(text, option)) for option in (a, b)]
+    places = [places_of(text, option) for option in (a, b)]
     if not any(places):
         return (0.4, 0.4, 0.2)
     if not all(places):
         return (0.6, 0.2, 0.2) if places[0] else (0.2, 0.6, 0.2)
     is_a = min(places[0]) < min(places[1]) if first else max(places[0]) > max(places[1])
     return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
-
-
-def _mentions(text: str, option: str) -> Iterator[int]:
-    """Give the places in a text where an option's words stand, whatever their capitals."""
-    return (match.start() for match in re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", text, re.IGNORECASE))

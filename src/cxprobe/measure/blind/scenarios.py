@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
+from cxprobe.measure.blind.words import places_of
 from cxprobe.segmentation import sentences
 
 CHOSEN = 0.75  # the pseudo-probability of a word that is chosen; without a choice both have 0.5
@@ -46,7 +47,7 @@ def _fixed_word(text: str, candidates: tuple[str, str]) -> float:
 
 def _last_rule(text: str, candidates: tuple[str, str]) -> float:
     before = text[: text.index(_MASK)]
-    first, second = (max(_places(before, candidate), default=-1) for candidate in candidates)
+    first, second = (max(places_of(before, candidate), default=-1) for candidate in candidates)
     return first - second
 
 
@@ -58,7 +59,7 @@ def _copier(text: str, candidates: tuple[str, str]) -> float:
     """
     spans = [text[span.start : span.end] for span in sentences(text)]
     others = [sentence for sentence in spans if _MASK not in sentence]
-    rules = [sentence for sentence in others if any(_places(sentence, one) for one in candidates)]
+    rules = [sentence for sentence in others if any(places_of(sentence, one) for one in candidates)]
     facts = [sentence for sentence in others if sentence not in rules]
     stated = {word for sentence in facts or spans for word, _ in _words(sentence) if sentence not in rules}
     return sum(_votes(rule, stated, candidates) for rule in rules)
@@ -66,18 +67,15 @@ def _copier(text: str, candidates: tuple[str, str]) -> float:
 
 def _votes(rule: str, stated: set[str], candidates: tuple[str, str]) -> float:
     """Return how many words that the fact states come before the first candidate, less those before the second."""
-    named = sorted((place, sign) for one, sign in zip(candidates, (1, -1), strict=True) for place in _places(rule, one))
+    named = sorted(
+        (place, sign) for one, sign in zip(candidates, (1, -1), strict=True) for place in places_of(rule, one)
+    )
     after = [
         next((sign for candidate, sign in named if candidate > place), 0)
         for word, place in _words(rule)
         if word in stated
     ]
     return sum(after)
-
-
-def _places(text: str, word: str) -> list[int]:
-    """Return where a word (or several with spaces) begins in a text, whatever its capitals."""
-    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
 
 
 def _words(sentence: str) -> list[tuple[str, int]]:

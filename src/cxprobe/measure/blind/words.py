@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words of one letter
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -30,3 +31,8 @@ def words_of(text: str) -> list[Word]:
 def spans_of(words: Sequence[Word]) -> NDArray[np.int64]:
     """Return the characters of words, shape (words, 2): the first, and the one after the last."""
     return np.array([(word.start, word.stop) for word in words], dtype=np.int64).reshape(-1, 2)
+
+
+def places_of(text: str, expression: str) -> list[int]:
+    """Return where a word, or several words with spaces between them, begin in a text, in lower or upper case."""
+    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
