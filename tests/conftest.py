@@ -106,7 +106,7 @@ pronouns:
   masculine: {they: he, them: him}
 types:
   name: {pronouns: [feminine], nouns: [Ann, Eve, Ida, Mia]}
-  job: {pronouns: [feminine, masculine], nouns: [the cook, the actor, the king]}
+  job: {pronouns: [feminine, masculine], nouns: [the cook, the actor, the judge]}
 """
 # Panel -> kind of a blind model -> its settings.
 BLIND: dict[str, dict[str, dict]] = {
@@ -128,17 +128,17 @@ tests:
   S1:
     bias: none
     answer: ADJ2
-    text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one is {ANT2} . a {ADJ1} one is [MASK] ."
+    text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one is {ANT2} . the {ADJ1} one is [MASK] ."
   S2:
     bias: recency
     answer: ADJ2
-    text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
+    text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one is {ADJ2} . the {ADJ1} one is [MASK] ."
   S3:
     bias: vocabulary
     answer: ANT2
-    text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one is {ADJ2} . a {ADJ1} one is [MASK] ."
+    text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one is {ADJ2} . the {ADJ1} one is [MASK] ."
 calibrations:
-  short: {purpose: short, texts: ["a {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
+  short: {purpose: short, texts: ["the {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
 published: null
 """
 ITEMS = """\
@@ -146,22 +146,25 @@ sources: [made for the tests]
 inference:
   slots: {SBJ: who, V: what, OBJ: whom}
   hypotheses:
-    done: {gold: entailment, text: "{OBJ} {OBJ:was} {V:VBN}."}
-    quick: {gold: neutral, text: "{SBJ} {V:VBD} {OBJ:them} quickly."}
-    not-done: {gold: contradiction, text: "{SBJ} did not {V:VB} {OBJ}."}
+    done: "{OBJ} {OBJ:was} {V:VBN}."
+    quick: "{SBJ} {V:VBD} {OBJ:them} quickly."
+    not-done: "{SBJ} did not {V:VB} {OBJ}."
+  readings:
+    asserted: {done: entailment, quick: neutral, not-done: contradiction}
+    denied: {done: neutral, quick: contradiction, not-done: entailment}
   premises:
-    - "[SBJ:he the king] [V drew] [OBJ:they the cats]."
-    - {text: "[SBJ:she Ann] [V fed] [OBJ:it the cat].", slots: {}}
+    - {text: "[SBJ:he the king] [V drew] [OBJ:they the cats].", reading: asserted}
+    - {text: "[SBJ:she Ann] never [V fed] [OBJ:it the cat].", reading: denied, slots: {}, gold: {done: neutral}}
   challenge:
     - {text: "[SBJ:she Ann] [V slept] at [OBJ:it home].", slots: {}, gold: {not-done: entailment}}
 reasoning:
   - referents: [{she: Ann}, {he: Bob}, {she: Cleo}, {they: the Days}]
     rule: "the older you are, the calmer you are."
     swapped: "the older you are, the wilder you are."
-    nonce: "the older you are, the blicker you are."
     facts: "{R1} is older than {R2} and {R2:their} dog."
     question: "who is calmer?"
-    other: {facts: "{R1} is taller than {R2} and {R2:their} dog."}
+    other_facts: "{R1} is taller than {R2} and {R2:their} dog."
+    nonce_facts: "{R1} is blicker than {R2} and {R2:their} dog."
 """
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 

@@ -19,9 +19,9 @@ from cxprobe.report import (
 )
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
+from cxprobe.validation import agreement_on
 
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
-SOURCE = "Oba & Sugawara 2026, their items"
 
 
 def report_pairs(stage: Stage) -> Outcome:
@@ -30,16 +30,16 @@ def report_pairs(stage: Stage) -> Outcome:
     judged = JudgedPairs(*(_read(stage, name) for name in ("items", "scores")))
     along, overall = pairs_along_series(judged.items, series)
     tables = pair_tables(judged, ["model"]) | pair_cards(judged.items, members, params.cards.limit) | {"series": along}
-    figures = pair_figures(tables, best_blind_pairs(tables, members), params.judge_pairs.score, members, series)
-    compared = compare_models(comparable_pairs(judged.items, series), ["construction"], members)
-    tables["comparisons"] = with_blanks(compared)
-    objectives, people = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
-    own = accuracies_of_meaning(judged.items)
-    tables["beside_published"] = pairs_beside_published(own, objectives, people, SOURCE)
+    people, best = agreement_on("pairs", params.grid.pairs.constructions), best_blind_pairs(tables, members)
+    figures = pair_figures(tables, best, params.judge_pairs.score, members, series, people)
+    compared = comparable_pairs(judged.items, series)
+    tables["comparisons"] = with_blanks(compare_models(compared, ["construction"], members))
+    published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
+    tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(judged.items), people, *published)
     accuracy, settings = tables.pop("constructions"), stage.settings("build_pairs", "score_pairs", "judge_pairs")
     pairs, runs = stage.use(DATA / "build_pairs"), series_runs(pd.concat([along, overall]), "construction")
     return Outcome(
-        counts={"models": len(members), "constructions": accuracy["construction"].nunique()},
+        counts={"models": len(members), "constructions": len(params.grid.pairs.constructions)},
         tables={"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         figures={f"figures/{name}": figure for name, figure in figures.items()},
         runs=[JudgedRun(source="own", dataset=pairs, settings=settings, **run) for run in runs],

@@ -39,6 +39,14 @@ def replace(file, old, new):
     file.write_text(text.replace(old, new))
 
 
+def add_construction(folder):
+    """Write a second toy construction, "other", with premises of its own."""
+    write_toy_construction(folder / "others")
+    (folder / "others" / "toy").rename(folder / "constructions" / "other")
+    for old, new in (("[V drew]", "[V kept]"), ("[V fed]", "[V kept]"), ("[V slept]", "[V cooked]")):
+        replace(folder / "constructions" / "other" / "items.yaml", old, new)
+
+
 def change(folder, how):
     """Let ``how`` change the content of params.yaml."""
     change_params(folder, folder / "params.yaml", how)
@@ -137,8 +145,41 @@ def test_every_fault_of_a_file_is_told(folder):
     assert any("pairs.yaml, line 10: the slot 'thme' is unknown" in line for line in lines)
 
 
+def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder):
+    toy = folder / "constructions" / "toy"
+    replace(folder / "lexicon" / "people.yaml", "the cook", "the queen")
+    replace(toy / "pairs.yaml", "{N1} {verb} {N2} {gift}", "{N1} {verb} his {N2} {gift}")
+    replace(toy / "scenarios.yaml", "{NOUN2} is", "{NOUN2} is not {ADJ2} and is")
+    replace(toy / "items.yaml", "{R1} is taller than", "{R1} is older than")
+    code, lines = check()
+    assert code == 2
+    where = "constructions/toy/"
+    assert [line.partition(";")[0] for line in lines] == [
+        f"{where}items.yaml, line 22: other_facts: '{{R1}} is older than {{R2}} and {{R2:their}} dog.' says the same "
+        "as facts, so that the test changes nothing",
+        *(
+            f"{where}pairs.yaml, line {line}: 'his' agrees with women or with men only, and the people are both"
+            for line in (9, 14)
+        ),
+        f"{where}scenarios.yaml, line 21: 'the {{ADJ1}} {{NOUN2}} is not {{ADJ2}} and is [MASK] .' shows the "
+        "candidates unequally often ({ADJ2}: 1, {ANT2}: 0",
+        "lexicon/people.yaml, line 6: 'the queen' would be called 'he', since people of the type job get the pronouns "
+        "masculine",
+        "5 faults",
+    ]
+
+
+def test_a_premise_that_two_constructions_have_is_told(folder):
+    add_construction(folder)
+    replace(folder / "constructions" / "other" / "items.yaml", "[V kept] [OBJ:they", "[V drew] [OBJ:they")
+    code, lines = check()
+    assert (code, lines[-1]) == (2, "1 fault")
+    assert "other/items.yaml, line 13: the premise 'The king drew the cats.' is in constructions/toy/" not in lines[0]
+    assert "'The king drew the cats.' is in constructions/other/items.yaml too" in lines[0]
+
+
 def test_a_fault_is_told_once_however_often_its_file_is_read(folder):
-    replace(folder / "constructions" / "toy" / "items.yaml", "gold: neutral", "gold: nuetral")
+    replace(folder / "constructions" / "toy" / "items.yaml", "quick: neutral", "quick: nuetral")
     code, lines = check()
     assert (code, lines[-1], len(lines)) == (2, "1 fault", 2)
 
@@ -160,8 +201,7 @@ def test_minimal_pairs_are_checked_as_far_as_it_goes_without_the_people(folder):
 
 
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):
-    write_toy_construction(folder / "others")
-    (folder / "others" / "toy").rename(folder / "constructions" / "other")
+    add_construction(folder)
     replace(folder / "constructions" / "other" / "scenarios.yaml", "base: S1", "base: S9")
     (folder / "constructions" / "empty").mkdir()
     assert check() == (
@@ -175,8 +215,7 @@ def test_all_constructions_are_checked_whatever_the_grid_names(folder):
 
 
 def test_a_second_construction_needs_no_python(folder):
-    write_toy_construction(folder / "others")
-    (folder / "others" / "toy").rename(folder / "constructions" / "other")
+    add_construction(folder)
 
     def add(params):
         for part in ("scenarios", "pairs", "prompts"):

@@ -22,16 +22,19 @@ def test_every_template_is_asked_about_every_premise(tmp_path):
         ("templatic", "The king drew the cats.", "The cats were drawn.", "entailment"),
         ("templatic", "The king drew the cats.", "The king drew them quickly.", "neutral"),
         ("templatic", "The king drew the cats.", "The king did not draw the cats.", "contradiction"),
-        ("templatic", "Ann fed the cat.", "The cat was fed.", "entailment"),
-        ("templatic", "Ann fed the cat.", "Ann fed it quickly.", "neutral"),
-        ("templatic", "Ann fed the cat.", "Ann did not feed the cat.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "The cat was fed.", "neutral"),
+        ("templatic", "Ann never fed the cat.", "Ann fed it quickly.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "Ann did not feed the cat.", "entailment"),
         ("challenge", "Ann slept at home.", "Ann did not sleep home.", "entailment"),
     ]
+    assert [item.reading for item in rendered] == ["asserted"] * 3 + ["denied"] * 3 + [""]
     assert len({item.premise_id for item in rendered}) == 3
 
 
 def test_slots_that_a_sentence_does_not_show_are_filled_beside_it(tmp_path):
-    text = TOY.replace('[OBJ:it the cat].", slots: {}', 'the cat.", slots: {OBJ: a cat}')
+    text = TOY.replace(
+        '[OBJ:it the cat].", reading: denied, slots: {}', 'the cat.", reading: denied, slots: {OBJ: a cat}'
+    )
     text = text.replace("{OBJ} {OBJ:was} {V:VBN}", "somebody {V:VBD} {OBJ}").replace("{OBJ:them}", "{OBJ}")
     assert render_inferences(load_text(tmp_path, text), "toy")[3].hypothesis == "Somebody fed a cat."
 
@@ -39,23 +42,27 @@ def test_slots_that_a_sentence_does_not_show_are_filled_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("gold: neutral", "gold: entailment", "hypotheses: no template for neutral"),
-        ("gold: neutral", "gold: nuetral", "inference.hypotheses.quick.gold: 'nuetral' is not allowed"),
+        ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral' is not allowed"),
+        ("quick: neutral, ", "", "readings.asserted: no relation for quick; give one for every hypothesis"),
+        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not a hypothesis; did you mean 'quick'?"),
+        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
+        ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
+        (", reading: asserted", "", "inference.premises[0].reading: missing"),
         ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
         ("[OBJ:they the cats]", "[OJB:they the cats]", "premises[0]: slot OJB is not in slots"),
         ("[OBJ:they the cats]", "the cats", "premises[0], done: '{OBJ} {OBJ:was} {V:VBN}.' asks for OBJ"),
         ("[OBJ:they the cats]", "[OBJ the cats]", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
         ("[V drew]", "[V saw]", "premises[0], done: the verb 'saw' is a form of see or of saw"),
-        (" the cat].\", slots: {}", " the cat].\", slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
-        ("Ann] [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given twice"),
+        ("denied, slots: {}", "denied, slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
+        ("Ann] never [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given"),
         ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
         ("{not-done: entailment}", "{}", "inference.challenge[0].gold: {} is not allowed"),
         ("[V slept] at", "[V blickered] at", "challenge[0], not-done: the verb 'blickered' is a form of none"),
         ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
         ("{she: Cleo}", "{xe: Cleo}", "reasoning[0].referents[2].xe"),
         ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "asks for R5, which nothing fills"),
-        ("    nonce: \"the older you are, the blicker you are.\"\n", "", "reasoning[0].nonce: missing"),
-        ("    nonce:", "    nonsense:", "reasoning[0].nonsense: unknown key; did you mean 'nonce'?"),
+        ("    nonce_facts: \"{R1} is blicker than {R2} and {R2:their} dog.\"\n", "", "[0].nonce_facts: missing"),
+        ("    nonce_facts:", "    nonce_fact:", "reasoning[0].nonce_fact: unknown key; did you mean 'nonce_facts'?"),
     ],
 )  # fmt: skip
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
@@ -68,10 +75,10 @@ def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
 
 def test_all_faults_are_told_at_once(tmp_path):
     with pytest.raises(ConstructionError) as raised:
-        load_text(tmp_path, TOY.replace("gold: neutral", "gold: entailment").replace("[V drew]", "[V saw]"))
+        load_text(tmp_path, TOY.replace("quick: neutral, ", "").replace("[V drew]", "[V saw]"))
     path = tmp_path / "toy" / "items.yaml"
     faults = str(raised.value).splitlines()
-    assert f"{path}: inference: hypotheses: no template for neutral" in faults
+    assert f"{path}: inference: readings.asserted: no relation for quick; give one for every hypothesis" in faults
     assert any(fault.startswith(f"{path}: inference: premises[0], done: the verb 'saw'") for fault in faults)
 
 
@@ -92,7 +99,7 @@ def test_the_eight_tests_of_a_frame(tmp_path):
         "short": (facts, None),
         "other-names": (f"{rule} Cleo is older than the Days and their dog.", None),
         "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
-        "nonce": (f"The older you are, the blicker you are. {facts}", None),
+        "nonce": (f"{rule} Ann is blicker than Bob and his dog.", None),
     }
     assert {item.test: (item.text, answer_of(item)) for item in rendered} == expected
     assert all(item.question == "Who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered)
@@ -109,7 +116,7 @@ def test_without_an_opposite_there_is_no_vocabulary_test(tmp_path):
 
 def test_what_a_construction_does_not_have_is_absent(tmp_path):
     start = TOY.index("  challenge:")
-    inferences, reasonings = TOY[:start].replace(", slots: {}", ""), TOY[TOY.index("reasoning:") :]
+    inferences, reasonings = TOY[:start], TOY[TOY.index("reasoning:") :]
     items = load_text(tmp_path, inferences)
     assert items.inference.challenge == []
     assert items.reasoning == []
@@ -160,7 +167,8 @@ def test_an_inference_knows_its_template(tmp_path):
     for item in render_inferences(items, "toy"):
         assert item.template in asked.hypotheses
         if item.set == "templatic":
-            assert item.gold == asked.hypotheses[item.template].gold
+            reading = asked.readings[item.reading]
+            assert item.gold == reading[item.template]
 
 
 def answer_of(item):
@@ -177,9 +185,9 @@ REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in
 
 def test_there_are_items_enough():
     assert len(NAMES) == 8
-    assert all(len(items.inference.premises) >= 20 for items in OWN.values())
+    assert all(len(items.inference.premises) >= 40 for items in OWN.values())
     assert sorted(len(items.inference.challenge) >= 8 for items in OWN.values()) == [False] * 3 + [True] * 5
-    assert sorted(len(items.reasoning) >= 15 for items in OWN.values()) == [False] * 5 + [True] * 3
+    assert sorted(len(items.reasoning) >= 30 for items in OWN.values()) == [False] * 5 + [True] * 3
 
 
 def test_ids_are_unique():
@@ -195,7 +203,16 @@ def test_what_is_rendered_looks_like_sentences(name):
         assert re.fullmatch(r"[A-Z].*[.?]", text), text
         assert not re.search(r"  |[\[\]{}]|\b(\w+) \1\b| [.,?]|\.\.", text), text
         assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
-        assert not re.search(r"\b(?:did not|to) \w+ed\b|\bwhile \w+ed\b", text), text
+        assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_hypothesis_has_every_relation_about_equally_often(name):
+    asked = OWN[name].inference
+    for hypothesis in asked.hypotheses:
+        golds = Counter(asked.golds(premise)[hypothesis] for premise in asked.premises)
+        assert set(golds) == set(RELATIONS)
+        assert max(golds.values()) / golds.total() <= 0.45, (hypothesis, golds)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -213,7 +230,8 @@ def test_a_negation_tells_nothing_about_the_gold_label(name):
 def test_a_challenge_has_another_label_than_the_construction_would(name):
     asked = OWN[name].inference
     for premise in asked.challenge:
-        assert all(gold != asked.hypotheses[of].gold for of, gold in premise.gold.items()), premise.text
+        as_asserted = next(iter(asked.readings.values()))
+        assert all(gold != as_asserted[of] for of, gold in premise.gold.items()), premise.text
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])

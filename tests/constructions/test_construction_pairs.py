@@ -53,6 +53,12 @@ def test_a_file_that_is_right_loads(tmp_path):
             "this name belongs to the frames",
         ),
         ("  verb: {gloss", "  they: {gloss", 5, "'they' is a slot of the people or their pronouns"),
+        ("  A:\n", '  A:\n    rival: "{N1} {verb} {N2} {gift}."\n', 9, "the rival is the context itself"),
+        ("  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "the slot 'vreb' is unknown; did you mean 'verb'?"),
+        ("  A:\n", '  A:\n    rival: "{N1} ate a egg."\n', 21, "'a egg' has the wrong article"),
+        ("frames:", "typical: [[the cook, the cook]]\nframes:", 19, "'the cook' cannot have both roles"),
+        ("frames:", "typical: [[a b, c], [a b, c]]\nframes:", 19, "'a b' and 'c' are listed twice"),
+        ("frames:", "typical: [[the cook, the king]]\nframes:", 19, "no noun type 'common-noun'"),
     ],
 )
 def test_a_fault_is_told_with_its_file_and_line(tmp_path, old, new, line, message):

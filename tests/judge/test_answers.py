@@ -129,7 +129,7 @@ def items() -> pd.DataFrame:
     rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate(GOLDS)]
     columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
     table = pd.DataFrame(rows, columns=columns)
-    return table.assign(template="", cluster_wording=table["id"])
+    return table.assign(template="", reading="", cluster_wording=table["id"])
 
 
 def blind_answers(chosen: str) -> pd.DataFrame:

@@ -21,6 +21,8 @@ def pairs(cells):
             "tests": "meaning",
             "words": "real",
             "variant": variant,
+            "origin": "paper",
+            "sentence": "construction",
             "noun_type": "female",
             "order": "original",
             "cluster_frame": f"{copy}",

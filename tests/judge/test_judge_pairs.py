@@ -20,6 +20,8 @@ def scored(margin, items=40, seed=0):
         {
             "id": f"{kind}-{item}-{variant}-{order}",
             "item": f"{kind}-{item}",
+            "origin": "paper",
+            "sentence": "construction",
             "noun_type": kind,
             "variant": variant,
             "order": order,

@@ -144,6 +144,7 @@ def judged_answers():
                 | {"outcome": "right" if right else "wrong", "credit": float(right)}
                 | {"cluster_premise": str(number // 2), "item": str(number), "order": "ABC" * (kind == "reasoning")}
                 | {"template": f"t{number % 2}" if kind == "inference" else ""}
+                | {"reading": ["asserted", "denied"][number // 2 % 2] if kind == "inference" else ""}
                 | {"cluster_wording": f"{'ab'[number // 12]} t{number % 2}" if kind == "inference" else str(number)}
             )
     return pd.DataFrame(rows)

@@ -42,7 +42,7 @@ def let_alone(text: str) -> str | None:
     """Return which of the owner's things the text puts further along the scale that is asked about, if it does."""
     asked = re.search(r"Therefore, (\w+)'s \[MASK\] \w+ is the (\w+) one", text)
     owner, harder = re.search(r"(\w+) has the", text), re.search(r"let alone the (\w+)", text)
-    unrelated = {"older", "newer", "cleaner", "brighter", "prettier", "darker"}
+    unrelated = {"cleaner", "dirtier", "dustier", "prettier", "uglier", "shinier"}
     if not (owner and harder and asked) or owner[1] != asked[1] or asked[2] in unrelated:
         return None
     return harder[1]

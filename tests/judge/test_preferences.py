@@ -29,7 +29,7 @@ def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
 
 
 def test_the_settings_of_models_do_not_concern_a_rule_and_its_tables_are_those_of_models():
-    pairs = {"toy": TEXTS.assign(noun_type="none")}
+    pairs = {"toy": TEXTS.assign(noun_type="none", origin="paper", sentence="construction")}
     rule = judge_pair_answers(RULE, pairs, PREFERENCES, SETTINGS)["toy"]
     tokens_of_model = token_table([one for texts in SCHEMES.values() for one in texts.values()])
     model = judge_pair_answers(MODEL, pairs, tokens_of_model, SETTINGS)["toy"]

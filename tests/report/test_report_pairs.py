@@ -40,7 +40,8 @@ def judged(constructions=(("let-alone", "meaning"), ("npi", "form")), models=("e
         for words in ("real", "pseudo")
         for frame in range(10)
     ]
-    return pd.DataFrame(rows).assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)), balanced=True)
+    table = pd.DataFrame(rows).assign(origin="paper", balanced=True)
+    return table.assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)))
 
 
 def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
@@ -50,6 +51,12 @@ def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
     own = items[(items["tests"] == "meaning") & (items["words"] == "real") & (items["model"] == "late")]
     assert rates["all pairs of meaning", "late"] == own["accuracy"].mean()
     assert rates["conative", "late"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
+
+
+def test_published_numbers_stand_beside_the_variants_of_the_published_design():
+    items = judged((("let-alone", "meaning"),)).assign(accuracy=1.0)
+    added = items.assign(origin="own", accuracy=0.0)
+    assert set(accuracies_of_meaning(pd.concat([items, added]))["accuracy"]) == {1.0}
 
 
 def test_a_series_has_the_accuracies_of_its_models_with_their_quantities():
@@ -107,13 +114,14 @@ def rates(**columns):
     ).assign(accuracy=0.5, low=0.4, high=0.6, **columns)
 
 
-def figures_of(left=("a", "b", "words"), series=None, **changed):
+def figures_of(left=("a", "b", "words"), series=None, people=False, **changed):
     """Return the figures of four models, of which some are left in the tables."""
     models = pd.DataFrame({"model": left})
     biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
     tables = {
         "constructions": rates(),
         "variants": rates(variant="A"),
+        "sentences": rates(variant="A", sentence="construction"),
         "noun_types": rates(noun_type="name"),
         "biases": biases,
     } | changed
@@ -122,15 +130,18 @@ def figures_of(left=("a", "b", "words"), series=None, **changed):
     }
     best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
     tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
-    return pair_figures(tables, best, "per_token", MEMBERS, series or {})
+    people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
+    return pair_figures(tables, best, "per_token", MEMBERS, series or {}, people)
 
 
 def test_the_figures_are_those_of_which_there_are_pairs():
     assert list(figures_of()) == ["meaning_by_variant", "meaning_by_noun_type", "blind_by_construction", "bias_variant"]
     both = pd.concat([rates(), rates(words="pseudo"), rates(construction="npi", tests="form")], ignore_index=True)
+    sentences = pd.concat([rates(variant="A", sentence=kind) for kind in ("construction", "rival")])
     orders = rates(noun_type="name", compares="order", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
-    assert list(figures_of(constructions=both, biases=orders)) == [
+    assert list(figures_of(constructions=both, sentences=sentences, biases=orders)) == [
         "meaning_by_variant",
+        "meaning_by_sentence",
         "meaning_by_noun_type",
         "form",
         "pseudowords",
@@ -157,6 +168,13 @@ def test_figures_name_twins_and_blind_models_and_show_the_best_blind_one_as_a_ti
     assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
 
 
+def test_people_who_have_judged_the_items_are_a_tick_beside_the_models():
+    figures = figures_of(people=True)
+    assert legend(figures["meaning_by_variant"])[-2:] == ["people (majority)", "chance"]
+    assert "people (majority)" not in legend(figures["meaning_by_noun_type"])
+    assert "people (majority)" not in legend(figures_of()["meaning_by_variant"])
+
+
 def test_without_blind_models_there_is_no_tick():
     assert legend(figures_of(left=("a",))["meaning_by_variant"]) == ["a", "chance"]
 
@@ -172,7 +190,14 @@ def judged_cells():
     for variant, balanced in (("A", True), ("B", False)):
         for number in range(20):
             good, bad = (" it is so", " it is not") if balanced and number % 2 else (" it is clear", " it is unclear")
-            common = {"variant": variant, "balanced": balanced, "id": f"{variant}{number}", "good": good, "bad": bad}
+            common = {
+                "variant": variant,
+                "origin": "paper",
+                "balanced": balanced,
+                "id": f"{variant}{number}",
+                "good": good,
+                "bad": bad,
+            }
             common |= {
                 "right": good.split()[-1],
                 "wrong": bad.split()[-1],
@@ -249,6 +274,15 @@ def test_a_series_has_a_figure_with_a_panel_for_each_construction():
     assert name == "series_training"
     assert [axes.get_title() for axes in figure.axes] == ["let alone", "npi"]
     assert figure.axes[0].lines[0].get_xdata().tolist() == [1e3, 2e6]
+
+
+def test_a_series_is_drawn_beside_the_best_blind_model_of_each_construction():
+    along = along_series(judged(), {"training": TRAINING}, "construction")
+    best = pd.DataFrame({"construction": ["npi", "other"], "model": "words", "accuracy": [0.7, 0.2]})
+    [figure] = series_figures(along, "construction", "per token", best).values()
+    heights = [[line.get_ydata()[0] for line in axes.lines if line.get_label() == "best blind"] for axes in figure.axes]
+    assert heights == [[], [0.7]]
+    assert legend(figure) == ["chance", "best blind"]
 
 
 @pytest.mark.parametrize("groups", [["all"], ["all", "variant.A", "noun_type.female-name"]])

@@ -11,7 +11,7 @@ from functools import wraps
 
 import typer
 
-from cxprobe.cli import check, labels, schema, tracking
+from cxprobe.cli import check, describe, labels, schema, tracking, validate
 from cxprobe.errors import CxprobeError
 from cxprobe.reading import one_line
 
@@ -19,7 +19,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="What a team does beside `dvc repro`: check files, label sentences, keep results and tracking in order.",
+    help="What a team does beside `dvc repro`: check, describe and label data, keep results and tracking in order.",
 )
 
 
@@ -39,6 +39,7 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
 
 for _command in (
     check.check,
+    describe.describe,
     schema.schema,
     labels.label,
     labels.agreement,
@@ -46,5 +47,10 @@ for _command in (
     tracking.prune,
 ):
     app.command()(_mendable(_command))
+
+_validate = typer.Typer(no_args_is_help=True, help="Let people judge items: write forms, and read their answers.")
+_validate.command("export")(_mendable(validate.export))
+_validate.command("import")(_mendable(validate.import_))
+app.add_typer(_validate, name="validate")
 
 __all__ = ["app"]

@@ -1,13 +1,14 @@
 """All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from cxprobe.constructions import (
     PEOPLE_FILE,
     Construction,
+    Items,
     PairsFile,
     People,
     grammar_file,
@@ -21,6 +22,16 @@ from cxprobe.constructions import (
     load_sound_parts,
     read_labels,
 )
+from cxprobe.constructions.linting import (
+    Fault,
+    lint_items,
+    lint_pairs,
+    lint_people,
+    lint_premises,
+    lint_scenarios,
+    with_lines,
+)
+from cxprobe.constructions.ratings import read_ratings
 from cxprobe.errors import ConstructionError, CxprobeError
 from cxprobe.make.prompting import (
     PROMPTS_FOLDER,
@@ -53,6 +64,7 @@ from cxprobe.params import (
 from cxprobe.reading import one_line
 from cxprobe.records import SPLITS
 from cxprobe.schema import read_yaml, suggest, validate
+from cxprobe.validation import WORDING_FILE, load_wording
 
 T = TypeVar("T")
 
@@ -86,6 +98,17 @@ class Faults:
             self.lines += [one_line(place + line) for line in str(fault).split("\n")]
             return None
 
+    def lint(self, path: Path, found: Iterable[Fault]) -> None:
+        """Keep what rules have found in a file, with its lines."""
+        self.lines += map(one_line, with_lines(path, found))
+
+
+class Checked(NamedTuple):
+    """What is needed of a construction's files; None for one that has faults, or is not there."""
+
+    construction: Construction | None
+    items: Items | None
+
 
 class Prompts(NamedTuple):
     """The files of prompts; None for one that has faults."""
@@ -103,8 +126,16 @@ def find_faults() -> list[str]:
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
     needed = _is_there(PEOPLE_FILE) or any(has_pairs(folder.name) for folder in folders)
     people = faults.attempt(load_people) if needed else None
-    constructions = {folder.name: _check_construction(folder, people, faults) for folder in folders}
+    if people is not None:
+        faults.lint(PEOPLE_FILE, lint_people(people))
+    checked = {folder: _check_construction(folder, people, faults) for folder in folders}
+    constructions = {folder.name: one.construction for folder, one in checked.items()}
+    items = {folder / "items.yaml": one.items for folder, one in checked.items() if one.items is not None}
+    for path, found in lint_premises(items).items():
+        faults.lint(path, found)
     prompts = _read_prompts(params, faults)
+    if _is_there(WORDING_FILE):
+        faults.attempt(load_wording)
     if params is not None:
         faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in _faults_of_grid(params, constructions)]
         if params.build_prompts is not None:
@@ -131,8 +162,8 @@ def _read_prompts(params: Params | None, faults: Faults) -> Prompts:
     )
 
 
-def _check_construction(folder: Path, people: People | None, faults: Faults) -> Construction | None:
-    """Check every file of a construction; return what its construction.yaml says, or None where that has faults."""
+def _check_construction(folder: Path, people: People | None, faults: Faults) -> Checked:
+    """Check every file of a construction, first whether it can be read, then whether its items hold."""
     name = folder.name
     construction = faults.attempt(load_construction, name)
     sound = construction or load_sound_parts(name)
@@ -140,17 +171,22 @@ def _check_construction(folder: Path, people: People | None, faults: Faults) -> 
         _check_grammars(folder, sound, "generated", faults)
     if sound.balanced is not None:
         _check_grammars(folder, sound.for_source("balanced"), "balanced", faults)
-    readers: dict[str, Callable[[], object]] = {
-        "pattern.yaml": lambda: load_pattern(name, sound),
-        "labels.tsv": lambda: read_labels(folder / "labels.tsv"),
-        "pairs.yaml": lambda: load_pairs(name, people) if people else _pairs_alone(folder / "pairs.yaml"),
-        "scenarios.yaml": lambda: load_scenarios(name),
-        "items.yaml": lambda: load_items(name),
-    }
-    for file, read in readers.items():
-        if _is_there(folder / file):
-            faults.attempt(read)
-    return construction
+
+    def read(file: str, load: Callable[[], T], lint: Callable[[T], Iterable[Fault]] | None = None) -> T | None:
+        content = faults.attempt(load) if _is_there(folder / file) else None
+        if content is not None and lint is not None:
+            faults.lint(folder / file, lint(content))
+        return content
+
+    read("pattern.yaml", lambda: load_pattern(name, sound))
+    read("labels.tsv", lambda: read_labels(folder / "labels.tsv"))
+    read("ratings.tsv", lambda: read_ratings(folder / "ratings.tsv"))
+    if people is None:
+        read("pairs.yaml", lambda: _pairs_alone(folder / "pairs.yaml"))
+    else:
+        read("pairs.yaml", lambda: load_pairs(name, people), lambda content: lint_pairs(content, people))
+    read("scenarios.yaml", lambda: load_scenarios(name), lint_scenarios)
+    return Checked(construction, read("items.yaml", lambda: load_items(name), lint_items))
 
 
 def _check_grammars(folder: Path, construction: Construction, source: Source, faults: Faults) -> None:

@@ -38,13 +38,14 @@ from cxprobe.constructions.pairs import (
     load_pairs,
 )
 from cxprobe.constructions.pattern import Pattern, TokenPattern, lexical_only, load_pattern
-from cxprobe.constructions.people import PEOPLE_FILE, NounType, People, Row, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, TYPICAL_TYPE, NounType, People, Row, load_people
 from cxprobe.constructions.scenarios import Calibration, Scenarios, WordSet, load_scenarios
 from cxprobe.constructions.templates import slots_of, spell
 
 __all__ = [
     "JUDGEMENTS",
     "PEOPLE_FILE",
+    "TYPICAL_TYPE",
     "Calibration",
     "Construction",
     "Distance",

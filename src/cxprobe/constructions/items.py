@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.wording import Phrase, fill, read_marks, slots_of
 from cxprobe.errors import ConstructionError
@@ -21,17 +21,11 @@ TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
 
 
-class Hypothesis(Closed):
-    """A template over the slots of the premises."""
-
-    gold: Relation
-    """How it is related to every premise that has the construction."""
-    text: str
-    """{SLOT} for the words of a slot, {SLOT:form} for another form of them."""
+Golds = Annotated[dict[Name, Relation], Field(min_length=1)]
 
 
-class Premise(Closed):
-    """A sentence with the construction."""
+class MarkedSentence(Closed):
+    """A sentence whose slots are marked."""
 
     text: str
     """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
@@ -55,16 +49,20 @@ class Premise(Closed):
         return read_marks(self.text)[0]
 
 
-class Challenge(Premise):
+class Premise(MarkedSentence):
+    """A sentence that every hypothesis is asked about."""
+
+    reading: Name
+    """Which of the readings it has."""
+    gold: dict[Name, Relation] = Field(default_factory=dict)
+    """Hypothesis -> its relation to this premise, where it is another than the reading's; absent for none."""
+
+
+class Challenge(MarkedSentence):
     """A sentence with the surface of the construction, but with another construction."""
 
-    gold: Annotated[dict[Name, Relation], Field(min_length=1)]
+    gold: Golds
     """Hypothesis -> how it is related to this premise, as a person judged it; what is not here is not asked."""
-
-
-def _with_slots(premise: Any) -> Any:
-    """Let a premise without further slots be written as its text alone."""
-    return {"text": premise} if isinstance(premise, str) else premise
 
 
 class InferenceItems(Closed):
@@ -72,10 +70,13 @@ class InferenceItems(Closed):
 
     slots: dict[Slot, str]
     """Slot -> what fills it."""
-    hypotheses: dict[Name, Hypothesis]
-    """The templates; every relation must have one."""
-    premises: Annotated[list[Annotated[Premise, BeforeValidator(_with_slots)]], Field(min_length=1)]
-    """Sentences with the construction; every template is asked about each."""
+    hypotheses: Annotated[dict[Name, str], Field(min_length=1)]
+    """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
+    readings: Annotated[dict[Name, Golds], Field(min_length=1)]
+    """Kinds of premises, such as "asserted" and "denied" -> how each hypothesis is related to premises of this kind.
+    The first is that of the construction when it is asserted."""
+    premises: Annotated[list[Premise], Field(min_length=1)]
+    """Sentences with the construction, or with its rivals; every template is asked about each."""
     challenge: list[Challenge] = Field(default_factory=list)
     """Sentences that only look like it; absent for a construction that has no such rival."""
 
@@ -87,17 +88,35 @@ class InferenceItems(Closed):
         return self
 
     def _template_faults(self) -> Iterator[str]:
-        lacking = [gold for gold in RELATIONS if gold not in {one.gold for one in self.hypotheses.values()}]
-        if lacking:
-            yield f"hypotheses: no template for {', '.join(lacking)}"
-        for name, hypothesis in self.hypotheses.items():
-            unknown = sorted(slots_of(hypothesis.text) - self.slots.keys())
+        for name, text in self.hypotheses.items():
+            unknown = sorted(slots_of(text) - self.slots.keys())
             if unknown:
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+        for reading, golds in self.readings.items():
+            yield from self._unknown_hypotheses(f"readings.{reading}", golds)
+            if lacking := [name for name in self.hypotheses if name not in golds]:
+                yield f"readings.{reading}: no relation for {', '.join(lacking)}; give one for every hypothesis"
+        given = {
+            gold
+            for premise in self.premises
+            if premise.reading in self.readings
+            for gold in self.golds(premise).values()
+        }
+        if lacking := [gold for gold in RELATIONS if gold not in given]:
+            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
+
+    def _unknown_hypotheses(self, place: str, golds: Golds) -> Iterator[str]:
+        for name in golds:
+            if name not in self.hypotheses:
+                yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
 
     def _premise_faults(self) -> Iterator[str]:
         for number, premise in enumerate(self.premises):
             yield from _faults(f"premises[{number}]", self._phrases, premise)
+            yield from self._unknown_hypotheses(f"premises[{number}].gold", premise.gold)
+            if premise.reading not in self.readings:
+                hint = suggest(premise.reading, list(self.readings))
+                yield f"premises[{number}].reading: '{premise.reading}' is not in readings{hint}"
             for name in self.hypotheses:
                 yield from _faults(f"premises[{number}], {name}", self.hypothesis, name, premise)
         for text in _repeated(one.sentence() for one in (*self.premises, *self.challenge)):
@@ -106,23 +125,25 @@ class InferenceItems(Closed):
     def _challenge_faults(self) -> Iterator[str]:
         for number, premise in enumerate(self.challenge):
             yield from _faults(f"challenge[{number}]", self._phrases, premise)
+            yield from self._unknown_hypotheses(f"challenge[{number}].gold", premise.gold)
             for name in premise.gold:
-                if name not in self.hypotheses:
-                    hint = suggest(name, list(self.hypotheses))
-                    yield f"challenge[{number}].gold: '{name}' is not a hypothesis{hint}"
-                else:
+                if name in self.hypotheses:
                     yield from _faults(f"challenge[{number}], {name}", self.hypothesis, name, premise)
 
-    def _phrases(self, premise: Premise) -> dict[str, Phrase]:
+    def _phrases(self, premise: MarkedSentence) -> dict[str, Phrase]:
         phrases = premise.phrases()
         unknown = sorted(phrases.keys() - self.slots.keys())
         if unknown:
             raise ValueError(f"slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}")
         return phrases
 
-    def hypothesis(self, name: str, premise: Premise) -> str:
+    def hypothesis(self, name: str, premise: MarkedSentence) -> str:
         """Return a template's sentence about a premise."""
-        return fill(self.hypotheses[name].text, premise.phrases())
+        return fill(self.hypotheses[name], premise.phrases())
+
+    def golds(self, premise: Premise) -> dict[str, Relation]:
+        """Return how each hypothesis is related to a premise."""
+        return {**self.readings[premise.reading], **premise.gold}
 
 
 class ReasoningFrame(Closed):
@@ -136,14 +157,14 @@ class ReasoningFrame(Closed):
     """Four that the story can be about, each as {pronoun: words}."""
     rule: str
     """The sentence with the construction."""
-    nonce: str
-    """The rule with a made-up word, so that nothing follows."""
     facts: str
     """What, together with the rule, decides between R1 and R2, and does not without it."""
     question: str
     """What is asked."""
-    other: Annotated[dict[Literal["rule", "facts", "question"], str], Field(min_length=1, max_length=1)]
-    """The one part that is replaced so that another property is at stake and nothing follows."""
+    other_facts: str
+    """Facts about another property, with which the rule decides nothing."""
+    nonce_facts: str
+    """The facts with a made-up word in the place of what the rule speaks of, with which it decides nothing."""
     swapped: str | None = None
     """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
     opposite."""
@@ -168,9 +189,8 @@ class ReasoningFrame(Closed):
         yield "name", self._text([rule, facts], (1, 0, 2, 3)), self._text([question]), "R2"
         yield "short", self._text([facts]), self._text([question]), ""
         yield "other-names", self._text([rule, facts], (2, 3, 0, 1)), self._text([question]), ""
-        other = {"rule": rule, "facts": facts, "question": question} | self.other
-        yield "other-property", self._text([other["rule"], other["facts"]]), self._text([other["question"]]), ""
-        yield "nonce", self._text([self.nonce, facts]), self._text([question]), ""
+        yield "other-property", self._text([rule, self.other_facts]), self._text([question]), ""
+        yield "nonce", self._text([rule, self.nonce_facts]), self._text([question]), ""
 
     def option(self, number: int) -> str:
         """Return what a referent is called, from 0."""
@@ -215,18 +235,24 @@ def render_inferences(items: Items, construction: str) -> list[Inference]:
     """Return every premise with every hypothesis that is asked about it.
 
     Source:
-        Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). Each relation has templates with and
-        without a negation, so that "not" alone tells nothing.
+        Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). There a hypothesis has the same relation to
+        every premise; here it depends on the reading of the premise.
     """
     if items.inference is None:
         return []
     asked = items.inference
     templatic = [
         make_inference(
-            premise.sentence(), asked.hypothesis(name, premise), hypothesis.gold, construction, "templatic", name
+            premise.sentence(),
+            asked.hypothesis(name, premise),
+            gold,
+            construction,
+            "templatic",
+            name,
+            premise.reading,
         )
         for premise in asked.premises
-        for name, hypothesis in asked.hypotheses.items()
+        for name, gold in asked.golds(premise).items()
     ]
     challenge = [
         make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge", name)
@@ -237,7 +263,7 @@ def render_inferences(items: Items, construction: str) -> list[Inference]:
 
 
 def make_inference(
-    premise: str, hypothesis: str, gold: Relation, construction: str, of: str, template: str = ""
+    premise: str, hypothesis: str, gold: Relation, construction: str, of: str, template: str = "", reading: str = ""
 ) -> Inference:
     """Return an item whose ids follow from its words.
 
@@ -248,10 +274,19 @@ def make_inference(
         construction: The construction that is asked about.
         of: The set that the item belongs to.
         template: The name of the hypothesis' template, or "" if it has none.
+        reading: What kind of premise it is, or "" if that is not known.
     """
     premise_id = f"{construction}-{_digest(premise)}"
     return Inference(
-        f"{of}-{premise_id}-{_digest(hypothesis)}", premise, hypothesis, gold, construction, of, premise_id, template
+        f"{of}-{premise_id}-{_digest(hypothesis)}",
+        premise,
+        hypothesis,
+        gold,
+        construction,
+        of,
+        premise_id,
+        template,
+        reading,
     )
 
 
@@ -260,7 +295,9 @@ def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Rea
 
     The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
     the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
-    nothing follows, so that C is right: "short" (facts alone), "other-names", "other-property" and "nonce".
+    nothing follows, so that C is right: "short" (facts alone), "other-names" (the facts are about others),
+    "other-property" (they are about something else) and "nonce" (they have a made-up word). In the last three the rule
+    stays whole.
 
     The frames come in an order that is drawn. In each test A and B take turns at being right from one frame to the
     next, and so do they from one test to the next, so that of any number of frames from the first on, A is right in

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from cxprobe.constructions.people import People, Row, SlotName
+from cxprobe.constructions.people import TYPICAL_TYPE, People, Row, SlotName, Words
 from cxprobe.english import capitalise_sentences, wrong_articles
 from cxprobe.errors import ConstructionError
 from cxprobe.params import CONSTRUCTIONS_FOLDER
@@ -32,6 +32,7 @@ def _readable(template: str) -> str:
 
 Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$"), AfterValidator(_readable)]
 Rows = Annotated[list[Row], Field(min_length=1)]
+Sentence = Literal["construction", "rival"]
 
 
 class Slot(Closed):
@@ -61,6 +62,16 @@ class Variant(Closed):
     """What follows; it has a slot for each contrast."""
     contrast: Annotated[dict[SlotName, Contrast], Field(min_length=1)]
     """Slot -> how it is filled in the right and in the wrong member."""
+    rival: Template | None = None
+    """A context that looks alike and lacks the construction, so that the wrong member is right; absent for none."""
+    origin: Literal["paper", "own"] = "paper"
+    """Whether the variant is of the published design that the pairs follow, or was added to it."""
+
+    @property
+    def contexts(self) -> Mapping[Sentence, Template | None]:
+        """What comes first: in the sentence with the construction, and in its rival if there is one."""
+        own: dict[Sentence, Template | None] = {"construction": self.context}
+        return own if self.rival is None else {**own, "rival": self.rival}
 
 
 class PairsFile(Closed):
@@ -72,6 +83,9 @@ class PairsFile(Closed):
     """The slots that nouns of lexicon/people.yaml fill, type by type; absent for none."""
     switched: bool = False
     """Whether each pair comes once more with its two people exchanged."""
+    typical: list[tuple[Words, Words]] = Field(default_factory=list)
+    """Two nouns of which the first typically does to the second what is said: the people of `TYPICAL_TYPE`, so that an
+    exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
     slots: dict[SlotName, Slot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]
@@ -103,7 +117,8 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     Raises:
         ConstructionError: One line for every fault, with file and line: a slot that is not declared, not filled, filled
             twice or never used; rows of one group with different slots; a row that is given twice; a pair that does not
-            differ, or not as declared; a wrong "a" or "an"; two people needed for what is switched.
+            differ, or not as declared; a rival that is the context; a wrong "a" or "an"; two people needed for what is
+            switched or for typical roles.
     """
     path = constructions / name / "pairs.yaml"
     content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
@@ -133,6 +148,15 @@ def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find what is wrong with how the rows fill the slots that are declared."""
     if content.switched and len(content.people) != 2:
         yield ("switched",), f"switched: two people are exchanged, and people names {len(content.people)}"
+    if content.typical and len(content.people) != 2:
+        yield ("typical",), f"typical: roles are those of two people, and people names {len(content.people)}"
+    if content.typical and TYPICAL_TYPE not in people.types:
+        yield ("typical",), f"typical: the people have no noun type '{TYPICAL_TYPE}', whose place these nouns take"
+    for index, (first, second) in enumerate(content.typical):
+        if first == second:
+            yield ("typical", index), f"typical: '{first}' cannot have both roles"
+        if (first, second) in content.typical[:index]:
+            yield ("typical", index), f"typical: '{first}' and '{second}' are listed twice"
     if len(set(content.people)) < len(content.people):
         yield ("people",), f"people: {content.people[0]} is named twice; each person needs a slot of its own"
     if "frames" in content.fillers:
@@ -176,8 +200,14 @@ def _faults_of_templates(content: PairsFile, people: People) -> Iterator[Fault]:
     known = {*content.slots, *content.people, *(_pronoun_slots(people) if content.people else ())}
     for name, variant in content.variants.items():
         keys = ("variants", name)
-        allowed = {"context": known, "continuation": known | variant.contrast.keys()}
-        templates = {"context": variant.context or "", "continuation": variant.continuation}
+        allowed = {"context": known, "rival": known, "continuation": known | variant.contrast.keys()}
+        templates = {
+            "context": variant.context or "",
+            "rival": variant.rival or "",
+            "continuation": variant.continuation,
+        }
+        if variant.rival is not None and variant.rival == variant.context:
+            yield (*keys, "rival"), "the rival is the context itself; the two cannot have different answers"
         for part, template in templates.items():
             for slot in slots_of(template):
                 if slot not in allowed[part]:
@@ -214,24 +244,30 @@ def faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
 def _can_be_filled(variant: Variant, values: Mapping[str, str]) -> bool:
     """Return whether there is something for every slot; a contrast fills slots of the continuation alone."""
     of_contrasts = [slot for one in variant.contrast.values() for slot in slots_of(one.good) + slots_of(one.bad)]
-    alone = {*slots_of(variant.context or ""), *of_contrasts}
+    alone = {*slots_of(variant.context or ""), *slots_of(variant.rival or ""), *of_contrasts}
     return alone <= values.keys() and set(slots_of(variant.continuation)) <= values.keys() | variant.contrast.keys()
 
 
 def _faults_of_sentence(variant: Variant, values: Mapping[str, str]) -> Iterator[str]:
-    context, good, bad = fill(variant, values)
+    texts = [text for sentence in variant.contexts for text in fill(variant, values, sentence)]
     for slot, contrast in variant.contrast.items():
         if (what := contrast.good.format_map(values)) == contrast.bad.format_map(values):
             yield f"the two members do not differ in {{{slot}}}: both have {what!r}"
-    for wrong in dict.fromkeys(wrong_articles(f"{context} {good} {bad}")):
+    for wrong in dict.fromkeys(wrong_articles(" ".join(texts))):
         yield f"{wrong!r} has the wrong article"
 
 
-def fill(variant: Variant, values: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return a variant's context, right and wrong continuation with their slots filled and their capitals set."""
-    context = capitalise_sentences((variant.context or "").format_map(values))
+def fill(variant: Variant, values: Mapping[str, str], sentence: Sentence = "construction") -> tuple[str, str, str]:
+    """Return a variant's context, right and wrong continuation with their slots filled and their capitals set.
+
+    Args:
+        variant: The variant.
+        values: Slot -> words.
+        sentence: Which context; after a rival the two continuations change places.
+    """
+    context = capitalise_sentences((variant.contexts[sentence] or "").format_map(values))
     members = []
-    for side in ("good", "bad"):
+    for side in ("good", "bad") if sentence == "construction" else ("bad", "good"):
         chosen = {slot: getattr(contrast, side).format_map(values) for slot, contrast in variant.contrast.items()}
         members.append(capitalise_sentences(variant.continuation.format_map({**values, **chosen})))
     return context, members[0], members[1]
@@ -239,6 +275,7 @@ def fill(variant: Variant, values: Mapping[str, str]) -> tuple[str, str, str]:
 
 def _slots_of_variant(variant: Variant) -> Iterator[str]:
     yield from slots_of(variant.context or "")
+    yield from slots_of(variant.rival or "")
     yield from slots_of(variant.continuation)
     for contrast in variant.contrast.values():
         yield from slots_of(contrast.good) + slots_of(contrast.bad)

@@ -10,6 +10,7 @@ from cxprobe.reading import line_of
 from cxprobe.schema import Closed, read_yaml, suggest, validate
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
+TYPICAL_TYPE = "common-noun"  # the noun type whose nouns a construction can give in typical roles
 
 SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 # What a slot may hold: words with single spaces between them, and none at the ends.

@@ -1,10 +1,10 @@
 """From the scores of minimal pairs to accuracies, and to two biases that a model which understands would not have.
 
-A table of scored pairs has what a pair is reported under (construction, variant, noun_type, order, words), its clusters
-(``cluster_<name>``), and a column ``margin``: the score of the right text less that of the wrong one, in any unit. In a
-table of judged pairs the column ``accuracy`` says whether the pair was right: 1, 0, or 0.5 for a tie; and ``balanced``,
-whether the pair is in a cell whose answers differ (`cxprobe.judge.balance`). Cells in which one answer is always right
-are reported one by one, and no accuracy of several cells has them.
+A table of scored pairs has what a pair is reported under (construction, words, variant and its origin, sentence,
+noun_type, order), its clusters (``cluster_<name>``), and a column ``margin``: the score of the right text less that of
+the wrong one, in any unit. In a table of judged pairs the column ``accuracy`` says whether the pair was right: 1, 0, or
+0.5 for a tie; and ``balanced``, whether the pair is in a cell whose answers differ (`cxprobe.judge.balance`). Cells in
+which one answer is always right are reported one by one, and no accuracy of several cells has them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,24 @@ from cxprobe.judge.comparisons import best_blind
 from cxprobe.judge.scores import ScoresOfTexts, score_pairs
 from cxprobe.params import JudgePairs, Member
 from cxprobe.records import Difference
-from cxprobe.stats import clusters_of, credits_of_margins, estimate_difference, estimate_rate, rate_by, with_tie_rate
+from cxprobe.stats import (
+    clusters_by,
+    clusters_of,
+    credits_of_margins,
+    estimate_difference,
+    estimate_rate,
+    rate_by,
+    with_tie_rate,
+)
 
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-MEMBERS = ("variant", "order")  # the ways in which an item is asked about
+MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 _TEXTS = ["context", "good", "bad"]
 _KIND = ["construction", "tests", "words"]
 # Table -> what its accuracies are reported by.
 _BY_CELL = {
-    "cells": [*_KIND, "variant", "noun_type", "order"],
+    "cells": [*_KIND, "variant", "sentence", "noun_type", "order"],
+    "sentences": [*_KIND, "variant", "sentence"],
     "variants": [*_KIND, "variant"],
 }
 # The same, for accuracies over several cells, of which those that are not balanced are left out.
@@ -122,18 +131,23 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ()) -> dict[str, pd.
         first: Columns by which every table is divided first, such as "model".
 
     Returns:
-        "cells" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in which one
-        answer is always right: by the deciding score; "scores", without these cells too: by every scheme and score.
-        Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate. "unbalanced": the cells
-        that were left out, with the reason and their own accuracies (`cxprobe.judge.balance.unbalanced_rates`).
+        "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
+        which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
+        score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
+        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "unbalanced": the
+        cells that were left out, with the reason and their own accuracies (`cxprobe.judge.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
     by_score = [*first, "construction", "words", "scheme", "score"]
     pooled_items = pooled(judged.items)
     wanted = {name: (judged.items, by) for name, by in _BY_CELL.items()}
     wanted |= {name: (pooled_items, by) for name, by in _POOLED.items()}
+    rates = {name: with_tie_rate(rate_by(own, "accuracy", [*first, *by])) for name, (own, by) in wanted.items()}
+    keys = [*first, *_KIND]
+    clusters = clusters_by(pooled_items, keys)
     return {
-        **{name: with_tie_rate(rate_by(own, "accuracy", [*first, *by])) for name, (own, by) in wanted.items()},
+        **rates,
+        "constructions": rates["constructions"].merge(clusters, on=keys, validate="one_to_one"),
         "scores": with_tie_rate(rate_by(pooled(judged.scores), "accuracy", by_score)),
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
@@ -236,12 +250,12 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The rows of `bias_by` with the column compares: "order" for bias (i), from constructions that have a switched
-        form; "variant" for bias (ii), from those that have two variants.
+        form; "variant" for bias (ii), from those that have two variants of the published design.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
     parts = []
-    for column in ("order", "variant"):
-        two_ways = meaning[meaning.groupby("construction")[column].transform("nunique") == 2]
+    for column, own in (("order", meaning), ("variant", meaning[meaning["origin"] == "paper"])):
+        two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
         parts.append(bias_by(two_ways, column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)
 

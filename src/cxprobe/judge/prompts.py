@@ -235,8 +235,8 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
 
     Args:
         judged: See `prompt_accuracy`; besides, the columns of questions (kind, item, construction, set, test,
-            template, answerable, prompt, shots, examples, chain_of_thought and, where options are shown in orders,
-            order) and of ``of``.
+            template, reading, answerable, prompt, shots, examples, chain_of_thought and, where options are shown in
+            orders, order) and of ``of``.
         of: The first columns of every table, such as model and asked.
     """
     reasoning = judged[judged["kind"] == "reasoning"]
@@ -248,6 +248,9 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
         "accuracy_by_setting": prompt_accuracy(judged, [*of, *SETTING]),
         "accuracy_by_prompt": by_prompt,
         "accuracy_by_template": accuracy_by_template(judged, of),
+        "accuracy_by_reading": prompt_accuracy(
+            judged[judged["reading"] != ""], [*of, "construction", "set", thought, "reading"]
+        ),
         "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", thought, "answerable", "test"]),
         "accuracy_answerable": prompt_accuracy(reasoning, [*of, "answerable", "prompt", thought]),
         "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "prompt", thought]),

@@ -22,6 +22,7 @@ class Inference:
         premise_id: Names the premise; items with one premise are a cluster.
         template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
             template of one construction are a cluster.
+        reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Inference:
     set: str
     premise_id: str
     template: str = ""
+    reading: str = ""
 
 
 @dataclass(frozen=True)

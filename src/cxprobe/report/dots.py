@@ -1,5 +1,6 @@
 """Figures of rates with intervals: dots over categories, and lines over a quantity such as training tokens."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from cxprobe.report.plots import MARKERS, OKABE_ITO
 ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 LINE = 0.22  # of the legend, in inches
-BEST_BLIND = "best blind"  # in legends
+BEST_BLIND, PEOPLE = "best blind", "people (majority)"  # in legends
+PEOPLE_COLOUR = "#0072B2"  # the blue of Okabe & Ito
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 
 
@@ -28,6 +30,7 @@ def dots(
     value: str = "accuracy",
     chance: float | None = 0.5,
     best: pd.DataFrame | None = None,
+    people: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
@@ -41,11 +44,13 @@ def dots(
         chance: Where a line is drawn; None for a bias, whose best value is 0.
         best: The best blind model of each row and panel (`cxprobe.judge.best_blind`), drawn as a black tick across the
             row: the columns rows, panels and value. Rows and panels that the table lacks are not drawn.
+        people: How often people are right, drawn as a blue tick across the row in every panel: the columns rows and
+            value. Rows that the table lacks are not drawn.
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
     width = 1.9 + 2.3 * len(places)
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
-    legend = -(-(len(kinds) + (chance is not None) + (best is not None)) // columns) * LINE
+    legend = -(-(len(kinds) + (chance is not None) + (best is not None) + (people is not None)) // columns) * LINE
     height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.3 + legend
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
@@ -57,8 +62,10 @@ def dots(
             draw_dots(axes, own, value, y, str(kind), number)
         if best is not None:
             own = best[(best[panels] == place) & best[rows].isin(names)]
-            y, half = np.array([names.index(name) for name in own[rows]], dtype=float), SPREAD / 2 + 0.1
-            axes.vlines(own[value], y - half, y + half, color="black", linewidth=2, label=BEST_BLIND)
+            _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], "black", BEST_BLIND)
+        if people is not None:
+            own = people[people[rows].isin(names)]
+            _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], PEOPLE_COLOUR, PEOPLE)
         if chance is not None:
             axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         axes.set_title(readable(str(place)), fontsize=10)
@@ -71,6 +78,12 @@ def dots(
     figure.suptitle(title, fontsize=11)
     figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
+
+
+def _draw_ticks(axes: Axes, values: "pd.Series[float]", places: Sequence[int], colour: str, label: str) -> None:
+    """Draw a tick across the row of each value."""
+    y, half = np.array(places, dtype=float), SPREAD / 2 + 0.1
+    axes.vlines(values, y - half, y + half, color=colour, linewidth=2, label=label)
 
 
 def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figure:
@@ -100,7 +113,9 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figu
     return figure
 
 
-def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: float = 0.5) -> Figure:
+def curves(
+    table: pd.DataFrame, title: str, *, x: str, panels: str, chance: float = 0.5, best: pd.DataFrame | None = None
+) -> Figure:
     """Draw accuracy over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
 
     Args:
@@ -109,6 +124,8 @@ def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: floa
         x: The column of the quantity, such as training tokens.
         panels: The column whose values have a panel each.
         chance: Where a line is drawn.
+        best: The best blind model of each panel (`cxprobe.judge.best_blind`), drawn as a black line: the columns panels
+            and accuracy. A panel that it lacks has no such line.
     """
     places = list(dict.fromkeys(table[panels]))
     columns = min(4, len(places))
@@ -121,7 +138,9 @@ def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: floa
         own = table[table[panels] == place].sort_values(x)
         axes.fill_between(own[x], own["low"], own["high"], color=OKABE_ITO[0], alpha=0.2, linewidth=0)
         axes.plot(own[x], own["accuracy"], color=OKABE_ITO[0], marker="o", markersize=4)
-        axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2)
+        axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+        for height in [] if best is None else best.loc[best[panels] == place, "accuracy"]:
+            axes.axhline(height, color="black", linewidth=1.2, label=BEST_BLIND)
         axes.set_xscale("log")
         axes.tick_params(labelbottom=number + columns >= len(places))  # where there is no panel below
         axes.set_ylim(-0.04, 1.04)
@@ -129,6 +148,10 @@ def curves(table: pd.DataFrame, title: str, *, x: str, panels: str, chance: floa
         axes.set_title(readable(str(place)), fontsize=9)
         tidy(axes, "y")
     figure.suptitle(title, fontsize=11)
+    lines_of = {
+        name: line for axes in grid[: len(places)] for line, name in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(lines_of.values(), lines_of.keys(), loc="outside upper right", ncols=2, frameon=False, fontsize=8)
     figure.supxlabel(readable(x), fontsize=10)
     figure.supylabel("accuracy", fontsize=10)
     return figure

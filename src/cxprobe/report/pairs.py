@@ -11,13 +11,14 @@ from matplotlib.figure import Figure
 
 from cxprobe.params import Member, Rule, Series
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.dots import dots
+from cxprobe.report.dots import PEOPLE, dots
 from cxprobe.report.series import along_series, earlier_checkpoints, series_figures
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by
 
 ALL = "all pairs of meaning"
 ONE_ANSWER = "one-answer"
+SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 _COLUMNS = ["construction", "model", "source", "accuracy", "n"]
 _BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
 
@@ -25,20 +26,22 @@ _BIASES = {"order": "Bias (i), between original and switched pairs", "variant": 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of pairs of meaning with real words, over all of them (`ALL`) and by construction.
 
+    Variants that were added to the published design are left out: published numbers stand beside these.
+
     Args:
-        items: Judged pairs of several models: construction, tests, words, balanced, model, accuracy and
+        items: Judged pairs of several models: construction, tests, words, origin, balanced, model, accuracy and
             ``cluster_<name>``.
 
     Returns:
         construction, model, accuracy, low, high, n and ties.
     """
-    meaning = _meaning(_balanced(items))
+    meaning = _meaning(_balanced(items[items["origin"] == "paper"]))
     both = pd.concat([meaning.assign(construction=ALL), meaning], ignore_index=True)
     return rate_by(both, "accuracy", ["construction", "model"])
 
 
 def pairs_beside_published(
-    accuracies: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame, source: str
+    accuracies: pd.DataFrame, own_people: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame
 ) -> pd.DataFrame:
     """Return one table of accuracies by construction, published ones below those of this run.
 
@@ -47,10 +50,11 @@ def pairs_beside_published(
 
     Args:
         accuracies: Columns construction (`ALL` for all of them), model, accuracy, low, high and n.
+        own_people: What people say of this project's items (`cxprobe.validation.human_agreement`), by construction;
+            empty where nobody has judged them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
         people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
             the people asked chose the right member.
-        source: Where the published numbers come from.
 
     Returns:
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
@@ -59,13 +63,14 @@ def pairs_beside_published(
     models = objectives.assign(construction=ALL, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n="")
     majority = people.assign(
         construction=people["construction"].replace("overall", ALL),
-        model="people (majority)",
+        model=PEOPLE,
         accuracy=[f"{percent:.1f}" for percent in people["majority_percent"]],
         n=people["items"],
     )
-    run = accuracies.assign(accuracy=[cell(*row) for row in accuracies[["accuracy", "low", "high"]].to_numpy()])
+    found = pd.concat([accuracies, own_people.assign(model=PEOPLE)], ignore_index=True)
+    run = found.assign(accuracy=[cell(*row) for row in found[["accuracy", "low", "high"]].to_numpy()])
     both = pd.concat(
-        [run.assign(source="this run"), models.assign(source=source), majority.assign(source=source)], ignore_index=True
+        [run.assign(source="this run"), models.assign(source=SOURCE), majority.assign(source=SOURCE)], ignore_index=True
     )
     first = {name: place for place, name in enumerate([ALL, *dict.fromkeys(accuracies["construction"])])}
     both = both.sort_values("construction", key=lambda names: names.map(first), kind="stable")
@@ -172,6 +177,7 @@ def pair_figures(
     score: str,
     members: Sequence[Member],
     series: Mapping[str, Series],
+    people: pd.DataFrame,
 ) -> dict[str, Figure]:
     """Return the figures of those kinds of pairs that there are.
 
@@ -179,23 +185,29 @@ def pair_figures(
     beside each other are the trained ones. Of the checkpoints of a training only the last is drawn.
 
     Args:
-        tables: constructions, variants, noun_types and biases of `cxprobe.judge.pair_tables`, by model; card, see
-            `pair_cards`; and series, by construction, see `pairs_along_series`.
+        tables: constructions, variants, sentences, noun_types and biases of `cxprobe.judge.pair_tables`, by model;
+            card, see `pair_cards`; and series, by construction, see `pairs_along_series`.
         best: variants, noun_types and constructions: the best blind model of each row (`cxprobe.judge.best_blind`).
         score: The score that decided, for the titles.
         members: What the models are; figures name them by their labels.
         series: Series of models.
+        people: What people say of this project's items, see `pairs_beside_published`; drawn in meaning_by_variant.
 
     Returns:
-        As far as there is anything to draw: meaning_by_variant, meaning_by_noun_type, form, pseudowords (beside real
-        words, for constructions that have both), blind_by_construction, bias_order, bias_variant, changed_with_order,
-        series_<name> and cards.
+        As far as there is anything to draw: meaning_by_variant, meaning_by_sentence (for constructions that have
+        rivals), meaning_by_noun_type, form, pseudowords (beside real words, for constructions that have both),
+        blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name> and cards (of whole
+        constructions; those of variants are in the table).
     """
     score = score.replace("_", " ")
-    figures = _dots_of_pairs(tables, best, score, members, series) | series_figures(
-        tables["series"], "construction", score
-    )
-    return figures | ({"cards": card_figure(tables["card"])} if len(tables["card"]) else {})
+    of_constructions = best["constructions"]
+    best_of_real = of_constructions[of_constructions["words"] == "real"]
+    curves = series_figures(tables["series"], "construction", score, best_of_real)
+    figures = _dots_of_pairs(tables, best, score, members, series, people) | curves
+    card = tables["card"]
+    if card.empty:
+        return figures
+    return figures | {"cards": card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])}
 
 
 def benchmark_figures(
@@ -223,7 +235,7 @@ def benchmark_figures(
         if len(table)
     }
     cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
-    return figures | series_figures(tables["series"], "group", title) | cards
+    return figures | series_figures(tables["series"], "group", title, best) | cards
 
 
 def _dots_of_pairs(
@@ -232,8 +244,9 @@ def _dots_of_pairs(
     score: str,
     members: Sequence[Member],
     series: Mapping[str, Series],
+    people: pd.DataFrame,
 ) -> dict[str, Figure]:
-    drawn = ("constructions", "variants", "noun_types", "biases")
+    drawn = ("constructions", "variants", "sentences", "noun_types", "biases")
     earlier = earlier_checkpoints(series)
     kept = {name: tables[name][~tables[name]["model"].isin(earlier)] for name in drawn}
     blind = {member.slug for member in members if member.is_blind}
@@ -246,6 +259,8 @@ def _dots_of_pairs(
     orders = biases[biases["compares"] == "order"]
     changed = orders.assign(low=orders["changed_low"], high=orders["changed_high"])
     form = own["constructions"][own["constructions"]["tests"] == "form"]
+    sentences = own["sentences"]
+    with_rivals = sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
     best_of_real = best["constructions"][best["constructions"]["words"] == "real"]
     all_blind = real[real["model"].isin(blind)]
     # Name -> table, title, the column of the panels, what is drawn, the best blind models.
@@ -256,6 +271,13 @@ def _dots_of_pairs(
             "variant",
             "accuracy",
             _meaning(best["variants"]),
+        ),
+        "meaning_by_sentence": (
+            _meaning(with_rivals),
+            "Sentences with the construction and their rivals without it",
+            "sentence",
+            "accuracy",
+            None,
         ),
         "meaning_by_noun_type": (
             _meaning(own["noun_types"]),
@@ -296,6 +318,7 @@ def _dots_of_pairs(
             value=value,
             chance=0.5 if value == "accuracy" else None,
             best=None if ticks is None or ticks.empty else ticks,
+            people=people if name == "meaning_by_variant" and len(people) else None,
         )
         for name, (table, title, panels, value, ticks) in wanted.items()
         if not table.empty

@@ -35,19 +35,20 @@ def along_series(items: pd.DataFrame, series: Mapping[str, Series], by: str) -> 
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
-def series_figures(along: pd.DataFrame, by: str, title: str) -> dict[str, Figure]:
+def series_figures(along: pd.DataFrame, by: str, title: str, best: pd.DataFrame | None = None) -> dict[str, Figure]:
     """Return a figure of curves for every series: "series_<name>" -> figure.
 
     Args:
         along: As `along_series` returns it.
         by: The column that divides the accuracies; each of its values has a panel.
         title: Follows the name of the series.
+        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
     """
     figures = {}
     for name, own in along.groupby("series", sort=False):
         axis = str(own["axis"].iloc[0])
         table = own.rename(columns={"quantity": axis})
-        figures[f"series_{name}"] = curves(table, f"{name}, {title}", x=axis, panels=by)
+        figures[f"series_{name}"] = curves(table, f"{name}, {title}", x=axis, panels=by, best=best)
     return figures
 
 

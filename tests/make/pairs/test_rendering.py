@@ -78,6 +78,43 @@ fillers: {}
     assert {pair.groups["noun_type"] for pair in rendered.pairs} == {"none"}
 
 
+def test_after_a_rival_the_other_member_is_right(tmp_path, people):
+    rival = '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n    origin: own\n'
+    rendered = render_pairs("x", load_text(tmp_path, people, PAIRS.replace("  A:\n", rival)), people, 3, seed=0)
+    asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in variant_of(rendered, "A")}
+    assert len(asked) == 2 * 3 * 2 * 2
+    for (item, order, sentence), pair in asked.items():
+        other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
+        assert ("brother" in pair.context) == (sentence == "rival")
+        assert (pair.good, pair.bad) == (other.bad, other.good)
+        assert pair.groups["origin"] == "own"
+        assert pair.clusters == other.clusters
+    assert {pair.groups["sentence"] for pair in variant_of(rendered, "B")} == {"construction"}
+
+
+def variant_of(rendered, name):
+    return [pair for pair in rendered.pairs if pair.groups["variant"] == name]
+
+
+def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):
+    (tmp_path / "people.yaml").write_text(PEOPLE.replace("  job:", "  common-noun:"))
+    people = load_people(tmp_path / "people.yaml")
+    typical = [("the waiter", "the guest"), ("the nurse", "the patient")]
+    roles = "typical:\n  - [the waiter, the guest]\n  - [the nurse, the patient]\nframes:\n"
+    rendered = render_pairs("x", load_text(tmp_path, people, PAIRS.replace("frames:\n", roles)), people, 6, seed=0)
+    nouns = [pair for pair in variant_of(rendered, "A") if pair.groups["noun_type"] == "common-noun"]
+    for order, seats in (("original", typical), ("switched", [pair[::-1] for pair in typical])):
+        contexts = [pair.context for pair in nouns if pair.groups["order"] == order]
+        assert len(contexts) == 6
+        found = [
+            [context.startswith(one.capitalize()) and f" {two} " in context for one, two in seats]
+            for context in contexts
+        ]
+        assert sorted(found) == [[False, True]] * 3 + [[True, False]] * 3
+    names = {pair.clusters["noun1"] for pair in rendered.pairs if pair.groups["noun_type"] == "name"}
+    assert names <= {"Ann", "Eve", "Ida", "Mia"}
+
+
 def test_a_variant_that_does_not_show_what_tells_items_apart_is_refused(tmp_path, people):
     hidden = """\
   hidden:

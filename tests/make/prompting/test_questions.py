@@ -230,4 +230,4 @@ def test_an_inference_has_its_template_as_a_cluster_and_a_multiple_choice_item_h
     assert (reasoning["cluster_wording"] == reasoning["item"]).all()
     assert set(reasoning["template"]) == {""}
     templatic = inferences[inferences["set"] == "templatic"]
-    assert (templatic.groupby("cluster_wording")["gold"].nunique() == 1).all()
+    assert (templatic.groupby(["template", "reading"])["gold"].nunique() == 1).all()

@@ -11,7 +11,7 @@ from cxprobe.make.pairs.rendering import render_pairs
 from cxprobe.make.pairs.tables import pair_table
 from cxprobe.params import BuildPairs
 
-_CELL = ["words", "variant", "noun_type", "order"]
+_CELL = ["words", "variant", "sentence", "noun_type", "order"]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,9 @@ class BuiltPairs:
 
     Attributes:
         pairs: One row a pair, see `pair_table`.
-        cells: One row a cell, which is a variant of one noun type in one order with one kind of words: words, variant,
-            noun_type, order, pairs, frames (how many distinct ones), wanted, and shortfall, the pairs that are missing.
+        cells: One row a cell, which is a variant of one noun type in one order, after one kind of sentence, with one
+            kind of words: words, variant, sentence, noun_type, order, pairs, frames (how many distinct ones), wanted,
+            and shortfall, the pairs that are missing.
         pseudowords: One row a replaced word: word, pseudoword, source.
     """
 

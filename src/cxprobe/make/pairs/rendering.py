@@ -5,11 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
-from cxprobe.constructions import NounType, PairsFile, People, Variant, fill
+import numpy as np
+
+from cxprobe.constructions import TYPICAL_TYPE, NounType, PairsFile, People, Variant, fill
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
-from cxprobe.make.pairs.drawing import Draw, draw_items
+from cxprobe.make.pairs.drawing import draw_items
 from cxprobe.params import CONSTRUCTIONS_FOLDER
 from cxprobe.records import Pair
 from cxprobe.seeding import generator_for
@@ -38,7 +41,8 @@ def render_pairs(
     """Draw ``per_cell`` items for every noun type and ask about each in every variant and order.
 
     Switched means that the two people are exchanged in everything that is said of them: the continuations stay the
-    same two, and the one that was right is wrong.
+    same two, and the one that was right is wrong. A variant with a rival is asked after both sentences. Where the
+    construction gives people in typical roles, the common nouns are these, so that an exchange turns the roles round.
 
     Args:
         name: The construction's folder.
@@ -58,49 +62,70 @@ def render_pairs(
     shortfalls: dict[str, int] = {}
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
-        groups = [len(rows) for rows in content.groups.values()]
-        rng = generator_for(seed, name, kind)
-        draws = draw_items(groups, len(nouns.nouns), len(content.people), len(nouns.pronouns), per_cell, rng)
-        pairs += [pair for draw in draws for pair in _members(name, content, people, kind, nouns, draw, words)]
-        if len(draws) < per_cell:
-            shortfalls[kind] = len(draws)
+        items = _draw_items(content, kind, nouns, per_cell, generator_for(seed, name, kind))
+        for item in items:
+            pronouns = people.pronouns[nouns.pronouns[item.pronouns]] if content.people else {}
+            pairs += _members(name, content, pronouns, kind, item, words)
+        if len(items) < per_cell:
+            shortfalls[kind] = len(items)
     _check_distinct(name, pairs)
     return Rendered(pairs, shortfalls)
 
 
+class _Item(NamedTuple):
+    """What an item is made of: the row of each group, the people in the order of their slots, and which pronouns."""
+
+    rows: Sequence[int]
+    persons: Sequence[str]
+    pronouns: int
+
+
+def _draw_items(content: PairsFile, kind: str, nouns: NounType, wanted: int, rng: np.random.Generator) -> list[_Item]:
+    """Draw the items of a noun type; two people in typical roles are drawn together."""
+    groups = [len(rows) for rows in content.groups.values()]
+    if content.typical and kind == TYPICAL_TYPE:
+        draws = draw_items(groups, len(content.typical), 1, len(nouns.pronouns), wanted, rng)
+        return [_Item(draw.rows, content.typical[draw.people[0]], draw.pronouns) for draw in draws]
+    draws = draw_items(groups, len(nouns.nouns), len(content.people), len(nouns.pronouns), wanted, rng)
+    return [_Item(draw.rows, [nouns.nouns[index] for index in draw.people], draw.pronouns) for draw in draws]
+
+
 def _members(
-    name: str, content: PairsFile, people: People, kind: str, nouns: NounType, draw: Draw, words: str
+    name: str, content: PairsFile, pronouns: Mapping[str, str], kind: str, item: _Item, words: str
 ) -> Iterator[Pair]:
     """Yield the pairs of an item."""
-    rows = [group[row] for group, row in zip(content.groups.values(), draw.rows, strict=True)]
-    values = {slot: value for row in rows for slot, value in row.items()}
-    persons = [nouns.nouns[index] for index in draw.people]
-    if content.people:
-        values |= people.pronouns[nouns.pronouns[draw.pronouns]]
-    item = _hash(name, words, kind, *values.values(), *persons)
-    clusters = _clusters(name, content, draw) | {f"noun{place}": noun for place, noun in enumerate(persons, start=1)}
-    for variant_name, variant in content.variants.items():
-        for order in ("original", "switched") if content.switched else ("original",):
-            seats = content.people if order == "original" else content.people[::-1]
-            context, good, bad = fill(variant, {**values, **dict(zip(seats, persons, strict=True))})
-            _refuse_unsound(name, variant_name, context, good, bad)
-            gap = " " if context else ""
-            yield Pair(
-                id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
-                item=f"{name}-{item}",
-                context=context,
-                good=gap + good,
-                bad=gap + bad,
-                groups={
-                    "construction": name,
-                    "tests": content.tests,
-                    "words": words,
-                    "variant": variant_name,
-                    "noun_type": kind,
-                    "order": order,
-                },
-                clusters=clusters | {"wording": f"{name} {_wording(variant)}"},
-            )
+    rows = [group[row] for group, row in zip(content.groups.values(), item.rows, strict=True)]
+    values = {slot: value for row in rows for slot, value in row.items()} | dict(pronouns)
+    own_id = _hash(name, words, kind, *values.values(), *item.persons)
+    nouns = {f"noun{place}": noun for place, noun in enumerate(item.persons, start=1)}
+    clusters = _clusters(name, content, item.rows) | nouns
+    orders = ("original", "switched") if content.switched else ("original",)
+    asked = [
+        (*one, order, sentence) for one in content.variants.items() for order in orders for sentence in one[1].contexts
+    ]
+    for variant_name, variant, order, sentence in asked:
+        seats = content.people if order == "original" else content.people[::-1]
+        context, good, bad = fill(variant, {**values, **dict(zip(seats, item.persons, strict=True))}, sentence)
+        _refuse_unsound(name, variant_name, context, good, bad)
+        gap = " " if context else ""
+        yield Pair(
+            id=f"{name}-{_hash(own_id, variant_name, order, context, good, bad)}",
+            item=f"{name}-{own_id}",
+            context=context,
+            good=gap + good,
+            bad=gap + bad,
+            groups={
+                "construction": name,
+                "tests": content.tests,
+                "words": words,
+                "variant": variant_name,
+                "origin": variant.origin,
+                "sentence": sentence,
+                "noun_type": kind,
+                "order": order,
+            },
+            clusters=clusters | {"wording": f"{name} {_wording(variant)}"},
+        )
 
 
 def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) -> None:
@@ -113,9 +138,9 @@ def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) 
         raise DataError(f"{where}: {wrong!r} has the wrong article; give the article a slot in the noun's own row")
 
 
-def _clusters(name: str, content: PairsFile, draw: Draw) -> dict[str, str]:
+def _clusters(name: str, content: PairsFile, rows: Sequence[int]) -> dict[str, str]:
     """Return the samples of words that an item shares with others: its frame, and its row of each large filler."""
-    chosen = dict(zip(content.groups, draw.rows, strict=True))
+    chosen = dict(zip(content.groups, rows, strict=True))
     frame = {"frame": f"{name} {chosen.pop('frames')}"}
     return frame | {
         group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE

@@ -7,8 +7,8 @@ from cxprobe.make.prompting.questions import template_cluster
 from cxprobe.records import CLUSTER, RELATIONS, Inference, Reasoning
 
 _COLUMNS = [
-    *("id", "kind", "set", "construction", "test", "template", "answerable", "gold", "premise", "hypothesis"),
-    *("text", "question", "a", "b", f"{CLUSTER}premise", f"{CLUSTER}wording"),
+    *("id", "kind", "set", "construction", "test", "template", "reading", "answerable", "gold"),
+    *("premise", "hypothesis", "text", "question", "a", "b", f"{CLUSTER}premise", f"{CLUSTER}wording"),
 ]
 
 
@@ -20,7 +20,7 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
         questions: What `build_questions` returns of this material, with the column item.
 
     Returns:
-        One row per item: id; kind ("inference" or "reasoning"), set, construction, test, template, answerable,
+        One row per item: id; kind ("inference" or "reasoning"), set, construction, test, template, reading, answerable,
         cluster_premise and cluster_wording as questions have them; gold (the digit, or the letter in the order of
         options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text, question, a
         and b (of reasoning, else ""); and drawn, whether any question is about it.
@@ -36,7 +36,13 @@ def _of_inference(item: Inference) -> dict[str, object]:
     template = template_cluster(item)
     return {
         **{"id": item.id, "kind": "inference", "set": item.set, "construction": item.construction},
-        **{"test": "", "template": item.template, "answerable": True, "gold": str(RELATIONS.index(item.gold))},
+        **{
+            "test": "",
+            "template": item.template,
+            "reading": item.reading,
+            "answerable": True,
+            "gold": str(RELATIONS.index(item.gold)),
+        },
         **{"premise": item.premise, "hypothesis": item.hypothesis, "text": "", "question": "", "a": "", "b": ""},
         **{f"{CLUSTER}premise": item.premise_id, f"{CLUSTER}wording": template},
     }
@@ -45,7 +51,7 @@ def _of_inference(item: Inference) -> dict[str, object]:
 def _of_reasoning(item: Reasoning) -> dict[str, object]:
     return {
         **{"id": item.id, "kind": "reasoning", "set": "reasoning", "construction": item.construction},
-        **{"test": item.test, "template": "", "answerable": item.answerable, "gold": item.gold},
+        **{"test": item.test, "template": "", "reading": "", "answerable": item.answerable, "gold": item.gold},
         **{"premise": "", "hypothesis": "", "text": item.text, "question": item.question, "a": item.a, "b": item.b},
         **{f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": template_cluster(item)},
     }

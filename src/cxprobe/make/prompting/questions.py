@@ -1,5 +1,6 @@
 """All questions about a construction, in words or as texts to continue, from items, prompts and parameters."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -68,11 +69,11 @@ def build_questions(
 
     Returns:
         One row per question: id; item, which is asked about; kind ("inference" or "reasoning"); set; construction; test
-        (of reasoning, else ""); template (of inference, else ""); answerable; prompt; shots; examples (their sources,
-        or "none"); chain_of_thought; order (of the options, see `cxprobe.make.prompting.orders`; "" for inference);
-        gold (the digit, or the letter in this order); cluster_premise (the premise or frame); cluster_wording
-        (the item itself where there is no template); question; and option_a, option_b and option_c, what is shown
-        with each letter ("" for inference). The questions with the same item, prompt, shots, examples and
+        (of reasoning, else ""); template and reading (of inference, else ""); answerable; prompt; shots; examples
+        (their sources, or "none"); chain_of_thought; order (of the options, see `cxprobe.make.prompting.orders`; ""
+        for inference); gold (the digit, or the letter in this order); cluster_premise (the premise or frame);
+        cluster_wording (the item itself where there is no template); question; and option_a, option_b and option_c,
+        what is shown with each letter ("" for inference). The questions with the same item, prompt, shots, examples and
         chain_of_thought differ in the order alone.
 
     Raises:
@@ -167,12 +168,21 @@ def _examples(
 
 
 def _draw(items: Sequence[Inference], number: int | None, of: tuple[str, str], seed: int) -> list[Inference]:
-    """Return the items of so many premises, so that what is asked about one stays together."""
-    premises = sorted({_cluster(item) for item in items})
-    if number is None or number >= len(premises):
+    """Return the items of so many premises, so that what is asked about one stays together.
+
+    The readings take turns, so that no relation is asked for more often because of the draw.
+    """
+    readings = {_cluster(item): item.reading for item in items}
+    if number is None or number >= len(readings):
         return list(items)
-    drawn = generator_for(seed, "questions", *of).choice(premises, number, replace=False)
-    return [item for item in items if _cluster(item) in drawn]
+    drawn = generator_for(seed, "questions", *of).permutation(sorted(readings))
+    turns: Counter[str] = Counter()
+    order = []
+    for premise in drawn:
+        turns[readings[premise]] += 1
+        order.append((turns[readings[premise]], premise))
+    chosen = {premise for _, premise in sorted(order, key=lambda one: one[0])[:number]}
+    return [item for item in items if _cluster(item) in chosen]
 
 
 def _first_frames(items: Sequence[Reasoning], number: int | None) -> list[Reasoning]:
@@ -217,10 +227,11 @@ def _row(asked: _Asked) -> dict[str, object]:
     item = asked.item
     of = {"id": asked.id, "item": item.id, "construction": item.construction, f"{CLUSTER}premise": _cluster(item)}
     how = {"prompt": asked.prompt, "shots": asked.shots, "examples": asked.sources, "chain_of_thought": asked.thought}
+    own: dict[str, object]
     if isinstance(item, Inference):
-        own = {"kind": "inference", "set": item.set, "test": "", "template": item.template, "answerable": True}
-        own |= {"order": "", "gold": str(RELATIONS.index(item.gold))}
+        own = {"kind": "inference", "set": item.set, "test": "", "template": item.template, "reading": item.reading}
+        own |= {"answerable": True, "order": "", "gold": str(RELATIONS.index(item.gold))}
     else:
-        own = {"kind": REASONING, "set": REASONING, "test": item.test, "template": "", "answerable": item.answerable}
-        own |= {"order": asked.order, "gold": shown_letter(item.gold, asked.order)}
+        own = {"kind": REASONING, "set": REASONING, "test": item.test, "template": "", "reading": ""}
+        own |= {"answerable": item.answerable, "order": asked.order, "gold": shown_letter(item.gold, asked.order)}
     return of | how | own | {f"{CLUSTER}wording": template_cluster(item)}

@@ -26,8 +26,8 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     """Return the items: every combination of crossed words, in every order and turn, with the words drawn for it.
 
     A *block* is one combination with one draw, in all its orders and turns. With k rows of a set of n crossed, n over k
-    combinations give blocks of k! items, times 2 to the power of k where rows are turned: for 20 adjective pairs
-    by twos with 5 pairs of names, 190 x 5 = 950 blocks of 2 x 4 = 8, so 7,600 items. Within a block each candidate
+    combinations give blocks of k! items, times 2 to the power of k where rows are turned: for 10 adjective pairs
+    by twos with 10 pairs of names, 45 x 10 = 450 blocks of 2 x 4 = 8, so 3,600 items. Within a block each candidate
     is right as often as wrong, and a test that reverses the rule has the texts of the base test of other items.
 
     Args:

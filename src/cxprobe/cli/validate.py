@@ -1,0 +1,215 @@
+"""The commands by which people judge items: ``cxprobe validate export`` and ``cxprobe validate import``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cxprobe.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cxprobe.validation import Form, JudgedItem, Wording
+    from cxprobe.validation.wording import Task
+
+Kind = Literal[
+    "pairs", "inference", "reasoning"
+]  # the kinds of cxprobe.constructions.ratings, which takes long to import
+
+
+def export(
+    output: Annotated[Path, typer.Option(help="The folder that is written; it must not exist, or be empty.")],
+    items: Annotated[int, typer.Option(min=1, help="How many items are drawn.")],
+    kind: Annotated[Kind, typer.Option(help="What is judged.")] = "pairs",
+    constructions: Annotated[
+        list[str] | None,
+        typer.Option(help="A construction, several times for several; by default all that have such items of meaning."),
+    ] = None,
+    raters_per_item: Annotated[int, typer.Option(min=1, help="How many people are to judge each item.")] = 3,
+    per_rater: Annotated[int, typer.Option(min=1, help="The most items of a form, without attention checks.")] = 16,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same items.")] = 1,
+) -> None:
+    """Draw items for people to judge, and write forms: pages that work from a file, and tables.
+
+    items.csv says what is asked and what is right. Import needs it; raters must not see it.
+    """
+    from cxprobe.validation import draw_sample, load_wording, make_forms
+
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise DataError(f"--output {output}: is there already; name a new folder, so that exports are not mixed")
+    wording = load_wording()
+    names = constructions or _constructions_with(kind)
+    sample = draw_sample(_items_of(kind, names, wording, seed), items, seed)
+    forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
+    task: Task = getattr(wording.tasks, kind)
+    _write_forms(forms, task, output)
+    sizes = sorted({len(form.questions) for form in forms})
+    shown = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    print(
+        f"{len(sample)} items of {len({one.construction for one in sample})} constructions, each in {raters_per_item}"
+    )
+    print(f"of {len(forms)} forms with {shown} questions, attention checks included: {output}/form-*.html and .csv")
+    print(f"{output}/items.csv has the answers: keep it for `cxprobe validate import`, and from the raters")
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Saved answers, Label Studio's CSV, and Prolific's export of submissions, in any order."),
+    ],
+    items: Annotated[Path, typer.Option(help="The items.csv of the export.")],
+    published: Annotated[bool, typer.Option("--published", help="Show published values beside these.")] = False,
+    most_failed: Annotated[
+        int, typer.Option(min=0, help="How many attention checks of a form may be wrong before it is left out.")
+    ] = 0,
+) -> None:
+    """Add people's answers to ratings.tsv of each construction, and report how far people agree.
+
+    With an export of Prolific, only people with an approved submission count. A question without an answer is absent,
+    and not wrong.
+    """
+    import pandas as pd
+
+    from cxprobe.constructions.ratings import RATINGS_FILE, read_ratings, write_ratings
+    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.validation import (
+        human_agreement,
+        judge_answers,
+        load_ratings,
+        merge_ratings,
+        mistaken_items,
+        read_answers,
+        read_items,
+    )
+
+    asked = read_items(items)
+    imported = judge_answers(read_answers(files, asked), asked, most_failed)
+    names = sorted({*imported.ratings, *imported.withdrawn})
+    _require_constructions(names)
+    paths = {name: CONSTRUCTIONS_FOLDER / name / RATINGS_FILE for name in names}
+    merged = {
+        name: merge_ratings(read_ratings(path), imported.ratings.get(name, []), imported.withdrawn.get(name, set()))
+        for name, path in paths.items()
+    }
+    for name, path in paths.items():
+        write_ratings(merged[name], path)
+    for one in imported.left_out:
+        print(f"left out: {one.rater}, form {one.form}: {one.why}")
+    counted = sum(map(len, imported.ratings.values()))
+    print(f"{len(imported.left_out)} forms left out; {counted} ratings; {imported.absent} questions without an answer")
+    ratings = pd.concat([load_ratings(name) for name in names], ignore_index=True)
+    shown = human_agreement(ratings)
+    if len(names) > 1:
+        shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
+    _print_agreement(shown, published)
+    _print_mistaken(mistaken_items(ratings, asked))
+
+
+def _constructions_with(kind: Kind) -> list[str]:
+    """Return the constructions that have items of a kind; of minimal pairs, those that test meaning."""
+    from cxprobe.constructions import load_items, load_pairs, load_people
+    from cxprobe.params import CONSTRUCTIONS_FOLDER
+
+    folders = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
+    if kind == "pairs":
+        people = load_people()
+        names = [name for name in folders if (CONSTRUCTIONS_FOLDER / name / "pairs.yaml").is_file()]
+        return [name for name in names if load_pairs(name, people).tests == "meaning"]
+    names = [name for name in folders if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file()]
+    return [name for name in names if getattr(load_items(name), kind)]
+
+
+def _items_of(kind: Kind, names: Sequence[str], wording: "Wording", seed: int) -> "list[JudgedItem]":
+    """Return all items of a kind of some constructions, made from their files."""
+    from cxprobe.constructions import load_items, load_pairs, load_people, render_inferences, render_reasonings
+    from cxprobe.make.pairs import render_pairs
+    from cxprobe.validation import items_of_inferences, items_of_pairs, items_of_reasonings
+
+    _require_constructions(names)
+    tasks = wording.tasks
+    found: list[JudgedItem] = []
+    for name in dict.fromkeys(names):
+        if kind == "pairs":
+            people = load_people()
+            content = load_pairs(name, people)
+            # As many as there are frames, so that each of them comes with every type of nouns.
+            found += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed).pairs, tasks.pairs)
+        elif kind == "inference":
+            found += items_of_inferences(render_inferences(load_items(name), name), tasks.inference)
+        else:
+            found += items_of_reasonings(render_reasonings(load_items(name), name, seed=seed), tasks.reasoning)
+    return found
+
+
+def _require_constructions(names: Sequence[str]) -> None:
+    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.schema import suggest
+
+    known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
+    if unknown := [name for name in names if name not in known]:
+        raise DataError(f"construction '{unknown[0]}' is unknown{suggest(unknown[0], known)}")
+
+
+def _write_forms(forms: "Sequence[Form]", task: "Task", output: Path) -> None:
+    from cxprobe.storage import write_bytes, write_table
+    from cxprobe.validation import form_table, items_table, render_page
+
+    items = items_table(forms)
+    name = str(items["export"].iloc[0])
+    for form in forms:
+        write_table(form_table(form, name), output / f"{form.name}.csv")
+        write_bytes(render_page(form, name, task).encode(), output / f"{form.name}.html")
+    write_table(items, output / "items.csv")
+
+
+def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
+    """Print a table by construction: how often the majority is right, and how far people agree."""
+    from cxprobe.validation import read_published_agreement
+
+    if agreement.empty:
+        print("nobody has judged these constructions yet")
+        return
+    lines = [["construction", "kind", "items", "raters", "ratings", "majority right", "all agree", "alpha"]]
+    known = {}
+    if published:
+        lines[0] += ["published: majority right", "all agree", "items"]
+        known = {row["construction"]: row for row in read_published_agreement().to_dict("records")}
+    for row in agreement.to_dict("records"):
+        cells = [
+            *(row["construction"], row["kind"], str(row["n"]), str(row["raters"]), str(row["ratings"])),
+            _rate(row["accuracy"], row["low"], row["high"]),
+            _rate(row["full_agreement"], row["full_low"], row["full_high"]) if row["full_n"] else "-",
+            "-" if row["alpha"] != row["alpha"] else f"{row['alpha']:.3f}",
+        ]
+        if published:
+            beside = known.get(row["construction"]) if row["kind"] == "pairs" else None
+            cells += (
+                ["-"] * 3
+                if beside is None
+                else [
+                    f"{beside['published_accuracy']:.2%}",
+                    f"{beside['published_full_agreement']:.2%}",
+                    str(beside["published_n"]),
+                ]
+            )
+        lines.append(cells)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print()
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _rate(value: float, low: float, high: float) -> str:
+    return f"{value:.1%} [{low:.1%}, {high:.1%}]"
+
+
+def _print_mistaken(mistaken: "pd.DataFrame") -> None:
+    """Print the items that people get wrong, with their texts, for whoever mends them."""
+    print(f"\n{len(mistaken)} items about which most people do not give the right answer")
+    for row in mistaken.to_dict("records"):
+        print(f"{row['construction']}, {row['item']}: {row['verdict']}")
+        for name in ("text", "question", "right", "given"):
+            if row[name]:
+                print(f"  {name}: {row[name]}")

@@ -1,0 +1,257 @@
+"""The answers of people: files of three kinds, told by their columns.
+
+The files may be separated by commas, semicolons or tabs, since spreadsheets write what they like.
+
+- The project's own: what a form saves (export, form, number, rater, answer, saved), or a form-NN.csv that somebody has
+  filled in; there a row without a rater is of the one above it.
+- Label Studio's CSV export: form-NN.csv imported as tasks, each with the columns annotator, annotation_id, updated_at
+  and choice, where ``choice`` is the name of the <Choices> tag with the values A, B and C.
+- Prolific's export of a study's submissions ("Download demographic data"): Participant id and Status, no answers.
+"""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from cxprobe.constructions.ratings import ANSWERS
+from cxprobe.errors import DataError
+from cxprobe.reading import one_line, read_text, shown
+from cxprobe.validation.forms import CHECK, ITEM_COLUMNS, LETTERS
+
+OWN = {"export", "form", "number", "rater", "answer"}
+LABEL_STUDIO = {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"}
+PROLIFIC = {"participant_id", "status"}
+_DELIMITERS = (",", ";", "\t")
+LONGEST_RATER = 200  # characters of a person's name
+
+
+class Answer(NamedTuple):
+    """One answer that was given.
+
+    Attributes:
+        rater: Who gave it, as the file has it.
+        form: The number of the form.
+        number: The number of the question.
+        letter: "A", "B" or "C".
+        when: When it was saved, in ISO 8601, or "" where the file does not tell.
+    """
+
+    rater: str
+    form: int
+    number: int
+    letter: str
+    when: str
+
+
+class Answers(NamedTuple):
+    """All that files say.
+
+    Attributes:
+        given: The answers; of several that one person has given to a question, the last.
+        statuses: Participant -> the statuses of this person's submissions, in capitals; None without Prolific's export.
+    """
+
+    given: list[Answer]
+    statuses: Mapping[str, frozenset[str]] | None
+
+
+def read_items(path: Path) -> pd.DataFrame:
+    """Read the items.csv of an export, see `items_table`; form and number are integers.
+
+    Raises:
+        DataError: It is not such a table, or one line for every row that is none of it.
+    """
+    header, rows = _read_rows(path)
+    if not set(ITEM_COLUMNS) <= set(header):
+        raise DataError(f"{path}: expected the columns {' '.join(ITEM_COLUMNS)}; is it the items.csv of an export?")
+    faults = [one_line(f"{path}, line {line}: {what}") for line, row in rows if (what := _fault_of_item(row))]
+    if not rows:
+        raise DataError(f"{path}: there is no question in it; take the items.csv that the export has written")
+    table = pd.DataFrame([row for _, row in rows], columns=header)[list(ITEM_COLUMNS)]
+    if not faults and (table["export"].nunique() != 1 or table.duplicated(["form", "number"]).any()):
+        faults = [f"{path}: has the questions of several exports, or a question twice; take the file of one export"]
+    if faults:
+        raise DataError("\n".join(faults))
+    return table.astype({"form": int, "number": int})
+
+
+def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
+    """Read files of answers; a question without an answer is absent.
+
+    Args:
+        paths: The files.
+        items: What was asked, see `read_items`.
+
+    Raises:
+        DataError: One line for every fault: a file of no known kind, an answer without a person, to a question that
+            was not asked or that belongs to another export, or that is none of the question's letters; or no answers.
+    """
+    asked = _asked(items)
+    given: dict[tuple[str, int, int], Answer] = {}
+    statuses: dict[str, set[str]] | None = None
+    faults: list[str] = []
+    for path in paths:
+        try:
+            header, rows = _read_rows(path)
+            columns = _columns_of_answers(path, header)
+        except DataError as fault:
+            faults.append(str(fault))
+            continue
+        if columns is None:
+            statuses = defaultdict(set) if statuses is None else statuses
+            for participant, status in _submissions(header, rows):
+                statuses[participant].add(status)
+            continue
+        for line, raw in _raw_answers(rows, columns):
+            try:
+                answer = _checked(raw, asked)
+            except ValueError as fault:
+                faults.append(one_line(f"{path}, line {line}: {fault}"))
+                continue
+            if answer is not None:
+                _keep(answer, given)
+    if faults:
+        raise DataError("\n".join(faults))
+    if not given:
+        raise DataError(f"{', '.join(map(str, paths))}: there is no answer in these files")
+    known = None if statuses is None else {person: frozenset(own) for person, own in statuses.items()}
+    return Answers(list(given.values()), known)
+
+
+Rows = list[tuple[int, dict[str, str]]]  # of a file: the number of the line, and column -> cell
+
+
+class _Columns(NamedTuple):
+    """The columns of a file that answers are in; ``when`` may be absent."""
+
+    rater: str
+    answer: str
+    when: str
+
+
+class _Raw(NamedTuple):
+    """The cells of an answer."""
+
+    export: str
+    form: str
+    number: str
+    rater: str
+    answer: str
+    when: str
+
+
+class _Asked(NamedTuple):
+    """What was asked: the name of the export, and how many letters each question has, by form and number."""
+
+    export: str
+    letters: Mapping[tuple[int, int], int]
+
+
+def _asked(items: pd.DataFrame) -> _Asked:
+    options = (items[["a", "b", "c"]] != "").sum(axis=1)
+    letters = dict(zip(zip(items["form"], items["number"], strict=True), options, strict=True))
+    return _Asked(str(items["export"].iloc[0]), letters)
+
+
+def _columns_of_answers(path: Path, header: Sequence[str]) -> _Columns | None:
+    """Return the columns of a file of answers, or None for Prolific's export."""
+    if set(header) >= LABEL_STUDIO:
+        return _Columns("annotator", "choice", "updated_at")
+    if set(header) >= OWN:
+        return _Columns("rater", "answer", "saved")
+    if {_plain(column) for column in header} >= PROLIFIC:
+        return None
+    kinds = {"the project's own": OWN, "Label Studio's": LABEL_STUDIO, "Prolific's": PROLIFIC}
+    known = "; ".join(f"{whose} has {', '.join(sorted(columns))}" for whose, columns in kinds.items())
+    raise DataError(one_line(f"{path}: the columns {', '.join(header)} are those of no known kind of file: {known}"))
+
+
+def _submissions(header: Sequence[str], rows: Rows) -> Iterator[tuple[str, str]]:
+    names = {_plain(column): column for column in header}
+    for _, row in rows:
+        yield row[names["participant_id"]].strip(), row[names["status"]].strip().upper()
+
+
+def _raw_answers(rows: Rows, columns: _Columns) -> Iterator[tuple[int, _Raw]]:
+    rater = ""
+    for line, row in rows:
+        rater = row[columns.rater].strip() or rater
+        export, form, number = (row[name].strip() for name in ("export", "form", "number"))
+        yield line, _Raw(export, form, number, rater, row[columns.answer].strip(), row.get(columns.when, "").strip())
+
+
+def _checked(raw: _Raw, asked: _Asked) -> Answer | None:
+    """Return an answer, or None if none was given.
+
+    Raises:
+        ValueError: It cannot be an answer to what was asked.
+    """
+    if raw.export != asked.export:
+        raise ValueError(
+            f"export {shown(raw.export)} is not {asked.export}, the one of items.csv; take its own items.csv"
+        )
+    form, number = (cell.removesuffix(".0") for cell in (raw.form, raw.number))
+    question = (int(form), int(number)) if (form + number).isdecimal() and form and number else None
+    if question is None or question not in asked.letters:
+        raise ValueError(f"form {shown(raw.form)} has no question {shown(raw.number)} in items.csv")
+    if not raw.answer:
+        return None
+    allowed = LETTERS[: asked.letters[question]]
+    if raw.answer.upper() not in allowed:
+        raise ValueError(f"answer {shown(raw.answer)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
+    if not 1 <= len(raw.rater) <= LONGEST_RATER:
+        raise ValueError(
+            f"rater {shown(raw.rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters"
+        )
+    return Answer(raw.rater, *question, raw.answer.upper(), raw.when)
+
+
+def _keep(answer: Answer, given: dict[tuple[str, int, int], Answer]) -> None:
+    """Keep an answer unless a later one to the same question is known; of two of one time, the last in the files."""
+    key = (answer.rater, answer.form, answer.number)
+    if key not in given or answer.when >= given[key].when:
+        given[key] = answer
+
+
+def _read_rows(path: Path) -> tuple[list[str], Rows]:
+    """Return the columns and rows of a table; rows without any text are left out."""
+    text = read_text(path, DataError)
+    first = text.split("\n", 1)[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    except csv.Error as fault:
+        raise DataError(f"{path}, line {reader.line_num}: is no row of a table: {fault}") from None
+    if twice := [name for name in dict.fromkeys(header) if header.count(name) > 1]:
+        raise DataError(one_line(f"{path}, line 1: the column {shown(twice[0])} is there twice"))
+    if wrong := next(((line, len(cells)) for line, cells in lines if len(cells) != len(header)), None):
+        raise DataError(f"{path}, line {wrong[0]}: has {wrong[1]} cells, and the first line has {len(header)}")
+    return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in lines]
+
+
+def _fault_of_item(row: Mapping[str, str]) -> str | None:
+    """Return what is wrong with a row of items.csv, or None."""
+    for column in ("form", "number"):
+        if not row[column].isdecimal() or int(row[column]) < 1:
+            return f"{column} {shown(row[column])} is not allowed: it must be a number from 1 on"
+    answers, options = row["answers"].split(" "), [row[name] for name in ("a", "b", "c") if row[name]]
+    if len(answers) != len(options) or row["gold"] not in LETTERS[: len(options)]:
+        return f"answers {shown(row['answers'])} and gold {shown(row['gold'])} do not fit {len(options)} options"
+    if row["kind"] == CHECK:
+        return None
+    if row["kind"] not in ANSWERS or not set(answers) <= set(ANSWERS[row["kind"]]):
+        return f"kind {shown(row['kind'])} with the answers {shown(row['answers'])} is not allowed"
+    empty = [column for column in ("item", "construction", "frame") if not row[column].strip()]
+    return f"{empty[0]} is empty; it must not be" if empty else None
+
+
+def _plain(column: str) -> str:
+    """Return the name of a column as Prolific's older exports have it: "Participant id" is participant_id."""
+    return "_".join(column.lower().split())

@@ -1,0 +1,95 @@
+"""`cxprobe describe`: constructions/README.md, made from the data and the tracked results."""
+
+import pytest
+from typer.testing import CliRunner
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from cxprobe.cli import app
+from cxprobe.cli.describe import make_page
+
+PAIRS = "model,construction,words,accuracy,low,high,n\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project's folder with all that `cxprobe describe` reads, and no results."""
+    write_toy_construction(tmp_path / "constructions")
+    (tmp_path / "lexicon").mkdir()
+    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
+    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", shrink)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def describe():
+    done = CliRunner().invoke(app, ["describe"])
+    return done.exit_code, done.output
+
+
+def write_results(folder, stage, text):
+    (folder / "results" / stage).mkdir(parents=True)
+    (folder / "results" / stage / "accuracy.csv").write_text(text)
+
+
+def test_the_page_in_git_is_what_the_data_say(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    kept = (ROOT / "constructions" / "README.md").read_text()
+    assert kept == make_page(), "the data have changed; `cxprobe describe` writes the page anew"
+
+
+def test_every_construction_is_on_the_page(folder):
+    assert describe() == (0, "constructions/README.md says what the data say\n")
+    page = (folder / "constructions" / "README.md").read_text()
+    assert "## Toy order\n" in page
+    assert "There is none in the tracked results yet" in page
+    assert describe()[0] == 0  # the page itself is no construction
+    assert (folder / "constructions" / "README.md").read_text() == page
+
+
+def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
+    rows = "first-mentioned,toy,real,0.75,0.5,0.9,24\nshorter,toy,pseudo,0.5,0.4,0.6,12\nmlm,toy,real,1,1,1,24\n"
+    write_results(folder, "report_pairs", PAIRS + rows)
+    asked = "model,construction,set,accuracy,low,high,n\nfirst-referent,toy,reasoning,0.25,0.2,0.3,8.0\n"
+    write_results(folder, "report_prompts", asked + "hypothesis-only,toy,templatic,1,0.5,1,4\n")
+    write_results(
+        folder, "report_scenarios", "model,construction,scenario,accuracy,low,high,n\ncopier,toy,S1,1,1,1,6\n"
+    )
+    page = make_page()
+    for row in (
+        "| minimal pairs | 24 | first-mentioned 75 % [50, 90] |",
+        "| minimal pairs, pseudowords | 12 | shorter 50 % [40, 60] |",
+        "| reasoning | 8 | first-referent 25 % [20, 30] |",
+        "| inference | 4 | hypothesis-only 100 % [50, 100] |",
+        "| scenario S1 | 6 | copier 100 % [100, 100] |",
+    ):
+        assert row in page
+    assert "mlm" not in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["model,construction\nfirst-mentioned,toy\n", PAIRS + "first-mentioned,toy,real,much,0.5,0.9,24\n", "\0", "\xff"],
+)
+def test_a_damaged_table_of_results_is_told_and_the_page_stays(folder, text):
+    describe()
+    before = (folder / "constructions" / "README.md").read_text()
+    write_results(folder, "report_pairs", "")
+    (folder / "results" / "report_pairs" / "accuracy.csv").write_bytes(text.encode("latin-1"))
+    code, output = describe()
+    assert (code, output.startswith("results/report_pairs/accuracy.csv")) == (2, True)
+    assert (folder / "constructions" / "README.md").read_text() == before
+
+
+def test_faults_of_the_data_are_told_and_nothing_is_written(folder):
+    file = folder / "constructions" / "toy" / "pairs.yaml"
+    file.write_text(file.read_text().replace("an egg", "a egg"))
+    code, output = describe()
+    assert (code, "'a egg' has the wrong article" in output) == (2, True)
+    assert not (folder / "constructions" / "README.md").exists()
+
+
+def test_a_construction_needs_no_items(folder):
+    for name in ("pairs.yaml", "items.yaml", "scenarios.yaml"):
+        (folder / "constructions" / "toy" / name).unlink()
+    assert describe()[0] == 0
+    assert "###" not in (folder / "constructions" / "README.md").read_text()
