@@ -10,6 +10,7 @@ from cxprobe.make.mining import (
     check_examples,
     collect,
     count_finished,
+    leave_out,
     load_tagger,
     make_job,
     refuse_unreadable,
@@ -31,6 +32,7 @@ def mine_sentences(stage: Stage) -> Outcome:
     path, construction = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml"), load_construction(name)
     pattern = load_pattern(name, construction)
     check_examples(pattern, load_tagger(settings.tagger, pattern), path)
+    pattern = leave_out(pattern, settings.left_out.get(name, []), f"mine_sentences.left_out.{name}")
     source = open_corpus(corpus, SCRATCH)
     job = make_job(source, settings, pattern, SCRATCH / stage.name)
     total, finished = len(job.shards), count_finished(job, settings.engine)
@@ -41,12 +43,9 @@ def mine_sentences(stage: Stage) -> Outcome:
     refuse_unreadable(found, slug, settings.most_faults)
     write_table(found.sentences, stage.data / "sentences.parquet")
     shutil.rmtree(job.output)
+    own = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
     return Outcome(
-        counts={
-            **{key: found.counts[key] for key in COUNTS},
-            "sentences": len(found.sentences),
-            "sequences": found.sentences["tags"].nunique(),
-        },
+        counts={key: found.counts[key] for key in COUNTS} | own,
         tables={
             "corpus": pd.DataFrame([{"kind": corpus.kind, "shards": total, "digest": source.digest}]),
             "steps": pd.DataFrame(sorted(found.counts.items()), columns=["what", "number"]),

@@ -30,7 +30,8 @@ def report_prompts(stage: Stage) -> Outcome:
     judged = every[every["drawn"]]
     tables = prompt_tables(judged, WHO)
     figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
-    tables |= prompts_beside_published(tables, reasoning_accuracy(judged, WHO), published)
+    reasoning, by_prompt = (reasoning_accuracy(judged, [*WHO, "set", *by]) for by in ([], ["prompt"]))
+    tables |= prompts_beside_published(tables, reasoning, by_prompt, published)
     tables["comparisons"] = with_blanks(compare_answers(judged, members, [REPLY, score], mocks))
     folders = [stage.use(DATA / "build_prompts" / name) for name in grid.constructions]
     items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
@@ -48,11 +49,10 @@ def _judged(stage: Stage, members: list[Member]) -> pd.DataFrame:
     grid, tables = stage.params.grid.prompts, []
     folders = [(slug, DATA / "judge_replies" / slug) for slug in grid.llms]
     folders += [(member.slug, DATA / "judge_answers" / member.entry / member.inside) for member in members]
-    for slug, path in [
-        (slug, folder / name / "judged.parquet") for name in grid.constructions for slug, folder in folders
-    ]:
-        own = read_table(stage.use(path))
-        tables.append(own.assign(model=slug, drawn=own.get("drawn", True)))
+    for name in grid.constructions:
+        for slug, folder in folders:
+            own = read_table(stage.use(folder / name / "judged.parquet"))
+            tables.append(own.assign(model=slug, drawn=own.get("drawn", True)))
     return pd.concat(tables, ignore_index=True)
 
 

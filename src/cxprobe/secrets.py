@@ -2,18 +2,26 @@
 
 import os
 import re
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 # Names such as OPENAI_API_KEY, HF_TOKEN, AWS_SECRET_ACCESS_KEY, MLFLOW_TRACKING_PASSWORD.
 _NAMES = re.compile(r"(?i)(?:key|token|secret|password|passwd|credential)s?$")
+_ADDRESS = re.compile(r"://[^/@:\s]*:([^/@\s]+)@")  # such as postgresql://user:password@host, in any variable
 _SHORTEST = 8  # a placeholder such as "none" is no secret, and would be blotted out of ordinary words
 BLOT = "[key]"
 
 
 def secret_values() -> list[str]:
-    """Return the values of all environment variables whose names say that they are secret, the longest first."""
-    values = {value for name, value in os.environ.items() if _NAMES.search(name) and len(value) >= _SHORTEST}
-    return sorted(values, key=len, reverse=True)
+    """Return the secrets of the environment, the longest first.
+
+    They are the values of variables whose names say so, and the passwords of addresses in any variable.
+    """
+    named = (value for name, value in os.environ.items() if _NAMES.search(name))
+    inside = (match[1] for value in os.environ.values() for match in _ADDRESS.finditer(value))
+    return sorted({value for value in (*named, *inside) if len(value) >= _SHORTEST}, key=len, reverse=True)
 
 
 def blot(text: str) -> str:
@@ -21,6 +29,22 @@ def blot(text: str) -> str:
     for value in secret_values():
         text = text.replace(value, BLOT)
     return text
+
+
+def blot_output() -> None:
+    """Let this process print no secrets from now on, not in a traceback either.
+
+    All that Python prints to the standard output and error is covered, also by libraries that hold the streams already.
+    What other processes print, and libraries in C, is not.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream.write, partial):  # it has been done before
+            stream.write = partial(_write_blotted, stream.write)  # type: ignore[method-assign]
+
+
+def _write_blotted(write: Callable[[str], int], text: str) -> int:
+    write(blot(text))
+    return len(text)
 
 
 def blot_all(value: Any) -> Any:

@@ -206,6 +206,17 @@ def test_every_table_begins_with_what_it_is_of_and_counts_every_question_once():
     assert prompt_tables(judged[judged["kind"] == "inference"], ["asked"])["accuracy_by_test"].empty
 
 
+def test_sets_of_multiple_choice_are_counted_apart():
+    judged = judged_answers()
+    other = judged[judged["kind"] == "reasoning"].assign(set="official", credit=0.0, outcome="wrong", answer="B")
+    tables = prompt_tables(pd.concat([judged, other], ignore_index=True), ["asked"])
+    for name in ("accuracy_by_test", "accuracy_answerable"):
+        own = tables[name][tables[name]["asked"] == "sum"]
+        assert own.groupby("set")["n"].sum().to_dict() == {"official": 8, "reasoning": 8}
+        assert (own.loc[own["set"] == "official", "accuracy"] == 0).all()
+        assert (own.loc[own["set"] == "reasoning", "accuracy"] > 0).any()
+
+
 def test_reasoning_is_given_by_construction_and_for_all_together():
     table = reasoning_accuracy(judged_answers(), ["asked"]).set_index(["asked", "construction"])
     assert list(table.index.get_level_values("construction")) == ["a", "b"] * 2 + ["all"] * 2

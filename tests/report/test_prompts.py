@@ -1,5 +1,7 @@
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.errors import DataError
@@ -17,6 +19,7 @@ from cxprobe.report import (
     settings_figures,
     with_published_names,
 )
+from cxprobe.report.prompts import BEST, MEAN, ONLY, best_and_mean, best_prompts, published_by_prompt
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
 
@@ -42,6 +45,8 @@ def run_table(*settings):
             "high": 0.6,
             "n": 20,
             "chance": 0.35,
+            "prompt": "short",
+            "over_prompts": "only prompt",
         }
         | dict(zip(SETTING, setting, strict=True))
         for setting in settings
@@ -126,6 +131,93 @@ def test_two_sets_of_ours_under_one_published_name_are_told_apart(names, tables)
     assert all(dots <= 1 for dots in left.values())
 
 
+def prompt_rates(accuracies):
+    """Return rates by model and prompt, and those over all prompts; {model: {prompt: accuracy}}."""
+    rows = [
+        {"model": model, "asked": "reply", "prompt": prompt, "accuracy": accuracy}
+        for model, own in accuracies.items()
+        for prompt, accuracy in own.items()
+    ]
+    by_prompt = pd.DataFrame(rows)
+    return by_prompt.groupby(["model", "asked"], as_index=False)["accuracy"].mean(), by_prompt
+
+
+def test_the_best_prompt_is_the_most_accurate_of_each_model_and_of_several_the_first():
+    pooled, by_prompt = prompt_rates({"one": {"p": 0.2, "q": 0.6, "r": 0.6}, "two": {"p": 0.5}})
+    best = best_prompts(by_prompt, ["model"])
+    assert best[["model", "prompt"]].to_numpy().tolist() == [["one", "q"], ["two", "p"]]
+    rows = best_and_mean(pooled, by_prompt, ["model", "asked"])
+    assert rows[["model", "over_prompts", "prompt"]].to_numpy().tolist() == [
+        ["one", BEST, "q"],
+        ["two", ONLY, "p"],
+        ["one", MEAN, "all 3"],
+    ]
+    assert rows["accuracy"].tolist() == pytest.approx([0.6, 0.5, 1.4 / 3])
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["one", "two", "three"]),
+        st.dictionaries(st.sampled_from("pqrs"), st.integers(0, 20).map(lambda right: right / 20), min_size=1),
+        min_size=1,
+    )
+)
+def test_the_best_prompt_is_never_below_the_mean_and_every_model_has_both(accuracies):
+    pooled, by_prompt = prompt_rates(accuracies)
+    rows = best_and_mean(pooled, by_prompt, ["model", "asked"])
+    for model, own in accuracies.items():
+        found = rows[rows["model"] == model].set_index("over_prompts")["accuracy"].to_dict()
+        assert found[BEST if len(own) > 1 else ONLY] == max(own.values())
+        assert set(found) == ({BEST, MEAN} if len(own) > 1 else {ONLY})
+        assert found.get(MEAN, 0.0) <= max(own.values()) + 1e-9
+
+
+def test_where_a_part_decides_its_prompt_is_that_of_all_parts():
+    _, by_prompt = prompt_rates({"one": {"p": 0.2, "q": 0.6}})
+    parts = [by_prompt.assign(construction="x"), by_prompt.assign(construction="all", accuracy=[0.9, 0.3])]
+    every = pd.concat(parts, ignore_index=True)
+    rows = best_and_mean(
+        every.drop_duplicates("construction"), every, ["model"], deciding=every[every["construction"] == "all"]
+    )
+    best = rows[rows["over_prompts"] == BEST].set_index("construction")
+    assert best["prompt"].to_dict() == {"x": "p", "all": "p"}
+    assert best["accuracy"].to_dict() == {"x": 0.2, "all": 0.9}
+    assert set(rows.loc[rows["over_prompts"] == MEAN, "construction"]) == {"x", "all"}
+
+
+def test_without_any_answer_there_is_no_best_prompt():
+    pooled, by_prompt = prompt_rates({"one": {"p": 0.2, "q": 0.6}})
+    rows = best_and_mean(pooled.iloc[:0], by_prompt.iloc[:0], ["model", "asked"])
+    assert rows.empty
+    assert {"over_prompts", "prompt"} <= set(rows)
+
+
+def test_published_rates_are_of_the_best_prompt_but_for_those_by_prompt(names, tables):
+    inference, reasoning = (
+        published_inference(names, tables["inference"]),
+        published_reasoning(names, tables["reasoning"]),
+    )
+    assert set(inference["over_prompts"]) == set(reasoning["over_prompts"]) == {BEST}
+    each = published_by_prompt(names, tables["prompts"])
+    assert len(each) == len(tables["prompts"])
+    assert set(each["over_prompts"]) == {"one prompt"}
+    highest = each.groupby(["set", "model"])["accuracy"].max()
+    own = inference[(inference["shots"] == 3) & (inference["examples"] == "CxNLI") & ~inference["chain_of_thought"]]
+    both = own.merge(highest.rename("highest").reset_index(), on=["set", "model"])
+    assert len(both) == 4
+    assert (both["accuracy"] == both["highest"]).all()  # the best of each model, by the paper's own numbers
+
+
+def test_rates_over_prompts_stand_below_the_published_ones_of_their_setting(names, tables):
+    ours = with_published_names(names, run_table(("challenge", 0, "none", False)))
+    both = pd.concat([ours.assign(over_prompts=MEAN), ours.assign(over_prompts=BEST)], ignore_index=True)
+    table = settings_beside_published(both, published_inference(names, tables["inference"]), SETTING)
+    first = table[(table["set"] == "CxNLI-challenge") & (table["shots"] == 0)].query("~chain_of_thought")
+    assert first["over_prompts"].tolist() == [BEST] * (2 + len(first) - 4) + [MEAN] * 2
+    assert first["source"].tolist() == ["this run"] * 2 + first["source"].tolist()[2:-2] + ["this run"] * 2
+
+
 def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
     settings = [("templatic", 0, "none", False), ("reasoning", 0, "none", False), ("templatic", 3, "a/b.csv", True)]
     by_construction = pd.concat([run_table(*settings).assign(construction=name) for name in ("x", "y")])
@@ -155,7 +247,7 @@ def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_
     others = [real[:1].assign(model="mock", asked="reply"), real[:1].assign(model="words", asked="rule", accuracy=0.8)]
     every = pd.concat([real, *others], ignore_index=True).assign(construction="x")
     empty = every.iloc[:0].assign(test="", answerable=True, prompt="")
-    judged = {"accuracy_by_construction": every, "accuracy_by_setting": every}
+    judged = dict.fromkeys(("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt"), every)
     judged |= {"accuracy_by_test": empty, "accuracy_answerable": empty}
     best = {name: table[table["model"] == "words"] for name, table in judged.items()}
     figures = prompt_figures(judged, published, "pmi", members, best, ["mock"])

@@ -1,9 +1,11 @@
 import errno
+import logging
 import os
 import shutil
 import signal
 import sys
 import time
+import traceback
 
 import pytest
 from mlflow import MlflowClient
@@ -102,6 +104,47 @@ def test_wrong_params_stop_a_stage_before_it_begins(workspace, capsys):
     assert ended.value.code == 2
     assert "params.yaml: seed: -1 is not allowed" in capsys.readouterr().err
     assert runs("stages") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("../x", "--model ../x: a name has small letters, digits and hyphens only"),
+        ("", "--model : a name has small letters, digits and hyphens only"),
+        ("tinny", "--model tinny: models has no 'tinny'; did you mean 'tiny'? (allowed: tiny)"),
+    ],
+)
+def test_an_item_that_is_not_in_the_parameters_is_refused_before_work(workspace, monkeypatch, capsys, given, told):
+    monkeypatch.setattr(sys, "argv", ["stage.py", "--model", given])
+    with pytest.raises(SystemExit) as ended:
+        run_stage_with(load_toy_params, fit_probes, "model")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"fit_probes: {told}\n"
+    assert sorted(path.name for path in workspace.iterdir()) == ["input.txt", "mlruns"]
+
+
+def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, monkeypatch, capsys):
+    handler = logging.StreamHandler()  # as of a library that was imported before the stage began
+    monkeypatch.setenv("SOME_API_KEY", "sk-a-key-that-is-secret")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+
+    def fit_probes(stage: Stage) -> Outcome:
+        print("asking with sk-a-key-that-is-secret")  # noqa: T201
+        print("asking with sk-a-key-that-is-secret", file=sys.stderr)  # noqa: T201
+        logging.getLogger("of a library").addHandler(handler)
+        logging.getLogger("of a library").error("refused: %s", "sk-a-key-that-is-secret")
+        raise KeyError("sk-a-key-that-is-secret")
+
+    with pytest.raises(KeyError) as raised:
+        run_stage_with(load_toy_params, fit_probes, "model")
+    traceback.print_exception(raised.value)
+    said = capsys.readouterr()
+    assert said.out == "asking with [key]\n"
+    assert said.err.count("[key]") >= 5
+    assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in said.err
+    assert "Traceback" in said.err
+    assert "secret" not in said.out + said.err.replace('"sk-a-key-that-is-secret"', "")  # the line of source
 
 
 def test_a_store_that_cannot_be_reached_does_not_stop_the_work(workspace, monkeypatch, capsys):

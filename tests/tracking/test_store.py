@@ -20,6 +20,21 @@ def test_an_experiment_is_made_with_its_description(workspace):
     assert experiment_id(client, "pairs") == made.experiment_id
 
 
+def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(workspace):
+    class Late(MlflowClient):
+        """A client that looked for the experiment before the other process had made it."""
+
+        looked = False
+
+        def get_experiment_by_name(self, name):
+            found = super().get_experiment_by_name(name) if self.looked else None
+            self.looked = True
+            return found
+
+    made = experiment_id(open_store(), "pairs")
+    assert experiment_id(Late(tracking_uri()), "pairs") == made
+
+
 def test_the_description_of_an_older_version_is_brought_up_to_date(workspace):
     client = open_store()
     made = experiment_id(client, "pairs")

@@ -1,5 +1,4 @@
 import os
-import platform
 import shutil
 import sys
 from dataclasses import replace
@@ -12,9 +11,10 @@ from mlflow.exceptions import MlflowException
 import cxprobe
 from conftest import run
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
-from cxprobe.storage import read_json
+from cxprobe.storage import read_json, this_machine
 from cxprobe.tracking import OpenRun, TrackingError, add_runs, finish, keep_circumstances, running, sync, tracking_uri
 from cxprobe.tracking.circumstances import record_digest
+from cxprobe.tracking.runs import PROCESS_TAG, RECORD_TAG
 
 pytest_plugins = ["tracked_workspace"]
 
@@ -189,14 +189,44 @@ def test_a_run_whose_process_has_died_ends_as_killed_when_its_stage_runs_again(w
     assert statuses == ["FINISHED", "KILLED", "RUNNING"]
 
 
-def test_a_run_of_another_machine_is_left_alone(workspace, monkeypatch):
-    with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(platform, "node", lambda: "elsewhere")
-        elsewhere.setattr(os, "getpid", lambda: 2**22 + 1)
-        started = running("tune_probes", ITEM, "")
-        started.__enter__()
-    with running("tune_probes", ITEM, ""):
-        assert [one.info.status for one in runs("stages")] == ["RUNNING", "RUNNING"]
+def left_open(process: str, **tags: str) -> str:
+    """Begin a run that stays RUNNING and says that it is of some process, and return its id."""
+    client = MlflowClient(tracking_uri())
+    with running("tune_probes", {"model": process, **tags}, "") as opened:
+        client.set_tag(opened.id, PROCESS_TAG, process)
+    for name, value in tags.items():
+        client.set_tag(opened.id, name, value)
+    return opened.id
+
+
+def statuses() -> dict[str, str]:
+    return {one.info.run_id: one.info.status for one in runs("stages")}
+
+
+DEAD = f"{2**22 + 1}:1700000000"  # no process has this number
+
+
+def test_runs_of_other_machines_and_of_processes_that_live_are_left_alone(workspace):
+    others = [left_open(f"elsewhere.1:{DEAD}"), left_open(""), left_open("made by hand")]
+    with running("tune_probes", ITEM, "") as opened:
+        assert sync([]) == 0
+        assert statuses() == dict.fromkeys([*others, opened.id], "RUNNING")
+
+
+def test_a_sync_ends_what_dead_processes_have_left_open(workspace, capsys):
+    killed = left_open(f"{this_machine()}:{DEAD}")
+    same_number = left_open(f"{this_machine()}:{os.getpid()}:1700000000")  # the process has another's number
+    half_written = left_open(f"{this_machine()}:{DEAD}", **{RECORD_TAG: "abc"})
+    assert sync([]) == 0
+    assert statuses() == {killed: "KILLED", same_number: "KILLED", half_written: "FAILED"}
+    assert "still RUNNING though their processes have ended, and are now KILLED or FAILED: 3" in capsys.readouterr().out
+
+
+def test_judged_runs_and_trials_say_too_which_process_writes_them(project_folder):
+    sync([JUDGED, MEASURED])
+    found = [*runs("pairs"), *runs("stages")]
+    assert len(found) == 4
+    assert all(one.data.tags[PROCESS_TAG].startswith(f"{this_machine()}:{os.getpid()}:") for one in found)
 
 
 def test_judged_runs_are_written_once(project_folder):

@@ -11,7 +11,7 @@ from functools import wraps
 
 import typer
 
-from cxprobe.cli import check, describe, labels, schema, tracking, validate
+from cxprobe.cli import check, describe, labels, papers, plan, schema, tracking, validate
 from cxprobe.errors import CxprobeError
 from cxprobe.reading import one_line
 
@@ -40,6 +40,8 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
 for _command in (
     check.check,
     describe.describe,
+    plan.plan,
+    papers.papers,
     schema.schema,
     labels.label,
     labels.agreement,

@@ -175,14 +175,14 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
         members: The models.
 
     Returns:
-        Name of a table -> what `best_blind` returns by its cells: construction and set, set, construction and test (and
-        whether it is answerable), or whether it is answerable.
+        Name of a table -> what `best_blind` returns by its cells: construction and set, set, construction, set and test
+        (and whether it is answerable), or set and whether it is answerable.
     """
     cells = {
         "accuracy_by_construction": ["construction", "set"],
         "accuracy_by_setting": ["set"],
-        "accuracy_by_test": ["construction", "test", "answerable"],
-        "accuracy_answerable": ["answerable"],
+        "accuracy_by_test": ["construction", "set", "test", "answerable"],
+        "accuracy_answerable": ["set", "answerable"],
     }
     return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
 

@@ -251,9 +251,9 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
         "accuracy_by_reading": prompt_accuracy(
             judged[judged["reading"] != ""], [*of, "construction", "set", thought, "reading"]
         ),
-        "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", thought, "answerable", "test"]),
-        "accuracy_answerable": prompt_accuracy(reasoning, [*of, "answerable", "prompt", thought]),
-        "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "prompt", thought]),
+        "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", "set", thought, "answerable", "test"]),
+        "accuracy_answerable": prompt_accuracy(reasoning, [*of, "set", "answerable", "prompt", thought]),
+        "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "set", "prompt", thought]),
         "spread_over_prompts": spread_over_prompts(by_prompt, [*of, *SETTING]),
     }
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from cxprobe.params.names import Slug, SomeDistinct
 from cxprobe.schema import Closed
 
 
@@ -103,4 +104,6 @@ class MineSentences(Closed):
     most_faults: Annotated[float, Field(ge=0, le=1)]
     """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
     duplicates: Duplicates
+    left_out: dict[Slug, SomeDistinct[str]] = Field(default_factory=dict)
+    """Construction -> names of forms of its pattern.yaml that are not looked for, such as suppletive comparatives."""
     engine: Engine

@@ -1,8 +1,8 @@
 """The sections of params.yaml for prompting: the questions, how answers are scored and judged, and written frames."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from cxprobe.params.names import AnswerScore, Device, Distinct, SchemeName, SomeDistinct
 from cxprobe.records import Bos
@@ -17,6 +17,32 @@ def _other_than_own(name: str) -> str:
     if name in (*OWN, "reasoning"):
         raise ValueError("this is the name of a set of the project's own; give the file another")
     return name
+
+
+class ReasoningFiles(Closed):
+    """A set of multiple-choice items from files in the shape of the CxNLI release's QA_constructional_reasoning."""
+
+    format: Literal["reasoning"]
+    """Says that the files have this shape. A set that is a path alone has the shape of the CxNLI files."""
+    constructions: Annotated[dict[str, str], Field(min_length=1)]
+    """Construction -> the file about it. The files do not say which construction they are about."""
+    rows: str | None
+    """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
+    can be chosen from several constructions by a file that does not name them."""
+    doubtful: Literal["keep", "leave_out"]
+    """Rows whose options are not about their text, or that have the text of another with another answer: keep, as they
+    are in the file, or leave_out. Both are reported."""
+
+
+def _shape_of(content: Any) -> str:
+    """Return which of its two forms an entry of build_prompts.files has."""
+    return "inference" if isinstance(content, str) else "reasoning"
+
+
+AskedFiles = Annotated[
+    Annotated[str, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
+]
+"""An entry of build_prompts.files: a path of a CxNLI file, or files of multiple choice."""
 
 
 class Shots(Closed):
@@ -54,8 +80,9 @@ class BuildPrompts(Closed):
 
     sets: SomeDistinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items."""
-    files: dict[Annotated[str, AfterValidator(_other_than_own)], str]
-    """Name of a set -> a file in the shape of the CxNLI release that is asked about as well."""
+    files: dict[Annotated[str, AfterValidator(_other_than_own)], AskedFiles]
+    """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
+    free-form hypotheses among them, or files of its multiple-choice items."""
     premises: Annotated[int, Field(ge=1)] | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
     all."""
@@ -72,6 +99,16 @@ class BuildPrompts(Closed):
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
     continuations: ContinuationSettings
+
+    @property
+    def inference_files(self) -> dict[str, str]:
+        """Name of a set -> its file of inferences."""
+        return {name: own for name, own in self.files.items() if isinstance(own, str)}
+
+    @property
+    def reasoning_files(self) -> dict[str, ReasoningFiles]:
+        """Name of a set -> its files of multiple choice."""
+        return {name: own for name, own in self.files.items() if isinstance(own, ReasoningFiles)}
 
     @model_validator(mode="after")
     def _tell_settings_apart(self) -> "BuildPrompts":

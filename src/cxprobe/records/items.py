@@ -53,6 +53,7 @@ class Reasoning:
         test: One of the tests that are built from a frame.
         frame_id: Names the frame; the tests of one frame are a cluster.
         answerable: Whether the text decides between A and B; if not, C is right.
+        set: "reasoning" for the project's own items; for files from elsewhere, what params.yaml calls them.
     """
 
     id: str
@@ -65,3 +66,4 @@ class Reasoning:
     test: str
     frame_id: str
     answerable: bool
+    set: str = "reasoning"

@@ -15,6 +15,7 @@ from cxprobe.params import ModelSpec, Panel, members_of
 from cxprobe.records import Dataset, RunRecord, Trial
 from cxprobe.stages.kinds import STAGES, kind_of, line_of_work
 from cxprobe.stages.outcomes import JudgedRun, Outcome
+from cxprobe.stages.signals import uninterrupted
 from cxprobe.stages.stage import Stage
 from cxprobe.storage import RESULTS, read_json, write_bytes, write_json, write_table
 
@@ -78,7 +79,8 @@ def _replacing_results(stage: Stage[Any]) -> Iterator[Path]:
         for output in (*_OUTPUTS[kind_of(stage.name)], ""):
             (waiting / "new" / output).mkdir(parents=True, exist_ok=True)
         yield waiting / "new"
-        _exchange(stage, waiting / "new", waiting / "old")
+        with uninterrupted():
+            _exchange(stage, waiting / "new", waiting / "old")
     finally:
         shutil.rmtree(waiting, ignore_errors=True)
 

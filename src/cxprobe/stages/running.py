@@ -6,27 +6,24 @@ data through `cxprobe.storage`, and returns finished numbers, tables and figures
 
 import gc
 import os
-import signal
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import replace
-from types import FrameType
-from typing import NoReturn
+from typing import Any
 
 from cxprobe.errors import CxprobeError
 from cxprobe.params import Params, load_params
 from cxprobe.records import Circumstances, RunRecord
+from cxprobe.secrets import blot_output
 from cxprobe.stages.kinds import is_tracked, kind_of
+from cxprobe.stages.locking import locked
 from cxprobe.stages.outcomes import Outcome
 from cxprobe.stages.provenance import begin, milliseconds
 from cxprobe.stages.records import prepare_data, write_results
+from cxprobe.stages.signals import end_on_signals
 from cxprobe.stages.stage import P, Stage
-from cxprobe.storage import full_disk
-
-
-class Killed(SystemExit):
-    """The process was told to stop; its exit code is 128 + the signal's number."""
+from cxprobe.storage import RESULTS, SCRATCH, full_disk, project_folder, remove_left_behind
 
 
 def run_stage(work: Callable[[Stage[Params]], Outcome | None], *grid: str, of: tuple[str, ...] | None = None) -> None:
@@ -43,7 +40,7 @@ def run_stage_with(
     """Run a stage's work as the main program: ``python pipelines/make/<stage>.py --construction <slug> ...``.
 
     Exit codes: 0; 2 for a fault that the user can mend, such as a full disk (printed without a traceback); 128 + n
-    after signal n; 1 for anything else, with a traceback.
+    after signal n; 1 for anything else, with a traceback. Keys of the environment are in nothing that is printed.
 
     Args:
         load: Reads the parameters.
@@ -56,14 +53,17 @@ def run_stage_with(
     for name in grid:
         arguments.add_argument(f"--{name}", required=True)
     item: dict[str, str] = vars(arguments.parse_args())
-    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(signum, _kill)
+    blot_output()
+    end_on_signals()
     try:
         stage = Stage(work.__name__, item, load(), of)
-        if is_helper_process() or not is_tracked(stage.name):
+        stage.refuse_unknown()
+        if is_helper_process():
             work(stage)
         else:
-            _work_and_record(work, stage)
+            with locked(stage):
+                _remove_left_behind(stage)
+                _work_and_record(work, stage)
         # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
         gc.freeze()
     except CxprobeError as fault:
@@ -82,8 +82,17 @@ def is_helper_process() -> bool:
     return any(int(os.environ.get(name, 0)) > 0 for name in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
 
 
+def _remove_left_behind(stage: Stage[Any]) -> None:
+    """Remove what processes that were killed in the middle of a file have left where this stage writes."""
+    for folder in (stage.data.parent, RESULTS / stage.name, project_folder() / SCRATCH):
+        remove_left_behind(folder)
+
+
 def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]) -> None:
-    """Do the work of a stage; a stage that judges has no run of its own."""
+    """Do the work of a stage; a stage that judges has no run of its own, and one that only lists files no record."""
+    if not is_tracked(stage.name):
+        work(stage)
+        return
     from cxprobe import tracking  # here, since MLflow takes seconds to import and not every stage has a run
 
     dvc_stage = os.environ.get("DVC_STAGE", "")
@@ -95,8 +104,7 @@ def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]
     with tracking.running(stage.name, stage.item, dvc_stage) as run:
         (own, *judged), circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
         if run is not None:
-            tracking.finish(run, own, circumstances)
-            tracking.add_runs(judged, circumstances)
+            tracking.finish(run, own, circumstances, judged)
 
 
 def _work_and_write(
@@ -113,7 +121,3 @@ def _work_and_write(
     circumstances = replace(circumstances, finished=milliseconds())
     keep_circumstances(records, circumstances)
     return records, circumstances
-
-
-def _kill(signum: int, _frame: FrameType | None) -> NoReturn:
-    raise Killed(128 + signum)

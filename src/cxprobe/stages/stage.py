@@ -1,6 +1,7 @@
 """What a stage's work is handed: its item, its parameters and its folders."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ParamsError
 from cxprobe.params import Params
-from cxprobe.schema import Closed
+from cxprobe.schema import Closed, suggest
 from cxprobe.stages.provenance import md5_of
 from cxprobe.storage import DATA, RESULTS
 
@@ -20,6 +21,8 @@ PLACEMENT = frozenset(
 )
 # The sections of params.yaml that describe an item: argument of the script -> section.
 _SECTIONS = {"model": "models", "llm": "llms", "benchmark": "benchmarks", "corpus": "corpora"}
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 # The model of the file of parameters that a stage reads: params.yaml, unless the stage does not belong to the pipeline.
 P = TypeVar("P", bound=Closed, default=Params)
@@ -43,6 +46,19 @@ class Stage(Generic[P]):
     of: tuple[str, ...] | None = None
     inputs: dict[str, str] = field(default_factory=dict)
 
+    def refuse_unknown(self) -> None:
+        """Refuse an item that the file of parameters does not have, since its name becomes a part of paths.
+
+        Raises:
+            ParamsError: It is not there, or is no name.
+        """
+        for key, slug in self.item.items():
+            known = getattr(self.params, _SECTIONS.get(key, ""), None)
+            if not _SLUG.fullmatch(slug):
+                raise ParamsError(f"--{key} {slug}: a name has small letters, digits and hyphens only")
+            if known is not None and slug not in known:
+                raise ParamsError(f"--{key} {slug}: {_SECTIONS[key]} has no '{slug}'{suggest(slug, list(known))}")
+
     def use(self, path: Path) -> Path:
         """Note a file, or a folder that DVC made, as an input of the stage and return it.
 
@@ -50,7 +66,12 @@ class Stage(Generic[P]):
             DataError: It does not exist.
         """
         if not path.exists():
-            raise DataError(f"{path} is missing; `dvc repro` makes it, `dvc pull` fetches it from the team's remote")
+            made = path.parts[0] in (DATA.name, RESULTS.name) and "raw" not in path.parts
+            raise DataError(
+                f"{path} is missing; `dvc repro` makes it, `dvc pull` fetches it from the team's remote"
+                if made
+                else f"{path} is missing; write it, or take what needs it out of `grid` in params.yaml"
+            )
         self.inputs[str(path)] = md5_of(path)
         return path
 

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from cxprobe.errors import DataError
 
@@ -33,6 +35,15 @@ def project_folder() -> Path:
     return Path.cwd()
 
 
+def this_machine() -> str:
+    """Return the name of what the numbers of processes count on: a machine, or a container on it."""
+    try:
+        numbers = Path("/proc/self/ns/pid").stat().st_ino  # containers may share the name of their machine
+    except OSError:  # not on Linux
+        numbers = 0
+    return re.sub(r"[^A-Za-z0-9.]+", "_", f"{platform.node()[:60]}.{numbers}")
+
+
 class DiskFullError(DataError, OSError):
     """A file could not be written because a disk is full; the message says which and how much is needed."""
 
@@ -51,7 +62,8 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
     """Give a temporary path beside ``path`` to write to, and rename it to ``path`` once the block ends well.
 
     If an exception ends the block, nothing stays; if the process is killed inside it, a ``.partial`` file stays, and
-    never half an output.
+    never half an output. The name has the machine and the process in it, so several processes may write one file at the
+    same time: the last one's stays, whole. `remove_left_behind` removes what killed processes have left.
 
     Args:
         path: The file.
@@ -60,7 +72,7 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
     Raises:
         DiskFullError: The disk is full.
     """
-    partial = path.with_name(f"{path.name}.partial")
+    partial = path.with_name(f"{path.name}.{this_machine()}-{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
@@ -73,6 +85,15 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
         if full is not None:
             raise full from fault
         raise
+
+
+def remove_left_behind(folder: Path) -> None:
+    """Remove the temporary files of `replacing` below a folder whose processes, of this machine, were killed."""
+    own = re.compile(rf".*\.{re.escape(this_machine())}-(\d+)\.partial")
+    for inside, _, names in os.walk(folder):  # unlike `rglob`, it goes on where others remove folders meanwhile
+        for name in names:
+            if (match := own.fullmatch(name)) and not psutil.pid_exists(int(match[1])):
+                Path(inside, name).unlink(missing_ok=True)
 
 
 def reserve(partial: Path, size: int) -> None:

@@ -5,26 +5,29 @@ Tracking never stops work: whatever goes wrong with the store is a warning, sinc
 
 import json
 import os
-import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
 from mlflow import MlflowClient, entities
 
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
+from cxprobe.secrets import blot
+from cxprobe.storage import this_machine
 from cxprobe.tracking.circumstances import find_circumstances, record_digest
-from cxprobe.tracking.experiments import STAGES
-from cxprobe.tracking.store import TrackingError, experiment_id, open_store, tracking_uri
+from cxprobe.tracking.experiments import DESCRIPTIONS, STAGES
+from cxprobe.tracking.store import TrackingError, experiment_id, open_store, tracking_uri, without_retries
 
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
-PROCESS_TAG = "cxprobe.process"  # machine:process of a run, by which the run of a process that died is known
+PROCESS_TAG = "cxprobe.process"  # machine:process:its beginning, by which the run of a process that died is known
 STAGE_TAG = "cxprobe.stage"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs, the versions of packages, and the devices
+_CLOCK = 10.0  # seconds by which two readings of the time at which a process began may differ
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -56,9 +59,9 @@ def running(stage: str, item: Mapping[str, str], dvc_stage: str) -> Iterator[Ope
         client = open_store()
         experiment = experiment_id(client, STAGES)
         tags = _item_tags(stage, item)
-        _end_runs_of_dead_processes(client, experiment, tags)
-        tags |= {"dvc.stage": dvc_stage, PROCESS_TAG: f"{platform.node()}:{os.getpid()}"}
-        run = OpenRun(client, _create(client, experiment, " · ".join([stage, *item.values()]), tags))
+        _end_left_open(client, experiment, tags)
+        name = " · ".join([stage, *item.values()])
+        run = OpenRun(client, _create(client, experiment, name, tags | {"dvc.stage": dvc_stage}))
     try:
         yield run
     except Exception:
@@ -69,12 +72,14 @@ def running(stage: str, item: Mapping[str, str], dvc_stage: str) -> Iterator[Ope
         raise
 
 
-def finish(run: OpenRun, record: RunRecord, circumstances: Circumstances) -> None:
-    """Write the record of a finished stage into its open run, and end it as FINISHED."""
+def finish(run: OpenRun, record: RunRecord, circumstances: Circumstances, judged: Sequence[RunRecord] = ()) -> None:
+    """Write the record of a finished stage into its open run, end it as FINISHED, and add the stage's judged runs."""
     with _tolerated("the results are written; `cxprobe sync` writes the run later"):
-        tags = {"mlflow.runName": _name(record, circumstances), **_tags(record, circumstances)}
-        _log(run, tags=[entities.RunTag(name, value) for name, value in tags.items()])
-        _write(run, record, circumstances)
+        with _failing(run):
+            tags = {"mlflow.runName": _name(record, circumstances), **_tags(record, circumstances)}
+            _log(run, tags=[entities.RunTag(name, value) for name, value in tags.items()])
+            _write(run, record, circumstances)
+        _add_missing(run.client, [(one, circumstances) for one in judged])
 
 
 def add_runs(records: Sequence[RunRecord], circumstances: Circumstances) -> None:
@@ -87,18 +92,28 @@ def add_runs(records: Sequence[RunRecord], circumstances: Circumstances) -> None
 def sync(records: Sequence[RunRecord]) -> int:
     """Write the runs of all records that the store lacks, the oldest first, and return their number.
 
+    Runs that processes of this machine have left open, because they died or the store did, are ended first: as KILLED,
+    or as FAILED if their work had ended.
+
     Raises:
         TrackingError: The store cannot be written.
     """
     known = [(record, find_circumstances(record)) for record in records]
     known.sort(key=lambda pair: pair[1].started if pair[1] else 0)
     try:
-        return _add_missing(open_store(), known)
+        client = open_store()
+        ended = sum(_end_left_open(client, experiment) for experiment in _known_experiments(client))
+        added = _add_missing(client, known)
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
-            f"the tracking store at {tracking_uri()} cannot be written ({error}); if it is a local file and damaged, "
-            "delete it and run `cxprobe sync` again, which writes all runs into a new one"
+            blot(
+                f"the tracking store at {tracking_uri()} cannot be written ({error}); if it is a local file and "
+                "damaged, delete it and run `cxprobe sync` again, which writes all runs into a new one"
+            )
         ) from error
+    if ended:
+        print(f"runs that were still RUNNING though their processes have ended, and are now KILLED or FAILED: {ended}")
+    return added
 
 
 @contextmanager
@@ -107,7 +122,18 @@ def _tolerated(consequence: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
-        print(f"MLflow at {tracking_uri()} does not work ({error}): {consequence}", file=sys.stderr)
+        print(blot(f"MLflow at {tracking_uri()} does not work ({error}): {consequence}"), file=sys.stderr)
+
+
+@contextmanager
+def _failing(run: OpenRun) -> Iterator[None]:
+    """End a run that could not be written as FAILED; a server that has just failed is asked once."""
+    try:
+        yield
+    except Exception:
+        with without_retries():
+            _end(run, "FAILED")
+        raise
 
 
 def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, Circumstances | None]]) -> int:
@@ -121,11 +147,8 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, Circum
         # Tags that a run has from the beginning cost no transaction of their own.
         tags = {**_item_tags(record.stage, record.item), **_tags(record, circumstances)}
         run = OpenRun(client, _create(client, experiment, _name(record, circumstances), tags, circumstances))
-        try:
+        with _failing(run):
             _write(run, record, circumstances)
-        except Exception:
-            _end(run, "FAILED")
-            raise
         added += 1
     return added
 
@@ -137,8 +160,10 @@ def _create(
     tags: Mapping[str, str],
     circumstances: Circumstances | None = None,
 ) -> str:
+    """Create a run, and return its id; a tag says which process writes it, and since when."""
     started = circumstances.started if circumstances else None
-    return str(client.create_run(experiment, start_time=started, run_name=name, tags=tags).info.run_id)
+    own = {PROCESS_TAG: f"{this_machine()}:{os.getpid()}:{psutil.Process().create_time():.0f}"}
+    return str(client.create_run(experiment, start_time=started, run_name=name, tags={**tags, **own}).info.run_id)
 
 
 def _end(run: OpenRun | None, status: str) -> None:
@@ -148,12 +173,36 @@ def _end(run: OpenRun | None, status: str) -> None:
             run.client.set_terminated(run.id, status=status)
 
 
-def _end_runs_of_dead_processes(client: MlflowClient, experiment: str, tags: Mapping[str, str]) -> None:
-    same = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-    for run in client.search_runs([experiment], f"attributes.status = 'RUNNING' and {same}"):
-        node, _, process = run.data.tags.get(PROCESS_TAG, "").rpartition(":")
-        if node == platform.node() and not psutil.pid_exists(int(process)):
-            client.set_terminated(run.info.run_id, status="KILLED")
+def _known_experiments(client: MlflowClient) -> list[str]:
+    """Return the ids of those experiments of the project that the store has."""
+    found = map(client.get_experiment_by_name, DESCRIPTIONS)
+    return [experiment.experiment_id for experiment in found if experiment is not None]
+
+
+def _end_left_open(client: MlflowClient, experiment: str, tags: Mapping[str, str] = MappingProxyType({})) -> int:
+    """End the runs, with these tags, that processes of this machine have left open, and return their number."""
+    same = "".join(f" and tags.`{name}` = '{value}'" for name, value in tags.items())
+    left, token = [], None
+    while token != "":
+        page = client.search_runs([experiment], f"attributes.status = 'RUNNING'{same}", page_token=token)
+        left += [run for run in page if _has_died(run.data.tags.get(PROCESS_TAG, ""))]
+        token = page.token or ""
+    for run in left:
+        client.set_terminated(run.info.run_id, status="FAILED" if RECORD_TAG in run.data.tags else "KILLED")
+    return len(left)
+
+
+def _has_died(tag: str) -> bool:
+    """Return whether a process tag is of this machine, and its process has ended; another may have its number now."""
+    machine, _, process = tag.partition(":")
+    if machine != this_machine():
+        return False
+    number, _, began = process.partition(":")
+    try:
+        created: float = psutil.Process(int(number)).create_time()
+        return abs(created - int(began)) > _CLOCK
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _write(run: OpenRun, record: RunRecord, circumstances: Circumstances | None) -> None:

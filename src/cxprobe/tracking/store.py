@@ -5,15 +5,20 @@ import os
 import sqlite3
 import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-# A server that does not answer delays the work by seconds; by default MLflow tries for minutes.
+# A server that does not answer delays the work by half a minute; by default MLflow tries for a quarter of an hour.
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")  # seconds
 
+from filelock import FileLock
 from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -42,10 +47,24 @@ def open_store() -> MlflowClient:
     # MLflow and its migrations announce every step of making a database; only what goes wrong is of interest.
     for name in ("alembic", "mlflow"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    if _is_local():
-        _database().parent.mkdir(exist_ok=True)
+    if not _is_local():
+        return MlflowClient(tracking_uri=tracking_uri())
+    _database().parent.mkdir(exist_ok=True)
+    with FileLock(_database().with_suffix(".lock")):  # several first runs at once must not all make the database
         _put_aside_if_moved()
-    return MlflowClient(tracking_uri=tracking_uri())
+        return MlflowClient(tracking_uri=tracking_uri())
+
+
+@contextmanager
+def without_retries() -> Iterator[None]:
+    """Let MLflow ask a server only once: for what is tried after the server has failed."""
+    name = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+    usual = os.environ[name]
+    os.environ[name] = "0"
+    try:
+        yield
+    finally:
+        os.environ[name] = usual
 
 
 def experiment_id(client: MlflowClient, name: str) -> str:
@@ -56,7 +75,12 @@ def experiment_id(client: MlflowClient, name: str) -> str:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         location = _artifacts(name) if _is_local() else None
-        return str(client.create_experiment(name, artifact_location=location, tags=tags))
+        try:
+            return str(client.create_experiment(name, artifact_location=location, tags=tags))
+        except MlflowException as error:
+            found = client.get_experiment_by_name(name)
+            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or found is None:
+                raise
     if found.tags.get(_NOTE) != note:
         client.set_experiment_tag(found.experiment_id, _NOTE, note)
     return str(found.experiment_id)

@@ -8,6 +8,7 @@ repetitions (`collect`).
 
 from cxprobe.make.mining.collecting import collect, refuse_unreadable
 from cxprobe.make.mining.engine import count_finished, run_shards
+from cxprobe.make.mining.forms import leave_out
 from cxprobe.make.mining.jobs import make_job
 from cxprobe.make.mining.matching import Matchers, check_examples
 from cxprobe.make.mining.readers import Keys, read_jsonl
@@ -21,6 +22,7 @@ __all__ = [
     "check_examples",
     "collect",
     "count_finished",
+    "leave_out",
     "load_tagger",
     "make_job",
     "read_jsonl",

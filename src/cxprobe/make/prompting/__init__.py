@@ -1,12 +1,13 @@
 """Questions about constructions, in words and as texts to continue.
 
 A construction's items are data (`cxprobe.constructions`): inferences (a premise and a hypothesis) and multiple-choice
-items. Files in the format of the CxNLI release are read beside them (`read_inference_file`). `load_material` collects
-both, together with the sources of examples (`load_pool`). Prompts are data as well (`load_inference_prompts`,
-`load_reasoning_prompts`): `build_questions` makes all questions about a construction, with examples before them
-(`choose_examples`, `without_examples`) or none. `build_choices` makes the same items into texts that continue with one
-answer or another (`load_continuations`), for models that follow no instructions. The options of multiple-choice items
-are shown in one order or in three (`orders`). `item_table` has all items, for models that are asked about no prompt.
+items. Files in the formats of the CxNLI release are read beside them (`read_inference_file`, `read_reasoning_file`).
+`load_material` collects both, together with the sources of examples (`load_pool`). Prompts are data as well
+(`load_inference_prompts`, `load_reasoning_prompts`): `build_questions` makes all questions about a construction, with
+examples before them (`choose_examples`, `without_examples`) or none. `build_choices` makes the same items into texts
+that continue with one answer or another (`load_continuations`), for models that follow no instructions. The options of
+multiple-choice items are shown in one order or in three (`orders`). `item_table` has all items, for models that are
+asked about no prompt.
 
 The prompts by which a model writes and filters frames of minimal pairs are one more file (`load_writing_prompt`).
 """
@@ -22,6 +23,7 @@ from cxprobe.make.prompting.examples import choose_examples, without_examples
 from cxprobe.make.prompting.item_tables import item_table
 from cxprobe.make.prompting.material import Material, load_material, load_pool, material_files, pool_files
 from cxprobe.make.prompting.questions import build_choices, build_questions
+from cxprobe.make.prompting.reasoning_files import ReasoningFile, read_reasoning_file
 from cxprobe.make.prompting.templates import (
     PROMPTS_FOLDER,
     InferencePrompts,
@@ -39,6 +41,7 @@ __all__ = [
     "InferenceFile",
     "InferencePrompts",
     "Material",
+    "ReasoningFile",
     "ReasoningPrompts",
     "Repair",
     "WritingPrompt",
@@ -59,6 +62,7 @@ __all__ = [
     "material_files",
     "pool_files",
     "read_inference_file",
+    "read_reasoning_file",
     "repair_table",
     "require_sentences",
     "without_examples",

@@ -20,6 +20,7 @@ _COLUMNS = ("CxN Type", "Number", "P/H/R")
 _VALUE = "Annotation Targets"  # begins the name of the column of the texts
 _SUFFIX = "-CxN"  # some names of constructions end in it
 _RELATION = re.compile(r"(\d+)(?:\.0)?\s*(?:\((.*)\))?")
+_ALIKE = 0.75  # how similar, from 0 to 1, a misspelt word must be to the word that it is read as
 _SWALLOWED = re.compile(r"\n.*[\t,](?:premise|hypothesis|relation)[\t,]", re.IGNORECASE)  # rows inside a text
 
 
@@ -164,7 +165,7 @@ class _Parser:
         lower = label.lower()
         if lower in _PARTS:
             return lower
-        near = get_close_matches(lower, _PARTS, n=1, cutoff=0.75)
+        near = get_close_matches(lower, _PARTS, n=1, cutoff=_ALIKE)
         if not near:
             return None
         self.repair(line, f"'{label}' was read as '{near[0]}'")
@@ -215,11 +216,20 @@ class _Parser:
             allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
             self.fault(line, f"relation '{value}' is unknown (allowed: {allowed})")
             return None
-        relation = RELATIONS[int(match[1])]
-        if match[2] is None:
+        relation, name = RELATIONS[int(match[1])], (match[2] or "").strip().lower()
+        if name == relation:
+            return relation
+        meant = _relation_named(name) if name else relation
+        if meant == relation:
             self.repair(line, f"relation '{value}' was read as {relation}")
-        elif (name := match[2].strip().lower()) in RELATIONS and name != relation:
+        elif meant is None:
+            self.fault(line, f"relation '{value}': {int(match[1])} is {relation}, and '{name}' is no relation")
+        else:
             self.fault(line, f"relation '{value}' names one relation by its number and another by its name")
-        elif name != relation:
-            self.repair(line, f"relation '{value}' was read as {relation}")
         return relation
+
+
+def _relation_named(name: str) -> str | None:
+    """Return the relation that a name stands for, which may be misspelt or cut short."""
+    begun = [relation for relation in RELATIONS if len(name) > 2 and relation.startswith(name)]
+    return next(iter(begun or get_close_matches(name, RELATIONS, n=1, cutoff=_ALIKE)), None)

@@ -50,7 +50,7 @@ def _of_inference(item: Inference) -> dict[str, object]:
 
 def _of_reasoning(item: Reasoning) -> dict[str, object]:
     return {
-        **{"id": item.id, "kind": "reasoning", "set": "reasoning", "construction": item.construction},
+        **{"id": item.id, "kind": "reasoning", "set": item.set, "construction": item.construction},
         **{"test": item.test, "template": "", "reading": "", "answerable": item.answerable, "gold": item.gold},
         **{"premise": "", "hypothesis": "", "text": item.text, "question": item.question, "a": item.a, "b": item.b},
         **{f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": template_cluster(item)},

@@ -154,7 +154,9 @@ def _select(construction: str, material: Material, settings: BuildPrompts, seed:
         for name, items in material.inferences.items()
         for item in _draw(without_examples(items, every_example), settings.premises, (construction, name), seed)
     ]
-    reasonings = _first_frames(material.reasonings, settings.premises)
+    sets = dict.fromkeys(item.set for item in material.reasonings)
+    by_set = [[item for item in material.reasonings if item.set == name] for name in sets]
+    reasonings = [item for own in by_set for item in _first_frames(own, settings.premises)]
     if not inferences and not reasonings:
         raise PromptError(f"{construction}: nothing to ask; its items.yaml has none of the sets in build_prompts.sets")
     return _Selection(inferences, reasonings, by_shots)
@@ -232,6 +234,6 @@ def _row(asked: _Asked) -> dict[str, object]:
         own = {"kind": "inference", "set": item.set, "test": "", "template": item.template, "reading": item.reading}
         own |= {"answerable": True, "order": "", "gold": str(RELATIONS.index(item.gold))}
     else:
-        own = {"kind": REASONING, "set": REASONING, "test": item.test, "template": "", "reading": ""}
+        own = {"kind": REASONING, "set": item.set, "test": item.test, "template": "", "reading": ""}
         own |= {"answerable": item.answerable, "order": asked.order, "gold": shown_letter(item.gold, asked.order)}
     return of | how | own | {f"{CLUSTER}wording": template_cluster(item)}

@@ -1,0 +1,44 @@
+"""The command ``cxprobe plan``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from cxprobe.planning import Plan
+
+PIPELINE = Path("dvc.yaml")
+
+
+def plan(
+    preset: Annotated[
+        Path, typer.Option(help="The parameter file to plan, such as presets/paper.yaml.", show_default=True)
+    ] = Path("params.yaml"),
+) -> None:
+    """Say what a run would do: stages, texts, questions and tokens, and the hours that they take; nothing is run."""
+    from cxprobe.planning import page_of_plan
+
+    print(page_of_plan(plan_of(preset), f"What {preset} asks for"), end="")
+
+
+def plan_of(path: Path, *, imports: bool = True) -> "Plan":
+    """Return the plan of a parameter file, with the files of the working directory. No model and no network is used.
+
+    Args:
+        path: The parameter file.
+        imports: Whether files that were imported or mined are counted where they are there; without, the plan is the
+            same in every clone.
+
+    Raises:
+        CxprobeError: A file has faults; `cxprobe check` tells those of all files.
+    """
+    from cxprobe.cli.counting import count_data
+    from cxprobe.errors import DataError
+    from cxprobe.params import load_params
+    from cxprobe.planning import load_facts, make_plan, stage_items
+    from cxprobe.schema import read_yaml
+
+    params, facts = load_params(path), load_facts()
+    stages = stage_items(read_yaml(PIPELINE, DataError), read_yaml(path, DataError))
+    return make_plan(params, tuple(stages), count_data(params, facts, imports=imports), facts)

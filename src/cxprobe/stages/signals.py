@@ -1,0 +1,61 @@
+"""Signals that tell a process to stop: they end it by an exception, at a moment at which that does no harm."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SOON = 0.01  # seconds
+
+
+class Killed(SystemExit):
+    """The process was told to stop; its exit code is 128 + the signal's number."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(128 + signum)
+        self.signum = signum
+
+
+class _PutOff:
+    """Whether signals have to wait, and the one that does."""
+
+    active = False
+    signum: int | None = None
+
+
+def end_on_signals() -> None:
+    """Let signals end this process by `Killed`, so that runs are marked and nothing is left half-written."""
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, _kill)
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _kill_later
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let signals wait until the block has ended; it must be short."""
+    _PutOff.active = True
+    try:
+        yield
+    finally:
+        _PutOff.active = False
+        if (signum := _PutOff.signum) is not None:
+            _PutOff.signum = None
+            raise Killed(signum)
+
+
+def _kill(signum: int, _frame: FrameType | None) -> None:
+    if not _PutOff.active:
+        raise Killed(signum)
+    _PutOff.signum = signum
+
+
+def _kill_later(lost: "sys.UnraisableHookArgs") -> None:
+    """Try again if a signal came while Python removed an object, when an exception has no effect."""
+    if isinstance(lost.exc_value, Killed):
+        signum = lost.exc_value.signum
+        signal.signal(signal.SIGALRM, lambda _, frame: _kill(signum, frame))
+        signal.setitimer(signal.ITIMER_REAL, _SOON)
+    else:
+        sys.__unraisablehook__(lost)
