@@ -2,6 +2,7 @@
 
 import os
 import random
+import runpy
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,11 @@ from formats import FORMATS, make_sound_project
 from mutations import mutate
 from typer.testing import CliRunner
 
+from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
+from cxprobe.stages import Stage
+from toy_stages import load_toy_params
 
 
 def _circular(path: Path) -> None:
@@ -78,6 +82,19 @@ def test_check_prints_every_fault_of_damaged_files_as_a_line_with_its_file(proje
         assert line.partition(":")[0].partition(",")[0] in {*(one.path for one in FORMATS.values())}, line
         assert line.isprintable()
         assert len(line) < 2_500
+
+
+@pytest.mark.parametrize("instead", [None, *INSTEAD])
+def test_a_stage_that_needs_labels_refuses_what_is_no_file_before_any_work(project, instead):
+    path = Path("constructions/toy/labels.tsv")
+    path.unlink()
+    if instead:
+        INSTEAD[instead](path)
+    script = runpy.run_path(str(ROOT / "pipelines" / "make" / "label_sentences.py"))
+    with pytest.raises(CxprobeError) as raised:
+        script["label_sentences"](Stage("label_sentences", {"construction": "toy"}, load_toy_params()))
+    assert str(raised.value).startswith(str(path))
+    assert not Path("data").exists()
 
 
 def test_check_survives_what_would_break_the_parser(project):

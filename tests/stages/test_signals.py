@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from cxprobe.stages.signals import Killed, end_on_signals, uninterrupted
+from cxprobe.stages.signals import Killed, end_on_signals, ending_as_killed, uninterrupted
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +39,27 @@ def test_a_signal_waits_for_the_end_of_what_must_not_be_interrupted():
         pass  # the signal has come once
 
 
+def test_blocks_that_must_not_be_interrupted_may_lie_in_each_other():
+    end_on_signals()
+    done = []
+    with pytest.raises(Killed), uninterrupted():
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGTERM)
+        done.append("the outer one")
+    assert done == ["the outer one"]
+
+
+def test_a_second_signal_does_not_wait():
+    end_on_signals()
+    with pytest.raises(Killed) as ended, uninterrupted():
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        pytest.fail("the second signal must end the block")
+    assert ended.value.code == 128 + signal.SIGINT
+    with uninterrupted():
+        pass
+
+
 def test_a_signal_that_comes_while_python_removes_an_object_is_not_lost(monkeypatch):
     class Thing:
         pass
@@ -51,3 +72,15 @@ def test_a_signal_that_comes_while_python_removes_an_object_is_not_lost(monkeypa
         del thing
         time.sleep(5)
     assert kept() is None
+
+
+def test_an_error_that_a_signal_has_led_to_is_none():
+    end_on_signals()
+    with pytest.raises(Killed) as ended, ending_as_killed():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.close(-1)  # as where a signal comes between the closing of a file and the note that it is closed
+    assert ended.value.code == 128 + signal.SIGTERM
+    with pytest.raises(ValueError, match="another"), ending_as_killed():
+        raise ValueError("another")

@@ -79,3 +79,9 @@ def test_a_used_file_is_an_input_with_its_md5(workspace):
 def test_an_input_that_is_missing_says_what_makes_it(workspace):
     with pytest.raises(DataError, match=r"data/gone\.parquet is missing; `dvc repro` makes it, `dvc pull` fetches it"):
         stage().use(Path("data/gone.parquet"))
+
+
+@pytest.mark.parametrize("path", ["constructions/toy/labels.tsv", "lexicon/people.yaml", "data/raw/blimp"])
+def test_an_input_that_people_write_or_bring_says_that_they_have_to(workspace, path):
+    with pytest.raises(DataError, match=rf"{path} is missing; write it, or take what needs it out of `grid`"):
+        stage().use(Path(path))

@@ -1,3 +1,6 @@
+import multiprocessing
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +16,10 @@ from cxprobe.storage import (
     read_json,
     read_model_facts,
     read_table,
+    remove_left_behind,
     replacing,
     significant,
+    this_machine,
     write_array,
     write_json,
     write_model_facts,
@@ -39,6 +44,48 @@ def test_a_block_that_dies_leaves_the_old_file(tmp_path):
     with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt"):
         raise RuntimeError
     assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_the_temporary_name_of_a_file_has_the_machine_and_the_process_in_it(tmp_path):
+    with replacing(tmp_path / "out.txt") as partial:
+        partial.write_text("whole")
+        assert partial == tmp_path / f"out.txt.{this_machine()}-{os.getpid()}.partial"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def write_often(path, letter: str) -> None:
+    for _ in range(200):
+        with replacing(path) as partial:
+            partial.write_text(letter * 10_000)
+
+
+def test_processes_that_write_one_file_at_once_leave_a_whole_one(tmp_path):
+    fork = multiprocessing.get_context("fork")
+    writers = [fork.Process(target=write_often, args=(tmp_path / "out.txt", letter)) for letter in "abcd"]
+    for writer in writers:
+        writer.start()
+    seen = set()
+    while any(writer.is_alive() for writer in writers):
+        if (tmp_path / "out.txt").exists():
+            seen.add((tmp_path / "out.txt").read_text())
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    assert seen <= {letter * 10_000 for letter in "abcd"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_only_what_dead_processes_of_this_machine_have_left_is_removed(tmp_path):
+    dead = 2**22 + 1  # no process has this number
+    (tmp_path / "in").mkdir()
+    left = tmp_path / "in" / f"a.csv.{this_machine()}-{dead}.partial"
+    alive, elsewhere = f"a.csv.{this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere.1-{dead}.partial"
+    for path in (left, tmp_path / alive, tmp_path / elsewhere, tmp_path / "b.partial", tmp_path / "c.csv"):
+        path.write_text("half")
+    remove_left_behind(tmp_path)
+    assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive, elsewhere, "b.partial", "c.csv", "in"])
+    remove_left_behind(tmp_path / "no such folder")
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])

@@ -1,4 +1,6 @@
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,21 @@ def test_a_damaged_database_says_what_to_do(workspace):
     Path("mlruns/mlflow.db").write_bytes(b"no database")
     with pytest.raises(TrackingError, match="delete it and run `cxprobe sync` again"):
         sync([JUDGED])
+
+
+def test_a_transaction_that_was_killed_is_taken_back(workspace):
+    add_runs([JUDGED], CIRCUMSTANCES)
+    script = (
+        "import os, signal, sqlite3\n"
+        "connection = sqlite3.connect('mlruns/mlflow.db')\n"
+        "connection.execute('PRAGMA cache_size = 1')\n"
+        "rows = [(str(number), 'x' * 1000) for number in range(1000)]\n"
+        "connection.executemany('INSERT INTO experiment_tags (key, value, experiment_id) VALUES (?, ?, 1)', rows)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert Path("mlruns/mlflow.db-journal").stat().st_size > 0
+    assert sync([JUDGED]) == 0
 
 
 def test_only_the_tracking_database_is_written_without_waiting_for_the_disk(workspace):

@@ -21,7 +21,7 @@ from cxprobe.stages.locking import locked
 from cxprobe.stages.outcomes import Outcome
 from cxprobe.stages.provenance import begin, milliseconds
 from cxprobe.stages.records import prepare_data, write_results
-from cxprobe.stages.signals import end_on_signals
+from cxprobe.stages.signals import end_on_signals, ending_as_killed
 from cxprobe.stages.stage import P, Stage
 from cxprobe.storage import RESULTS, SCRATCH, full_disk, project_folder, remove_left_behind
 
@@ -61,7 +61,7 @@ def run_stage_with(
         if is_helper_process():
             work(stage)
         else:
-            with locked(stage):
+            with ending_as_killed(), locked(stage):
                 _remove_left_behind(stage)
                 _work_and_record(work, stage)
         # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
@@ -113,11 +113,12 @@ def _work_and_write(
     """Do the work and write everything that is on disk, so that the tracking store can be written from there."""
     from cxprobe.tracking import keep_circumstances
 
-    outcome = work(stage)
-    if outcome is None:
-        raise TypeError(f"{stage.name} returned no outcome in its main process")
-    prepare_data(stage)
-    records = write_results(stage, outcome, dvc_stage)
+    with ending_as_killed():
+        outcome = work(stage)
+        if outcome is None:
+            raise TypeError(f"{stage.name} returned no outcome in its main process")
+        prepare_data(stage)
+        records = write_results(stage, outcome, dvc_stage)
     circumstances = replace(circumstances, finished=milliseconds())
     keep_circumstances(records, circumstances)
     return records, circumstances

@@ -34,19 +34,38 @@ def end_on_signals() -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let signals wait until the block has ended; it must be short."""
+    """Let a signal wait until the block has ended; if a second one comes, that one does not wait."""
+    outer = _PutOff.active
     _PutOff.active = True
     try:
         yield
     finally:
-        _PutOff.active = False
-        if (signum := _PutOff.signum) is not None:
+        _PutOff.active = outer
+        if not outer and (signum := _PutOff.signum) is not None:
             _PutOff.signum = None
             raise Killed(signum)
 
 
+@contextmanager
+def ending_as_killed() -> Iterator[None]:
+    """Let the block end by `Killed` where a signal has led to another error.
+
+    A signal may come in the middle of anything, also where a library cleans up after itself, which then fails.
+    """
+    try:
+        yield
+    except Exception as fault:
+        before: BaseException | None = fault
+        while before is not None and not isinstance(before, Killed):
+            before = before.__cause__ or before.__context__
+        if before is None:
+            raise
+        raise Killed(before.signum) from None
+
+
 def _kill(signum: int, _frame: FrameType | None) -> None:
-    if not _PutOff.active:
+    if not _PutOff.active or _PutOff.signum is not None:
+        _PutOff.signum = None
         raise Killed(signum)
     _PutOff.signum = signum
 

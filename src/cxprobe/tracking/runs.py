@@ -18,6 +18,7 @@ from mlflow import MlflowClient, entities
 
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
 from cxprobe.secrets import blot
+from cxprobe.stages.signals import uninterrupted
 from cxprobe.storage import this_machine
 from cxprobe.tracking.circumstances import find_circumstances, record_digest
 from cxprobe.tracking.experiments import DESCRIPTIONS, STAGES
@@ -118,9 +119,13 @@ def sync(records: Sequence[RunRecord]) -> int:
 
 @contextmanager
 def _tolerated(consequence: str) -> Iterator[None]:
-    """Turn an error of the tracking store into a warning."""
+    """Turn an error of the tracking store into a warning, and let signals wait meanwhile.
+
+    A signal within a transaction would leave the database locked, and the run could not be marked as ended.
+    """
     try:
-        yield
+        with uninterrupted():
+            yield
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         print(blot(f"MLflow at {tracking_uri()} does not work ({error}): {consequence}"), file=sys.stderr)
 
@@ -167,10 +172,11 @@ def _create(
 
 
 def _end(run: OpenRun | None, status: str) -> None:
-    """End a run whose work has failed; a store that does not answer must not hide why."""
+    """End a run whose work has failed, unless it has ended; a store that does not answer must not hide why."""
     if run is not None:
         with _tolerated(f"the run could not be ended as {status}"):
-            run.client.set_terminated(run.id, status=status)
+            if run.client.get_run(run.id).info.status == "RUNNING":
+                run.client.set_terminated(run.id, status=status)
 
 
 def _known_experiments(client: MlflowClient) -> list[str]:

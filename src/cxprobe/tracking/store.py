@@ -114,8 +114,9 @@ def _put_aside_if_moved() -> None:
     database = _database()
     if not database.exists():
         return
-    # Read without MLflow, which would keep a connection to the file that is about to be put aside.
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+    # Read without MLflow, which would keep a connection to the file that is about to be put aside; but not read-only,
+    # since SQLite takes back here what a process that was killed has half-written.
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True)) as connection:
         query = "SELECT name, artifact_location FROM experiments WHERE name != 'Default'"
         places = connection.execute(query).fetchall()
     elsewhere = [place for name, place in places if place != _artifacts(name)]

@@ -1,0 +1,172 @@
+"""`dvc repro` that is killed, or runs twice at once: the next one makes everything whole, and nothing is damaged."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from killing import SEED
+from mlflow import MlflowClient
+from ruamel.yaml import YAML
+
+from conftest import ROOT, commit, project_environment, run
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
+
+NUMBER = int(os.environ.get("CXPROBE_KILLS_OF_DVC", "3"))  # of each kind
+STAGES = ["extract_words", "fit_probes", "judge_pairs"]
+CONTENT = ("data", "results", "dvc.lock")
+# How a `dvc repro` ends: the signal, and whether its stage gets it too.
+ENDS = {
+    "Ctrl-C": (signal.SIGINT, True),
+    "SIGTERM to all": (signal.SIGTERM, True),
+    "SIGKILL to all": (signal.SIGKILL, True),
+    "SIGTERM to dvc alone": (signal.SIGTERM, False),
+    "SIGKILL to dvc alone": (signal.SIGKILL, False),
+}
+REFUSED = ("another process works on tiny-1", "is busy, it is being blocked by", "Unable to acquire lock")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A project of three toy stages in which `dvc repro` has run. Never change it."""
+    folder = tmp_path_factory.mktemp("dvc") / "project"
+    folder.mkdir()
+    for name in ("toy_stages.py", "robustness/toy_stage.py"):
+        shutil.copy(ROOT / "tests" / name, folder)
+    (folder / "input.txt").write_text("hello")
+    (folder / ".gitignore").write_text("mlruns\n__pycache__\n/data\n/results\n")
+    shutil.copy(ROOT / ".dvcignore", folder)
+    stages = {}
+    for number, name in enumerate(STAGES):
+        before = [f"data/{one}/tiny-1" for one in STAGES[:number]]  # one after the other
+        outs = [f"data/{name}/tiny-1", f"results/{name}/tiny-1"]
+        stages[name] = {
+            "cmd": f"TOY_STAGE={name} python toy_stage.py --model tiny-1",
+            "deps": ["input.txt", *before],
+            "outs": outs,
+        }
+    with (folder / "dvc.yaml").open("w") as file:
+        YAML().dump({"stages": stages}, file)
+    for command in ("git init --quiet", "dvc init --quiet", "dvc config core.analytics false"):
+        run(folder, *command.split())
+    commit(folder)
+    run(folder, "dvc", "repro")
+    return folder
+
+
+@pytest.fixture
+def project(finished, tmp_path) -> Path:
+    """A copy in which nothing has run."""
+    folder = tmp_path / "project"
+    left_out = ("data", "results", "mlruns", "cache", "tmp", "dvc.lock")
+    shutil.copytree(finished, folder, ignore=shutil.ignore_patterns(*left_out))
+    (folder / ".dvc" / "tmp").mkdir()
+    return folder
+
+
+def start(folder: Path, log: Path, seconds: float = 0.3) -> subprocess.Popen:
+    """Start `dvc repro` as the first process of a group, as a terminal does; its batches take some seconds."""
+    environment = project_environment(ROOT) | {"TOY_SECONDS": str(seconds)}
+    with log.open("w") as said:
+        return subprocess.Popen(
+            ["dvc", "repro"], cwd=folder, env=environment, stdout=said, stderr=said, start_new_session=True
+        )
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    files = [path for name in CONTENT for path in (folder / name, *(folder / name).rglob("*")) if path.is_file()]
+    return {path.relative_to(folder): path.read_bytes() for path in files if ".scratch" not in path.parts}
+
+
+def faults(folder: Path, finished: Path) -> Iterator[str]:
+    """Yield what differs from an unbroken run, and what is left open."""
+    found, whole = content(folder), content(finished)
+    yield from (f"{path} differs" for path in {*found, *whole} if found.get(path) != whole.get(path))
+    run(folder, "cxprobe", "sync", PYTHONPATH=str(ROOT / "src"))
+    client = MlflowClient(f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}")
+    experiments = [one.experiment_id for one in client.search_experiments()]
+    for left in client.search_runs(experiments, "attributes.status = 'RUNNING'"):
+        yield f"{left.info.run_name} is still RUNNING"
+
+
+def repro_until_it_is_done(folder: Path) -> list[str]:
+    """Run `dvc repro` as a person would: again, while it is refused because another process works."""
+    refused = []
+    deadline = time.monotonic() + 120
+    while True:
+        done = run(folder, "dvc", "repro", check=False, PYTHONPATH=str(ROOT / "src"))
+        if done.returncode == 0:
+            return refused
+        said = done.stdout + done.stderr
+        assert any(one in said for one in REFUSED), said
+        assert "Traceback" not in said
+        assert time.monotonic() < deadline, said
+        refused.append(said)
+        time.sleep(1)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, end):
+    signum, also_stage = ENDS[end]
+    generator = random.Random(f"{SEED}-{end}")
+    for number in range(NUMBER):
+        folder = tmp_path / f"{number}"
+        shutil.copytree(project, folder)
+        dvc = start(folder, tmp_path / f"{number}.log")
+        time.sleep(generator.uniform(1, 25))
+        (os.killpg if also_stage else os.kill)(dvc.pid, signum)
+        dvc.wait(timeout=120)
+        refused = repro_until_it_is_done(folder)
+        assert list(faults(folder, finished)) == [], (tmp_path / f"{number}.log").read_text() + "".join(refused)
+        wait_for_stages(folder)
+
+
+def wait_for_stages(folder: Path) -> None:
+    """Wait until no process works in a folder."""
+    deadline = time.monotonic() + 60
+    while any(_works_in(process, folder) for process in psutil.process_iter()):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def _works_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return Path(process.cwd()) == folder
+    except (psutil.Error, OSError):
+        return False
+
+
+def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
+    dvc = start(project, tmp_path / "first.log", seconds=2.5)
+    holder = project / "data/.scratch/locks/extract_words/tiny-1.json"
+    deadline = time.monotonic() + 60
+    while not holder.is_file():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(dvc.pid, signal.SIGKILL)
+    dvc.wait()
+    second = run(project, "dvc", "repro", check=False, PYTHONPATH=str(ROOT / "src"))
+    assert second.returncode != 0
+    assert "another process works on tiny-1: process " in second.stdout + second.stderr
+    wait_for_stages(project)
+    repro_until_it_is_done(project)
+    assert list(faults(project, finished)) == []
+
+
+def test_two_at_once_damage_nothing_and_one_is_told(project, finished, tmp_path):
+    logs = [tmp_path / f"{name}.log" for name in ("first", "second")]
+    both = [start(project, log) for log in logs]
+    codes = [dvc.wait(timeout=180) for dvc in both]
+    assert sorted(map(bool, codes)) == [False, True]
+    for code, log in zip(codes, logs, strict=True):
+        assert code == 0 or any(one in log.read_text() for one in REFUSED), log.read_text()
+        assert "Traceback" not in log.read_text()
+    repro_until_it_is_done(project)
+    assert list(faults(project, finished)) == []
