@@ -1,50 +1,55 @@
-"""fit_probes: features and subsets -> what a probe per layer and feature predicts, and what the controls predict."""
+"""fit_probes: features and subsets -> what a probe per layer and feature predicts, and what the controls predict.
+
+The regularisation of every probe is searched on its training part first, if tune_probes in params.yaml is enabled.
+"""
 
 import shutil
+from collections import Counter
 
 import pandas as pd
 
-from cxprobe.measure.probing import Fitting, Predictions, ProbedSource, read_sources, recognise, regularisation_by_layer
-from cxprobe.params import Member, members_of
+from cxprobe.measure.probing import Fitting, Predictions, ProbedSource, Study, read_sources, recognise, study_probes
+from cxprobe.params import Member, Source, members_of
 from cxprobe.progress import Progress, progress
 from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, read_model_facts, read_table, write_model_facts, write_table
+from cxprobe.storage import DATA, SCRATCH, read_model_facts, write_model_facts, write_table
 
 
 def fit_probes(stage: Stage) -> Outcome:
     entry, name = stage.item.values()
-    features = stage.use(DATA / "extract_features" / entry / name)
-    tuned, sentences = stage.use(DATA / "tune_probes" / entry / name), stage.use(DATA / "build_recognition" / name)
+    features, sentences = (
+        stage.use(DATA / "extract_features" / entry / name),
+        stage.use(DATA / "build_recognition" / name),
+    )
     names, members = stage.params.grid.recognition.constructions[name], members_of(stage.params.models, [entry])
     found = [(member, read_sources(names, sentences, features / member.inside)) for member in members]
+    tuning = SCRATCH / "tune_probes"
+    studies = [study_probes(member, name, sources, stage.params, scratch=tuning) for member, sources in found]
     total = sum(source.probes for _, sources in found for source in sources.values())
     scratch = SCRATCH / stage.name / entry / name
     kept = f"the predictions of finished features are in {scratch}"
     with progress(total, "probes", f"fit_probes {entry} {name}", kept=kept) as shown:
-        for member, sources in found:
-            settings = read_table(tuned / member.inside / "settings.parquet")
+        for (member, sources), study in zip(found, studies, strict=True):
             for source, data in sources.items():
-                _fit(stage, member, source, data, settings[settings["source"] == source], shown)
+                _fit(stage, member, source, data, study, shown)
+            study.write(stage.data / member.inside)
             write_model_facts(read_model_facts(features / member.inside), stage.data / member.inside)
     shutil.rmtree(scratch)
-    return Outcome(counts={"probes": total})
+    counts = sum((Counter(study.counts) for study in studies), Counter(probes=total))
+    tables = {stem: table for study in studies for stem, table in study.tables().items()}
+    figures = {stem: figure for study in studies for stem, figure in study.figures().items()}
+    return Outcome(counts, tables=tables, figures=figures, trials=[one for study in studies for one in study.trials()])
 
 
-def _fit(stage: Stage, member: Member, source: str, data: ProbedSource, tuned: pd.DataFrame, shown: Progress) -> None:
+def _fit(stage: Stage, member: Member, source: Source, data: ProbedSource, study: Study, shown: Progress) -> None:
     """Train the probes of one model on one source and write what they predict."""
     entry, name = stage.item.values()
-    settings = stage.params.fit_probes
+    settings, scratch = stage.params.fit_probes, SCRATCH / stage.name / entry / name
+    fitting = Fitting(settings.max_iter, stage.params.seed, f"{member.slug}, {name}, {source}")
     found = [
-        recognise(
-            subset,
-            data,
-            regularisation_by_layer(settings, tuned[tuned["feature"] == feature], data.layers),
-            settings,
-            Fitting(settings.max_iter, stage.params.seed, f"{member.slug}, {name}, {source}, {feature}"),
-            scratch=SCRATCH / stage.name / entry / name,
-            progress=shown.update,
-        )
+        recognise(subset, data, regularisation, settings, fitting.of(feature), scratch=scratch, progress=shown.update)
         for feature, subset in data.subsets()
+        for regularisation in [study.regularisation(source, feature, data.layers, settings)]
     ]
     for stem in Predictions._fields:
         tables = [getattr(one, stem) for one in found]

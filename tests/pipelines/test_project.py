@@ -216,7 +216,6 @@ def test_a_new_model_runs_alone(project):
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert ran == [
         "extract_features@two-toy",
-        "tune_probes@two-toy",
         "fit_probes@two-toy",
         "judge_probes@two",
         "report_recognition@all",
@@ -248,7 +247,7 @@ def test_mined_sentences_are_probed_beside_generated_ones(project):
 
     change(project, mined_too)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    probing = [f"{stage}@one-toy" for stage in ("extract_features", "tune_probes", "fit_probes")]
+    probing = [f"{stage}@one-toy" for stage in ("extract_features", "fit_probes")]
     assert ran == ["build_recognition@all", *probing, "judge_probes@one", "report_recognition@all"]
     sentences = read_table(project / "data/label_sentences/toy/sentences.parquet").set_index("id")
     assert len(sentences) == 80
@@ -356,14 +355,14 @@ def test_tuned_probes_use_what_was_found_for_them(project):
         params["tune_probes"].update(enabled=True, trials=3, folds=2)
 
     change(project, search)
-    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "tune_probes@one-toy"
-    settings = read_table(project / "data/tune_probes/one/toy/settings.parquet")
+    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "fit_probes@one-toy"
+    settings = read_table(project / "data/fit_probes/one/toy/tuning/settings.parquet")
     assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
     assert settings["C"].nunique() > 1
-    (tuning,) = runs(project, "stages", "params.stage = 'tune_probes'")
+    (tuning,) = runs(project, "stages", "params.stage = 'fit_probes'")
     children = runs(project, "stages", f"tags.`mlflow.parentRunId` = '{tuning.info.run_id}'")
     assert len(children) == 6 * 3
-    assert (project / "data/tune_probes/one/toy/study.db").exists()
+    assert (project / "data/fit_probes/one/toy/tuning/study.db").exists()
 
 
 def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off(project):

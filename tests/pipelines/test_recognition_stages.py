@@ -68,12 +68,10 @@ def run(kind: str, name: str, tuned: bool = False, **item: str) -> Outcome:
 
 
 def measured(model: str, tuned: bool = False) -> Outcome:
-    """Run all measuring stages of a model and return the outcome of tune_probes."""
+    """Run all measuring stages of a model and return the outcome of fit_probes."""
     item = {"model": model, "construction": "toy"}
     run("measure", "extract_features", **item)
-    found = run("measure", "tune_probes", tuned, **item)
-    run("measure", "fit_probes", **item)
-    return found
+    return run("measure", "fit_probes", tuned, **item)
 
 
 def test_each_member_of_a_panel_has_folders_and_runs_of_its_own(folder):
@@ -82,7 +80,6 @@ def test_each_member_of_a_panel_has_folders_and_runs_of_its_own(folder):
     for slug in MEMBERS:
         for stage in ("extract_features", "fit_probes"):
             assert read_model_facts(folder / "data" / stage / "blind" / "toy" / slug).state == "none"
-        assert (folder / "data" / "tune_probes" / "blind" / "toy" / slug / "settings.parquet").is_file()
         probes = read_table(folder / "data" / "fit_probes" / "blind" / "toy" / slug / "mined" / "probes.parquet")
         assert set(probes["layer"]) == {0}
         assert (folder / "data" / "judge_probes" / "blind" / slug / "toy" / "mined" / "items.parquet").is_file()
@@ -113,10 +110,10 @@ def test_runs_of_blind_models_and_of_checkpoints_have_the_same_names(folder):
 def test_probes_of_counts_are_tuned_as_those_of_vectors_are(folder):
     outcome = measured("blind", tuned=True)
     assert outcome.counts["tuned_probes"] == len(MEMBERS) * len(SOURCES)
-    assert {f"{slug}/settings" for slug in MEMBERS} <= set(outcome.tables)
-    assert f"{MEMBERS[0]}/optimisation_history" in outcome.figures
+    assert {f"{slug}/tuning/settings" for slug in MEMBERS} <= set(outcome.tables)
+    assert f"{MEMBERS[0]}/tuning/optimisation_history" in outcome.figures
     assert len({trial.name for trial in outcome.trials}) == len(outcome.trials) == 2 * len(MEMBERS) * len(SOURCES)
-    settings = read_table(folder / "data" / "tune_probes" / "blind" / "toy" / "places" / "settings.parquet")
+    settings = read_table(folder / "data" / "fit_probes" / "blind" / "toy" / "places" / "tuning" / "settings.parquet")
     assert settings["source"].tolist() == SOURCES
 
 

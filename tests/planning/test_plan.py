@@ -30,7 +30,7 @@ SIZES = {
 }
 STAGES = tuple(
     StageItems(stage, "measure", ("x",))
-    for stage in ("extract_features", "tune_probes", "fit_probes", "fill_scenarios", "score_pairs", "score_answers")
+    for stage in ("extract_features", "fit_probes", "fill_scenarios", "score_pairs", "score_answers")
 )
 COUNTS = Counts(
     made=(Made("build_pairs", "pairs of toy", 12, False), Made("mine_sentences", "sentences of toy", None, True)),

@@ -59,7 +59,7 @@ def test_of_eight_runs_of_one_item_at_once_one_works_and_the_others_are_told(ser
     codes = Counter(one.code for one in ended)
     assert codes[0] >= 1
     assert codes[0] + codes[2] == 8
-    assert all("another process works on tiny-1: process " in one.said for one in ended if one.code == 2)
+    assert all("another process works on tiny-1: " in one.said for one in ended if one.code == 2)
     alone = tmp_path / "alone"
     alone.mkdir()
     run_at_once(server, alone, "extract_words", ["tiny-1"])

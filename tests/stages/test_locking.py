@@ -133,7 +133,7 @@ def test_a_disk_without_locks_costs_a_warning(workspace, monkeypatch, capsys):
 def test_a_process_whose_file_says_nothing_is_told_as_well_as_can_be(holder):
     holder()
     Path("data/.scratch/locks/fit_probes/tiny.json").write_text("{")
-    with pytest.raises(DataError, match="works on tiny: it began or ended at this moment; wait"), locked(stage()):
+    with pytest.raises(DataError, match="works on tiny: it has just begun or just ended; wait"), locked(stage()):
         pass
 
 

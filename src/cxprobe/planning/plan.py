@@ -229,14 +229,12 @@ def _fit(params: Params, counts: Counts, sizes: Mapping[str, ModelSize | None], 
     for slug in models:
         for training in counts.training.values():
             controls = fitting.controls
-            fits = {"fit_probes": 1.0 + (controls.folds or 0) * (1 + controls.control_task) + controls.code_length}
-            if tuning.enabled:
-                fits["tune_probes"] = float(tuning.trials * tuning.folds)
-            for stage, number in fits.items():
-                size = sizes.get(slug)
-                effort = None if size is None else Effort(cpu_hours=fitting_hours(training, size, number, facts.rates))
-                sentences = round(sum(training.sentences) * training.scale)
-                yield Measured(stage, slug, sentences, 0.0, training.scale != 1, effort)
+            fits = 1.0 + (controls.folds or 0) * (1 + controls.control_task) + controls.code_length
+            fits += tuning.trials * tuning.folds if tuning.enabled else 0
+            size = sizes.get(slug)
+            effort = None if size is None else Effort(cpu_hours=fitting_hours(training, size, fits, facts.rates))
+            sentences = round(sum(training.sentences) * training.scale)
+            yield Measured("fit_probes", slug, sentences, 0.0, training.scale != 1, effort)
 
 
 def _ask(params: Params, counts: Counts, facts: Facts) -> Iterator[Asked]:

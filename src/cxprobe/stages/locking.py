@@ -60,4 +60,4 @@ def _shown(holder: Path) -> str:
         known = read_json(holder)
         return f"process {known['process']} on {known['host']}, since {known['since']}"
     except (OSError, ValueError, KeyError):  # it has the lock since a moment ago, or has just given it back
-        return "it began or ended at this moment"
+        return "it has just begun or just ended"

@@ -116,7 +116,7 @@ stage and its item. Its metrics are counts, such as the number of sentences, and
 results about models, which are in the other experiments.""",
         """\
 Runs have the status RUNNING while they work, FAILED after an error and KILLED after a signal. Filter by stage with
-`params.stage = 'tune_probes'`. Each trial of a search with Optuna is a child of its run: click the plus sign beside the
+`params.stage = 'fit_probes'`. Each trial of a search with Optuna is a child of its run: click the plus sign beside the
 run, with the runs sorted by the time of creation.""",
     ),
 }

@@ -13,7 +13,6 @@ from cxprobe.measure.probing import (
     Regularisation,
     read_sources,
     recognise,
-    regularisation_by_layer,
 )
 from cxprobe.measure.probing import recognition as recognition_module
 from cxprobe.measure.probing.controls import control_labels
@@ -272,12 +271,3 @@ def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):
         assert code["bits"] == pytest.approx(192, abs=1)
         assert code["compression"] == pytest.approx(1, abs=0.01)
         assert code["bits_of_probe"] > code["bits"]  # a probe is sure of what it has learnt by heart
-
-
-def test_tuned_settings_go_to_their_layers_and_those_of_the_stage_stand_in_for_them():
-    tuned = pd.DataFrame({"layer": [1, 0], "C": [0.1, 10.0], "l1_ratio": [0.0, 0.5], "standardise": [True, False]})
-    assert regularisation_by_layer(SETTINGS, tuned, 2) == [
-        Regularisation(10.0, 0.5, False),
-        Regularisation(0.1, 0.0, True),
-    ]
-    assert regularisation_by_layer(SETTINGS, tuned[:0], 2) == RIDGES

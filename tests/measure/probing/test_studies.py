@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from cxprobe.measure.probing import Fitting, ProbedSource, Study, search_all
-from cxprobe.params import Member, Rule, SearchRange, TuneProbes
+from cxprobe.measure.probing import Fitting, ProbedSource, Regularisation, Search, Study, Tuned, search_all
+from cxprobe.params import Controls, FitProbes, Member, Rule, SearchRange, TuneProbes
 from cxprobe.storage import read_table
 from cxprobe.storage.arrays import Features
 
@@ -42,10 +42,10 @@ def study(tmp_path):
 
 def test_counts_are_searched_as_vectors_are(study, tmp_path):
     study.write(tmp_path / "out")
-    settings = read_table(tmp_path / "out" / "settings.parquet")
+    settings = read_table(tmp_path / "out" / "tuning" / "settings.parquet")
     assert settings[["source", "feature", "layer"]].to_numpy().tolist() == [["generated", "length", 0]]
     assert settings["accuracy"].tolist() == [1.0]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "out" / "tuning").iterdir()) == [
         "settings.parquet",
         "study.db",
         "trials.parquet",
@@ -54,17 +54,30 @@ def test_counts_are_searched_as_vectors_are(study, tmp_path):
 
 
 def test_what_a_study_shows_stands_in_the_folder_of_its_model(study):
-    assert set(study.tables()) == {"places/settings", "places/parameter_importance", "places/not_searched"}
-    assert study.tables()["places/not_searched"]["source"].tolist() == ["mined"]
-    assert set(study.figures()) == {"places/optimisation_history", "places/parameter_importance"}
-    assert study.figures()["places/optimisation_history"].get_suptitle() == "places (blind), toy"
+    assert set(study.tables()) == {
+        "places/tuning/settings",
+        "places/tuning/parameter_importance",
+        "places/tuning/not_searched",
+    }
+    assert study.tables()["places/tuning/not_searched"]["source"].tolist() == ["mined"]
+    assert set(study.figures()) == {"places/tuning/optimisation_history", "places/tuning/parameter_importance"}
+    assert study.figures()["places/tuning/optimisation_history"].get_suptitle() == "places (blind), toy"
     assert [trial.name for trial in study.trials()] == [f"places generated length 0 {number}" for number in range(3)]
 
 
 def test_nothing_is_shown_where_nothing_was_to_be_searched(tmp_path):
     study = Study(MEMBER, "toy", {}, {}, seed=1)
     study.write(tmp_path)
-    assert read_table(tmp_path / "settings.parquet").empty
-    assert [path.name for path in tmp_path.iterdir()] == ["settings.parquet"]
+    assert list(tmp_path.iterdir()) == []
     assert (study.tables(), study.figures(), study.trials()) == ({}, {}, [])
-    assert study.counts == {"tuned_probes": 0, "not_tuned_for_lack_of_data": 0}
+    assert study.counts == {}
+
+
+def test_found_settings_go_to_their_layers_and_those_of_the_stage_stand_in_where_none_was_searched_for():
+    controls = Controls(folds=None, control_task=False, code_length=False)
+    usual = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=controls, jobs=1)
+    found = {1: Regularisation(0.1, 0.0, True), 0: Regularisation(10.0, 0.5, False)}
+    searches = {Search("mined", "length", layer): Tuned(one, 1.0, 2, ()) for layer, one in found.items()}
+    study = Study(MEMBER, "toy", {}, searches, seed=1)
+    assert study.regularisation("mined", "length", 2, usual) == [found[0], found[1]]
+    assert study.regularisation("mined", "distance", 2, usual) == [Regularisation(1.0, 0.0, False)] * 2

@@ -3,13 +3,13 @@
 For each balanced subset one logistic regression per layer and training draw is trained, and the controls that it is
 compared with: on folds of the training part, with its labels and with random labels of words, and as an online code
 (`read_sources`, `recognise`). Whether the predictions are right is not decided here. The regularisation can be
-searched on the training part (`search_all`); what the searches found becomes tables, one database and figures
+searched on the training part (`study_probes`); what the searches found becomes tables, one database and figures
 (`settings_table`, `trials_table`, `write_study`, `search_figures`).
 """
 
 from cxprobe.measure.probing.figures import search_figures
 from cxprobe.measure.probing.probes import Fitting, Regularisation, align
-from cxprobe.measure.probing.recognition import Predictions, recognise, regularisation_by_layer
+from cxprobe.measure.probing.recognition import Predictions, recognise
 from cxprobe.measure.probing.searches import (
     Search,
     Searches,
@@ -23,7 +23,7 @@ from cxprobe.measure.probing.searches import (
     write_study,
 )
 from cxprobe.measure.probing.sources import ProbedSource, read_sources
-from cxprobe.measure.probing.studies import Study
+from cxprobe.measure.probing.studies import Study, study_probes
 from cxprobe.measure.probing.tuning import Tuned
 
 __all__ = [
@@ -41,10 +41,10 @@ __all__ = [
     "parameter_importances",
     "read_sources",
     "recognise",
-    "regularisation_by_layer",
     "search_all",
     "search_figures",
     "settings_table",
+    "study_probes",
     "trial_records",
     "trials_table",
     "write_study",

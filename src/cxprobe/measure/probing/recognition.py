@@ -73,20 +73,6 @@ class _OfLayer(NamedTuple):
     coded: NDArray[np.float64]
 
 
-def regularisation_by_layer(settings: FitProbes, tuned: pd.DataFrame, layers: int) -> list[Regularisation]:
-    """Return the regularisation of each layer's probe: the tuned one, or that of the settings if none was tuned.
-
-    Args:
-        settings: The section fit_probes.
-        tuned: Columns layer, C, l1_ratio, standardise: what was tuned for one feature, or no rows.
-        layers: The number of layers, the embeddings included.
-    """
-    if tuned.empty:
-        return [Regularisation(settings.C, settings.l1_ratio, settings.standardise)] * layers
-    rows = tuned.sort_values("layer")[["C", "l1_ratio", "standardise"]].itertuples(index=False)
-    return [Regularisation(float(C), float(l1_ratio), bool(standardise)) for C, l1_ratio, standardise in rows]
-
-
 def recognise(
     subset: pd.DataFrame,
     source: ProbedSource,
