@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 PRESET ?= embedded
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Where this is set, every stage would compile the packages that it imports anew: ten seconds and more.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: repro test test-all benchmark ui preset clean
 
