@@ -1,9 +1,9 @@
-"""report_benchmarks: judged pairs of a benchmark -> accuracies of every model, comparisons, cards, figures."""
+"""report_benchmarks: judged pairs of a benchmark -> accuracies of every model by score, comparisons, cards, figures."""
 
 import pandas as pd
 
-from cxprobe.judge import best_blind, compare_models, construction_of, with_groups
-from cxprobe.params import members_of
+from cxprobe.judge import asked_rates, benchmark_scores, best_blind, compare_models, construction_of, with_groups
+from cxprobe.params import Member, members_of
 from cxprobe.report import (
     along_series,
     benchmark_cards,
@@ -14,27 +14,29 @@ from cxprobe.report import (
 )
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
 from cxprobe.stats import rate_by, with_tie_rate
-from cxprobe.storage import DATA, read_table
-
-COLUMNS = ["model", "group", "accuracy", "low", "high", "n", "ties", "tie_rate"]
+from cxprobe.storage import DATA, read_judged_benchmark
 
 
 def report_benchmarks(stage: Stage) -> Outcome:
-    name, series = stage.item["benchmark"], stage.params.series
+    name, series, grid = stage.item["benchmark"], stage.params.series, stage.params.grid.benchmarks
     benchmark, limit = stage.params.benchmarks[name], stage.params.cards.limit
-    members = members_of(stage.params.models, stage.params.grid.benchmarks.models)
+    members = members_of(stage.params.models, grid.models, stage.params.llms, grid.llms)
     settings = stage.settings("score_pairs", "judge_pairs", f"benchmarks.{name}")
     pairs = stage.use(DATA / "build_benchmarks" / f"{name}.parquet")
-    judged = _judged(stage, name, benchmark.by)
-    accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))[COLUMNS]
-    along = along_series(judged, series, "group")
-    cards = benchmark_cards(judged, members, limit)
+    judged = _judged(stage, members, benchmark.by)
+    accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))
+    along, cards = along_series(judged, series, "group"), benchmark_cards(judged, members, limit)
     best = best_blind(accuracy, ["group"], members)
     title = f"{name}, {benchmark.score.replace('_', ' ')}"
     figures = benchmark_figures({"accuracy": accuracy, "series": along, **cards}, best, title, members)
     compared = judged[~judged["model"].isin(earlier_checkpoints(series))]
     tables = {"series": along, "comparisons": with_blanks(compare_models(compared, ["group"], members)), **cards}
-    constructions = _judged(stage, name, benchmark.by[:1])  # as the judged runs of each model are divided
+    by_score = {one.slug: benchmark_scores(_read(stage, [one], "scores"), benchmark.by) for one in members}
+    tables["scores"] = pd.concat(by_score, names=["model", None]).reset_index(level="model")
+    if asked := [one for one in members if one.is_asked]:
+        replies = with_groups(_read(stage, asked, "replies"), benchmark.by)
+        tables["asked"] = asked_rates(replies, ["model", "group"])
+    constructions = _judged(stage, members, benchmark.by[:1])  # as the judged runs of each model are divided
     constructions["group"] = constructions["group"].map(construction_of)
     runs = series_runs(along_series(constructions, series, "group"), "group")
     return Outcome(
@@ -45,14 +47,13 @@ def report_benchmarks(stage: Stage) -> Outcome:
     )
 
 
-def _judged(stage: Stage, name: str, by: list[str]) -> pd.DataFrame:
+def _judged(stage: Stage, members: list[Member], by: list[str]) -> pd.DataFrame:
     """Return the judged pairs of all models, once as group "all" and once in their own group."""
-    tables = []
-    for member in members_of(stage.params.models, stage.params.grid.benchmarks.models):
-        folder = stage.use(DATA / "judge_benchmarks" / member.entry / name)
-        items = read_table(folder / member.inside / "items.parquet")
-        tables.append(with_groups(items, by).assign(model=member.slug))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat([with_groups(_read(stage, [one], "items"), by) for one in members], ignore_index=True)
+
+
+def _read(stage: Stage, members: list[Member], table: str) -> pd.DataFrame:
+    return read_judged_benchmark(stage.use, stage.item["benchmark"], members, table)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """report_pairs: judged pairs of every model -> accuracies, biases, comparisons, cards, series of models, figures."""
 
-from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import JudgedPairs, best_blind_pairs, compare_models, pair_tables
-from cxprobe.params import ContinuationAlone, members_of
+from cxprobe.judge import JudgedPairs, asked_rates, best_blind_pairs, biases_of_all, compare_models, pair_tables
+from cxprobe.params import Member, members_of
 from cxprobe.report import (
     accuracies_of_meaning,
+    biases_along_series,
     comparable_pairs,
     pair_cards,
     pair_figures,
@@ -18,42 +18,38 @@ from cxprobe.report import (
     with_blanks,
 )
 from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.storage import DATA, read_judged_pairs
 from cxprobe.validation import agreement_on
 
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 
 
 def report_pairs(stage: Stage) -> Outcome:
-    params, series = stage.params, stage.params.series
-    members = members_of(params.models, params.grid.pairs.models)
-    judged = JudgedPairs(*(_read(stage, name) for name in ("items", "scores")))
-    along, overall = pairs_along_series(judged.items, series)
-    tables = pair_tables(judged, ["model"]) | pair_cards(judged.items, members, params.cards.limit) | {"series": along}
-    people, best = agreement_on("pairs", params.grid.pairs.constructions), best_blind_pairs(tables, members)
-    figures = pair_figures(tables, best, params.judge_pairs.score, members, series, people)
-    compared = comparable_pairs(judged.items, series)
-    tables["comparisons"] = with_blanks(compare_models(compared, ["construction"], members))
+    params, grid, series = stage.params, stage.params.grid.pairs, stage.params.series
+    members = members_of(params.models, grid.models, params.llms, grid.llms)
+    people, asked = agreement_on("pairs", grid.constructions), [member for member in members if member.is_asked]
+    items, scores = (_read(stage, members, name) for name in ("items", "scores"))
+    tables = pair_tables(JudgedPairs(items, scores), ["model"]) | pair_cards(items, members, params.cards.limit)
+    tables["series"], overall = pairs_along_series(items, series)
+    tables["series_biases"] = biases_along_series(biases_of_all(items), tables["biases"], series)
+    if asked:
+        tables["asked"] = asked_rates(_read(stage, asked, "replies"), ["model", "construction", "words"])
+    figures = pair_figures(tables, best_blind_pairs(tables, members), params.judge_pairs.score, members, series, people)
+    tables["comparisons"] = with_blanks(compare_models(comparable_pairs(items, series), ["construction"], members))
     published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
-    tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(judged.items), people, *published)
+    tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     accuracy, settings = tables.pop("constructions"), stage.settings("build_pairs", "score_pairs", "judge_pairs")
-    pairs, runs = stage.use(DATA / "build_pairs"), series_runs(pd.concat([along, overall]), "construction")
+    pairs, runs = stage.use(DATA / "build_pairs"), series_runs(pd.concat([tables["series"], overall]), "construction")
     return Outcome(
-        counts={"models": len(members), "constructions": len(params.grid.pairs.constructions)},
+        counts={"models": len(members), "constructions": len(grid.constructions)},
         tables={"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         figures={f"figures/{name}": figure for name, figure in figures.items()},
         runs=[JudgedRun(source="own", dataset=pairs, settings=settings, **run) for run in runs],
     )
 
 
-def _read(stage: Stage, name: str) -> pd.DataFrame:
-    """Return a table of judged pairs of all models, construction by construction."""
-    grid, tables = stage.params.grid.pairs, []
-    for construction, member in product(grid.constructions, members_of(stage.params.models, grid.models)):
-        folder = DATA / "judge_pairs" / member.entry / member.inside / construction
-        if folder.exists() or not isinstance(member.spec, ContinuationAlone):  # which needs pairs with a context
-            tables.append(read_table(stage.use(folder / f"{name}.parquet")).assign(model=member.slug))
-    return pd.concat(tables, ignore_index=True)
+def _read(stage: Stage, members: list[Member], name: str) -> pd.DataFrame:
+    return read_judged_pairs(stage.use, members, stage.params.grid.pairs.constructions, name)
 
 
 if __name__ == "__main__":

@@ -356,6 +356,13 @@ def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
     assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "5 faults"])
 
 
+def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them(folder):
+    (folder / "prompts" / "preferences.yaml").unlink()
+    assert check()[0] == 0
+    change(folder, lambda params: params["grid"]["pairs"].update(llms=["mock"]))
+    assert check() == (2, ["prompts/preferences.yaml: there is no such file", "1 fault"])
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
@@ -367,6 +374,8 @@ def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
         ("params.yaml", "files: {}", "files: {cxnli: data/cxnli.tsv}", "data/cxnli.tsv: there is no such file"),
         ("params.yaml", "prompt: plain", "prompt: plane", "prompt 'plane' is unknown; did you mean 'plain'?"),
         ("prompts/reasoning.yaml", "{question}", "{qestion}", "prompts/reasoning.yaml: item"),
+        ("params.yaml", "prompt: plain", "prompt: plane", "params.yaml: ask_pairs.prompt: prompt 'plane' is unknown"),
+        ("prompts/preferences.yaml", "{b}", "", "prompts/preferences.yaml: item"),
         ("prompts/frames.yaml", "{statement}", "", "prompts/frames.yaml: prompts.plain.diagnostic"),
         ("constructions/toy/pairs.yaml", "tests: meaning", "tests: form", "toy: the filters ask about a sentence and"),
     ],

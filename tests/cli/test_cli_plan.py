@@ -142,7 +142,7 @@ def test_an_imported_file_is_counted_item_by_item_unless_imports_are_left_out(fo
 
 def test_a_benchmark_that_is_not_there_has_its_known_size(folder):
     def edit(params):
-        params["grid"]["benchmarks"] = {"models": ["clm"], "benchmarks": ["blimp"]}
+        params["grid"]["benchmarks"] = {"models": ["clm"], "llms": [], "benchmarks": ["blimp"]}
 
     change(folder, edit)
     assert made(folder)["build_benchmarks", "pairs of blimp"] == (67_000, True)
@@ -152,6 +152,40 @@ def test_a_benchmark_that_is_not_there_has_its_known_size(folder):
     (folder / "data" / "raw" / "blimp" / "toy.jsonl").write_text(row)
     assert made(folder)["build_benchmarks", "pairs of blimp"] == (1, False)
     assert texts(folder, "score_benchmarks") == {"clm": 2}
+
+
+def requests(folder):
+    return {(one.stage, one.llm): (one.requests, one.about) for one in plan_of(folder / "params.yaml").asked}
+
+
+def test_every_pair_is_asked_about_twice_and_as_many_as_are_drawn(folder):
+    def edit(params):
+        params["grid"]["pairs"]["llms"] = ["mock"]
+        params["ask_pairs"]["pairs_per_construction"] = None
+
+    change(folder, edit)
+    whole = made(folder)["build_pairs", "pairs of toy"][0]
+    assert requests(folder)["ask_pairs", "mock"] == (2 * whole, False)
+    change(folder, lambda params: params["ask_pairs"].update(pairs_per_construction=3))
+    assert requests(folder)["ask_pairs", "mock"] == (2 * 2 * 3, False)  # with real words and with pseudowords
+
+
+def test_a_benchmark_is_asked_about_by_group_or_as_a_whole_where_it_is_not_there(folder):
+    def edit(params):
+        params["grid"]["benchmarks"] = {"models": [], "llms": ["mock"], "benchmarks": ["blimp"]}
+        params["ask_pairs"]["pairs_per_construction"] = 1
+
+    change(folder, edit)
+    assert requests(folder)["ask_benchmarks", "mock"] == (2 * 67_000, True)
+    assert any("blimp: its groups are not known" in note for note in plan_of(folder / "params.yaml").notes)
+    (folder / "data" / "raw" / "blimp").mkdir(parents=True)
+    rows = [
+        f'{{"sentence_good": "A dog {of}.", "sentence_bad": "A dog {of}s.", "field": "syntax", '
+        f'"linguistics_term": "{of}", "UID": "toy", "pairID": "{number}"}}'
+        for number, of in enumerate(("run", "run", "sit"))
+    ]
+    (folder / "data" / "raw" / "blimp" / "toy.jsonl").write_text("\n".join(rows))
+    assert requests(folder)["ask_benchmarks", "mock"] == (2 * 2, False)
 
 
 def test_the_command_prints_a_plan_of_any_preset(folder, capsys):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.judge import benchmark_rates, judge_benchmark, texts_by_scheme, with_groups
+from cxprobe.judge import benchmark_rates, benchmark_scores, judge_benchmark, texts_by_scheme, with_groups
 from cxprobe.judge.benchmarks import paired_focus_shifts
 from cxprobe.params import Benchmark
 from cxprobe.records import TokenScores
@@ -54,6 +54,16 @@ def test_the_accuracies_are_those_of_all_and_of_each_group():
         "tense, x",
         "agreement, y",
     ]
+
+
+def test_every_score_has_the_accuracies_of_all_and_of_each_group():
+    judged = judge_benchmark("own", PAIRS, SCHEMES, benchmark(), "pll")
+    found = benchmark_scores(judged.scores, ["phenomenon"]).set_index(["score", "group"])
+    assert len(found) == 3 * 3
+    for score in ("sum", "per_token", "per_character"):
+        own = judge_benchmark("own", PAIRS, SCHEMES, benchmark(score=score), "pll").items
+        expected = benchmark_rates(own, ["phenomenon"]).set_index("group")
+        pd.testing.assert_frame_equal(found.loc[score].drop(columns="scheme"), expected)
 
 
 def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():

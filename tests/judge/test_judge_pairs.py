@@ -5,7 +5,15 @@ import pytest
 from conftest import PAIRS, PEOPLE
 from cxprobe.constructions import load_pairs, load_people
 from cxprobe.errors import DataError
-from cxprobe.judge import accuracy_by_group, accuracy_metrics, judge_pairs, pair_metrics, pair_tables, texts_by_scheme
+from cxprobe.judge import (
+    accuracy_by_group,
+    accuracy_metrics,
+    biases_of_all,
+    judge_pairs,
+    pair_metrics,
+    pair_tables,
+    texts_by_scheme,
+)
 from cxprobe.judge.pairs import JudgedPairs, bias_by, biases_of
 from cxprobe.make.pairs import pair_table, render_pairs
 from cxprobe.params import JudgePairs
@@ -189,6 +197,29 @@ def test_a_construction_without_switched_pairs_has_no_bias_of_order():
         ["variant", "toy"],
         ["variant", "other"],
     ]
+
+
+def test_biases_of_all_constructions_are_those_of_the_balanced_ones_by_noun_type():
+    names = ("toy", "other", "always")
+    parts = [
+        judged_toy(seed).items.assign(construction=name, model=model, balanced=name != "always")
+        for seed, (name, model) in enumerate((name, model) for name in names for model in ("one", "two"))
+    ]
+    items = pd.concat(parts, ignore_index=True)
+    items = items.assign(item=items["construction"] + items["item"], right="so", wrong="not")
+    found = biases_of_all(items).set_index(["compares", "model", "noun_type"])
+    counted = items[(items["words"] == "real") & items["balanced"]]
+    assert len(found) == 2 * 2 * 2
+    for way, (first, second) in {"order": ("original", "switched"), "variant": ("A", "B")}.items():
+        for key, own in counted.groupby(["model", "noun_type"]):
+            means, row = own.groupby(way)["accuracy"].mean(), found.loc[(way, *key)]
+            assert row["bias"] == pytest.approx(abs(means[first] - means[second]))
+            assert row["n"] == len(own) / 2
+            halves = own.pivot(
+                index=["item", {"order": "variant", "variant": "order"}[way]], columns=way, values="accuracy"
+            )
+            assert row["changed"] == pytest.approx((halves[first] - halves[second]).abs().mean())
+            assert row["low"] <= row["bias"] <= row["high"]
 
 
 def tokens(text, scheme, log_probs):

@@ -7,10 +7,11 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 
 from cxprobe.errors import ModelError
-from cxprobe.measure.asking import Question, demand, open_llm, put_questions
+from cxprobe.measure.asking import Question, demand, open_llm, put_questions, questions_of, replies_to
 from cxprobe.params import Llm
 
 pytest.importorskip("inspect_ai")
@@ -109,6 +110,16 @@ def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_
 
 def test_what_a_run_needs_is_told_beforehand():
     assert demand(QUESTIONS, llm()) == (10, sum(len(text) for _, text in QUESTIONS) // 4, 70)
+    assert str(demand(QUESTIONS * 200, llm())).startswith("2,000 requests at most, about 5,000 input tokens and at mos")
+
+
+def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):
+    table = pd.DataFrame(QUESTIONS, columns=["id", "question"])
+    assert questions_of(table) == QUESTIONS
+    replies = replies_to(questions_of(table), llm(), tmp_path, "asking")
+    assert replies["id"].tolist() == [question.id for question in QUESTIONS]
+    assert set(replies["reply"]) == {"Answer: 1"}
+    assert not replies["failed"].any()
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,14 @@ def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
     assert [one.is_blind for one in found] == [False, True, True]
 
 
+def test_a_model_that_is_asked_in_words_says_so_and_is_neither_blind_nor_a_twin(tmp_path):
+    params = load_changed(tmp_path, lambda _: None)
+    plain, asked = members_of(params.models, ["mini-mlm"], params.llms, ["mock"])
+    assert (asked.slug, asked.entry, asked.inside) == ("mock", "mock", Path())
+    assert (asked.label, asked.state, asked.is_asked, asked.is_blind) == ("mock (asked)", "trained", True, False)
+    assert not plain.is_asked
+
+
 @pytest.mark.parametrize(("weights", "seed"), [("random", 1), ("shuffled", 7)])
 def test_a_twin_says_so_wherever_it_is_named(tmp_path, weights, seed):
     params = load_changed(tmp_path, add("twin", twin(weights=weights, seed=seed)))

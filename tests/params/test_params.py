@@ -36,9 +36,9 @@ def empty_grid() -> dict:
         "labels": [],
         "recognition": {"models": [], "constructions": {}},
         "scenarios": {"models": [], "constructions": []},
-        "pairs": {"models": [], "constructions": []},
+        "pairs": {"models": [], "llms": [], "constructions": []},
         "prompts": {"llms": [], "models": [], "constructions": []},
-        "benchmarks": {"models": [], "benchmarks": []},
+        "benchmarks": {"models": [], "llms": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
     }
 
@@ -53,13 +53,19 @@ def test_every_preset_is_complete(preset):
 
 def test_the_preset_of_pairs_has_one_line_of_work_and_only_its_sections():
     params = load_params(ROOT / "presets" / "pairs.yaml", ROOT / "constructions")
-    assert params.lines.model_dump() == {"recognition": [], "scenarios": [], "pairs": ["all"], "prompts": []}
+    assert params.lines.model_dump() == {
+        "recognition": [],
+        "scenarios": [],
+        "pairs": ["all"],
+        "prompts": [],
+        "series": [],
+    }
     assert params.grid.pairs.models == ["mini-mlm", "mini-clm"]
     absent = [name for name in type(params).model_fields if getattr(params, name) is None]
     assert absent == [
         *("benchmarks", "llms", "corpora", "generate_sentences", "mine_sentences", "label_sentences"),
         *("build_recognition", "build_scenarios", "build_prompts", "write_frames", "extract_features", "tune_probes"),
-        *("fit_probes", "fill_scenarios", "score_answers", "judge_answers"),
+        *("fit_probes", "fill_scenarios", "ask_pairs", "score_answers", "judge_answers"),
     ]
 
 
@@ -67,7 +73,9 @@ def test_every_part_of_the_grid_may_be_empty(tmp_path):
     def change(params):
         params.clear()
         params.update(
-            seed=1, lines={line: [] for line in ("recognition", "scenarios", "pairs", "prompts")}, grid=empty_grid()
+            seed=1,
+            lines={line: [] for line in ("recognition", "scenarios", "pairs", "prompts", "series")},
+            grid=empty_grid(),
         )
 
     assert load_changed(tmp_path, change).models is None
@@ -193,8 +201,29 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             "shots has 1 of ['a', 'b'] more than",
         ),
         (lambda p: p["grid"]["prompts"].update(llms=["mokc"]), "'mokc' is not in llms; did you mean 'mock'?"),
+        (lambda p: p["grid"]["pairs"].update(llms=["mokc"]), "grid.pairs.llms[0]: 'mokc' is not in llms; did you mean"),
         (
-            lambda p: p["grid"].update(benchmarks={"models": ["mini-clm"], "benchmarks": ["blmp"]}),
+            lambda p: (p["llms"].update({"mini-clm": p["llms"]["mock"]}), p["grid"]["pairs"].update(llms=["mini-clm"])),
+            "grid.pairs.llms[0]: 'mini-clm' is a model in grid.pairs.models too, and tables tell models by their names",
+        ),
+        (
+            lambda p: (p["llms"].update(shorter=p["llms"]["mock"]), p["grid"]["pairs"].update(llms=["shorter"])),
+            "grid.pairs.llms[0]: 'shorter' is a model in grid.pairs.models too",
+        ),
+        (
+            lambda p: (p.pop("ask_pairs"), p["grid"]["pairs"].update(llms=["mock"])),
+            "ask_pairs: missing; grid.pairs.llms cannot run without this section",
+        ),
+        (
+            lambda p: p["ask_pairs"].update(pairs_per_construction=0),
+            "ask_pairs.pairs_per_construction: 0 is not allowed",
+        ),
+        (
+            lambda p: p["grid"].update(benchmarks={"models": [], "llms": ["mock"], "benchmarks": []}),
+            "grid.benchmarks.benchmarks: must not be empty, since models or llms is not; name some, or empty both",
+        ),
+        (
+            lambda p: p["grid"].update(benchmarks={"models": ["mini-clm"], "llms": [], "benchmarks": ["blmp"]}),
             "grid.benchmarks.benchmarks[0]: 'blmp' is not in benchmarks; did you mean 'blimp'?",
         ),
         (
@@ -221,6 +250,21 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             lambda p: p["grid"].update(scenarios={"models": [], "constructions": []}),
             "lines.scenarios: is [all], but grid.scenarios is empty; name models and constructions there, or write []",
         ),
+        (
+            lambda p: (p["lines"].update(series=["all"]), p.update(series={})),
+            "lines.series: is [all], but there are no series; name some in the section series, or write []",
+        ),
+        (
+            lambda p: (p["lines"].update(series=["all"]), p.pop("benchmarks")),
+            "benchmarks: missing; lines.series cannot run without this section, which may be {}",
+        ),
+        (
+            lambda p: (
+                p["lines"].update(series=["all"]),
+                p["grid"]["benchmarks"].update(models=["tiny-clm-step-002511"], benchmarks=["blimp"]),
+            ),
+            "series.tiny-clm-training.models.tiny-clm-step-000050: is not in grid.benchmarks.models, which has others",
+        ),
         (lambda p: p["lines"].update(pairs=["let-alone"]), "lines.pairs[0]: 'let-alone' is not allowed"),
         (lambda p: p["lines"].update(recogniton=["all"]), "lines.recogniton: unknown key; did you mean 'recognition'?"),
         (
@@ -238,6 +282,15 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
 )
 def test_what_contradicts_itself_is_refused(tmp_path, change, message):
     assert any(message in fault for fault in faults_of(tmp_path, change))
+
+
+@pytest.mark.parametrize("asked", [[], ["mini-clm"]])
+def test_series_may_be_drawn_where_no_benchmark_has_a_model_of_them(tmp_path, asked):
+    def change(params):
+        params["lines"].update(series=["all"])
+        params["grid"]["benchmarks"].update(models=asked, benchmarks=["blimp"] if asked else [])
+
+    assert load_changed(tmp_path, change).lines.series == ["all"]
 
 
 def test_a_section_that_nothing_needs_may_be_absent(tmp_path):

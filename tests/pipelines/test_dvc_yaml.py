@@ -103,7 +103,9 @@ def sections() -> dict[str, type]:
 @pytest.mark.parametrize("section", sections())
 def test_every_parameter_that_decides_on_numbers_is_tracked_and_no_other(section):
     leaves = {f"{section}.{name}" for name in sections()[section].model_fields if name not in WHERE}
-    tracked = {name for name in definition(STAGE_OF.get(section, section))["params"] if re.match(rf"{section}(\.|$)", name)}
+    tracked = {
+        name for name in definition(STAGE_OF.get(section, section))["params"] if re.match(rf"{section}(\.|$)", name)
+    }
     assert tracked in ({section}, leaves)
 
 

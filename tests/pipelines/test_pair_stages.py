@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,13 @@ def test_the_report_puts_the_judged_pairs_of_all_models_side_by_side(folder):
             pd.testing.assert_frame_equal(own, one.runs[0].tables[name], check_dtype=False)
     assert "this run" in set(outcome.tables["tables/beside_published"]["source"])
     assert {"figures/meaning_by_variant", "figures/pseudowords", "figures/series_training"} <= set(outcome.figures)
+    assert "figures/series_training_biases" in outcome.figures
+    along = outcome.tables["tables/series_biases"]
+    of_all, toy = (
+        along[along["construction"] == name].drop(columns="construction").reset_index(drop=True)
+        for name in ("all pairs of meaning", "toy")
+    )
+    pd.testing.assert_frame_equal(of_all, toy)  # the only construction
     assert "figures/form" not in outcome.figures
 
 
@@ -218,6 +226,50 @@ def test_the_report_of_a_benchmark_has_every_model_in_every_group(folder):
     assert overall == {model: one.headline["accuracy"] for model, one in judged.items()}
     assert list(outcome.figures) == ["figures/accuracy", "figures/series_training"]
     assert {run.construction for run in outcome.runs} == {"all", "agreement", "tense_past"}
+
+
+def test_the_report_of_a_benchmark_has_the_accuracies_by_every_score(folder):
+    judged = judge_own()
+    table = run_script("report_benchmarks", "report", {"benchmark": "own"}).tables["tables/scores"]
+    assert list(table.columns[:5]) == ["model", "group", "scheme", "score", "accuracy"]
+    overall = table[table["group"] == "all"].set_index(["model", "score"])["accuracy"].to_dict()
+    scores = ("sum", "per_token", "per_character")
+    assert overall == {(m, name): judged[m].runs[0].metrics[f"score.{name}"] for m in MODELS for name in scores}
+    decided = table[table["score"] == "sum"].drop(columns=["scheme", "score"]).reset_index(drop=True)
+    accuracy = run_script("report_benchmarks", "report", {"benchmark": "own"}).tables["accuracy"]
+    pd.testing.assert_frame_equal(decided, accuracy)
+
+
+def test_series_are_drawn_on_the_pairs_and_on_the_benchmarks_side_by_side(folder, blind):
+    members = {slug: one for slug, one in blind["blind"].members.items() if isinstance(one, Rule)}
+    rules = {"blind": Panel(kind="blind", members=members)}
+    judged, of_others = judge_toy(), judge_own()
+    for stage, item in (("pairs", {}), ("benchmarks", {"benchmark": "own"})):
+        run_script(f"score_{stage}", "measure", {"model": "blind"} | item, more=rules)
+        run_script(f"judge_{stage}", "judge", {"model": "blind"} | item, more=rules)
+    outcome = run_script("report_series", "report", {}, more=rules)
+    accuracy = outcome.tables["accuracy"]
+    overall = accuracy[accuracy["group"].isin(["all pairs of meaning", "all"])].set_index(["source", "model"])
+    assert overall["accuracy"].to_dict() == {
+        **{("own pairs", model): one.headline["meaning"]["accuracy"] for model, one in judged.items()},
+        **{("own", model): one.headline["accuracy"] for model, one in of_others.items()},
+    }
+    assert overall["quantity"].unique().tolist() == [1e3, 2e6]
+    [figure] = outcome.figures.values()
+    groups = ["all", "agreement, one", "agreement, many", "tense/past, one"]
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["all pairs of meaning", "toy", *(f"own: {group}" for group in groups)]
+    best = outcome.tables["tables/best_blind"].set_index(["source", "group"])["model"]
+    assert best["own pairs", "toy"] == "first-mentioned"
+    assert set(best) <= set(members)
+
+
+def test_a_model_of_a_series_that_was_not_judged_is_named_before_anything_is_drawn(folder):
+    judge_toy()
+    judge_own()
+    shutil.rmtree("data/judge_benchmarks/late")
+    with pytest.raises(DataError, match="data/judge_benchmarks/late/own is missing; `dvc repro` makes it"):
+        run_script("report_series", "report", {})
 
 
 @pytest.mark.parametrize("score", ["given_context", "pmi"])

@@ -278,16 +278,16 @@ def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
     empty = {"models": [], "constructions": []}
     kept = {
         "seed": 1,
-        "lines": {"recognition": [], "scenarios": [], "pairs": ["all"], "prompts": []},
+        "lines": {"recognition": [], "scenarios": [], "pairs": ["all"], "prompts": [], "series": []},
         "grid": {
             "sentences": [],
             "mining": {},
             "labels": [],
             "recognition": {"models": [], "constructions": {}},
             "scenarios": empty,
-            "pairs": {"models": ["mlm"], "constructions": ["toy"]},
+            "pairs": {"models": ["mlm"], "llms": [], "constructions": ["toy"]},
             "prompts": empty | {"llms": []},
-            "benchmarks": {"models": [], "benchmarks": []},
+            "benchmarks": {"models": [], "llms": [], "benchmarks": []},
             "frames": {"llms": [], "constructions": []},
         },
         "series": {},
@@ -318,7 +318,7 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
 
     def ask(params):
         params["benchmarks"] = {"toy-blimp": benchmark}
-        params["grid"]["benchmarks"] = {"models": ["mlm", "clm"], "benchmarks": ["toy-blimp"]}
+        params["grid"]["benchmarks"] = {"models": ["mlm", "clm"], "llms": [], "benchmarks": ["toy-blimp"]}
         params["series"] = {"both": {"axis": "parameters", "models": {"mlm": 1e3, "clm": 1e4}}}
 
     change(project, ask)

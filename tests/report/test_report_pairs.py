@@ -130,6 +130,7 @@ def figures_of(left=("a", "b", "words"), series=None, people=False, **changed):
     }
     best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
     tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    tables["series_biases"] = pd.DataFrame(columns=["series", "construction"])
     people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
     return pair_figures(tables, best, "per_token", MEMBERS, series or {}, people)
 

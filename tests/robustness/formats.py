@@ -29,7 +29,12 @@ from cxprobe.constructions import (
     read_labels,
 )
 from cxprobe.make.pairs import read_aann, read_blimp, read_paired_focus, read_pairs
-from cxprobe.make.prompting import load_continuations, load_inference_prompts, load_reasoning_prompts
+from cxprobe.make.prompting import (
+    load_continuations,
+    load_inference_prompts,
+    load_preference_prompts,
+    load_reasoning_prompts,
+)
 from cxprobe.make.prompting.templates import read_prompts
 from cxprobe.make.prompting.writing import WritingPrompts
 from cxprobe.make.sentences import load_grammars
@@ -115,6 +120,7 @@ FORMATS = {
             ("inference", load_inference_prompts),
             ("reasoning", load_reasoning_prompts),
             ("continuations", load_continuations),
+            ("preferences", load_preference_prompts),
             ("frames", lambda folder: read_prompts(WritingPrompts, folder / "frames.yaml")),
         )
     },

@@ -112,7 +112,7 @@ def ask_for_everything(params: dict) -> None:
     """Let every script of the pipeline have a stage, and search for the regularisation of probes."""
     params["benchmarks"] = {"toy-blimp": BENCHMARK}
     grid = params["grid"]
-    grid["benchmarks"] = {"models": ["clm"], "benchmarks": ["toy-blimp"]}
+    grid["benchmarks"] = {"models": ["clm"], "llms": [], "benchmarks": ["toy-blimp"]}
     grid["frames"] = {"llms": ["mock"], "constructions": ["toy"]}
     grid["recognition"]["models"] = ["one", "by-form"]
     params["tune_probes"].update(enabled=True, trials=2, folds=2)

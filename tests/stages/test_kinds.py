@@ -39,6 +39,8 @@ def test_a_stage_of_an_unknown_kind_is_refused_with_the_verbs_that_are_known():
         ("judge_replies", "prompts"),
         ("judge_answers", "prompts"),
         ("judge_pairs", "pairs"),
+        ("judge_pair_replies", "pairs"),
+        ("judge_benchmark_replies", "benchmarks"),
         ("judge_scenarios", "scenarios"),
         ("judge_benchmarks", "benchmarks"),
         ("report_pairs", "pairs"),

@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cxprobe.params import BuildPairs, Params, Source, Subsets
-from cxprobe.planning import Counts, Facts, Made, Questions, Texts, Training, texts_of
+from cxprobe.planning import BenchmarkSize, Counts, Facts, Made, Questions, Texts, Training, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,8 @@ def count_data(params: Params, facts: Facts, *, imports: bool = True) -> Counts:
     made: list[Made] = []
     notes: list[str] = []
     sentences, training = _count_recognition(params, made, notes, imports)
-    pairs, ends = _count_pairs(params, made, notes)
+    pairs, ends, choices = _count_pairs(params, made, notes)
+    benchmarks, choices_of_others = _count_benchmarks(params, facts, made, notes, imports)
     questions, answers = _count_prompts(params, facts, made, notes, imports)
     counts = Counts(
         sentences=sentences,
@@ -37,8 +38,8 @@ def count_data(params: Params, facts: Facts, *, imports: bool = True) -> Counts:
         pairs=pairs,
         ends=ends,
         answers=answers,
-        questions=questions | _count_frames(params),
-        benchmarks=_count_benchmarks(params, facts, made, notes, imports),
+        questions=questions | choices | choices_of_others | _count_frames(params),
+        benchmarks=benchmarks,
     )
     _note_mining(params, made, notes)
     return Counts(**{**vars(counts), "made": tuple(made), "notes": tuple(dict.fromkeys(notes))})
@@ -171,14 +172,16 @@ def _count_scenarios(params: Params, made: list[Made]) -> Texts | None:
     return texts_of(asked) if asked else None
 
 
-def _count_pairs(params: Params, made: list[Made], notes: list[str]) -> tuple[Texts | None, Texts | None]:
-    """Return the texts of all pairs, and their second sentences alone, which are scored too."""
+def _count_pairs(
+    params: Params, made: list[Made], notes: list[str]
+) -> tuple[Texts | None, Texts | None, dict[str, Questions]]:
+    """Return the texts of all pairs, their second sentences alone, which are scored too, and what is asked in words."""
     from cxprobe.constructions import load_pairs, load_people
     from cxprobe.make.pairs import build_pairs
 
     names = params.grid.pairs.constructions
     if not names:
-        return None, None
+        return None, None, {}
     settings: BuildPairs = params.build_pairs
     if settings.pseudowords == "wuggy":
         settings = settings.model_copy(update={"pseudowords": "random"})
@@ -186,41 +189,76 @@ def _count_pairs(params: Params, made: list[Made], notes: list[str]) -> tuple[Te
     people = load_people()
     whole: dict[str, None] = {}
     ends: dict[str, None] = {}
+    asked: list[int] = []
     for name in names:
         pairs = build_pairs(name, load_pairs(name, people), people, settings, params.seed).pairs
         made.append(Made("build_pairs", f"pairs of {name}", len(pairs), False))
+        asked += _choices(params, pairs, ["construction", "words"]) if params.grid.pairs.llms else []
         for side in ("good", "bad"):
             whole |= dict.fromkeys(pairs["context"] + pairs[side])
             ends |= dict.fromkeys(pairs.loc[pairs["context"] != "", side].str.lstrip())
-    return texts_of(whole | ends), texts_of(ends)
+    return texts_of(whole | ends), texts_of(ends), _as_questions("ask_pairs", asked)
+
+
+def _choices(params: Params, pairs: "pd.DataFrame", by: list[str]) -> list[int]:
+    """Return the lengths of the questions that show the two texts of pairs."""
+    from cxprobe.make.prompting import draw_pairs, load_preference_prompts, preference_questions
+
+    settings = params.ask_pairs
+    drawn = draw_pairs(pairs, by, settings.pairs_per_construction, params.seed)
+    questions = preference_questions(drawn, settings.prompt, load_preference_prompts())
+    return [len(text) for text in questions["question"]]
+
+
+def _as_questions(stage: str, lengths: list[int], *, about: bool = False) -> dict[str, Questions]:
+    import numpy as np
+
+    return {stage: Questions(Texts(np.array(lengths, dtype=np.int64), about=about), 0.0)} if lengths else {}
 
 
 def _count_benchmarks(
     params: Params, facts: Facts, made: list[Made], notes: list[str], imports: bool
-) -> dict[str, Texts]:
+) -> tuple[dict[str, Texts], dict[str, Questions]]:
+    """Return the texts of the pairs of each benchmark, and what is asked about all of them in words."""
     import numpy as np
 
-    from cxprobe.make.pairs import read_benchmark
+    from cxprobe.make.pairs import pair_table, read_benchmark
     from cxprobe.storage import DATA
 
     found: dict[str, Texts] = {}
+    asked: list[int] = []
+    llms = params.grid.benchmarks.llms
     for slug in params.grid.benchmarks.benchmarks:
         folder, known = DATA / "raw" / slug, facts.benchmarks.get(slug)
         if imports and folder.is_dir():
             pairs = read_benchmark(folder, params.benchmarks[slug], params.seed)
             texts = dict.fromkeys(pair.context + end for pair in pairs for end in (pair.good, pair.bad))
             found[slug], number, about = texts_of(texts), len(pairs), False
+            asked += _choices(params, pair_table(pairs), params.benchmarks[slug].by) if llms else []
         elif known is not None:
             notes.append(f"{slug}: data/raw/{slug} is not there, so its size is that of docs/plan.yaml")
             found[slug] = Texts(np.full(2 * known.pairs, known.characters, dtype=np.int64), about=True)
             number, about = known.pairs, True
+            asked += _choices_of(known, params) if llms else []
+            if llms and params.ask_pairs.pairs_per_construction is not None:
+                notes.append(f"{slug}: its groups are not known, so the requests are those about all its pairs")
         else:
             notes.append(
                 f"{slug}: not counted, since data/raw/{slug} is not there and docs/plan.yaml has no size of it"
             )
             continue
         made.append(Made("build_benchmarks", f"pairs of {slug}", number, about))
-    return found
+    estimated = any(one.about for one in found.values())
+    return found, _as_questions("ask_benchmarks", asked, about=estimated)
+
+
+def _choices_of(known: BenchmarkSize, params: Params) -> list[int]:
+    """Return the lengths of the questions about a benchmark that is not there, as if all its pairs were asked about."""
+    import pandas as pd
+
+    texts = {"context": "", "good": "x" * known.characters, "bad": "y" * known.characters}
+    one = pd.DataFrame([{"id": "", "item": "", "group": "", **texts}])
+    return _choices(params, one, ["group"]) * known.pairs
 
 
 def _count_prompts(

@@ -37,6 +37,7 @@ from cxprobe.make.prompting import (
     PROMPTS_FOLDER,
     Continuations,
     InferencePrompts,
+    PreferencePrompts,
     ReasoningPrompts,
     build_choices,
     build_questions,
@@ -44,6 +45,7 @@ from cxprobe.make.prompting import (
     load_inference_prompts,
     load_material,
     load_pool,
+    load_preference_prompts,
     load_reasoning_prompts,
     material_files,
     require_sentences,
@@ -117,6 +119,7 @@ class Prompts(NamedTuple):
     reasoning: ReasoningPrompts | None
     continuations: Continuations | None
     writing: WritingPrompts | None
+    preferences: PreferencePrompts | None
 
 
 def find_faults() -> list[str]:
@@ -144,21 +147,26 @@ def find_faults() -> list[str]:
             if not unknown:
                 _check_questions(params, prompts, faults)
         _check_frames(params, prompts, people, faults)
+        if params.ask_pairs is not None and prompts.preferences is not None:
+            _check_prompt("ask_pairs", params.ask_pairs.prompt, prompts.preferences.prompts, faults)
     return sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
 
 
 def _read_prompts(params: Params | None, faults: Faults) -> Prompts:
     """Read the files of prompts; one that nothing needs may be absent."""
 
-    def read(file: str, load: Callable[[], T], part: str) -> T | None:
-        needed = params is None or bool(_names(params, f"{part}.constructions"))
+    def read(file: str, load: Callable[[], T], *parts: str) -> T | None:
+        needed = params is None or any(_names(params, part) for part in parts)
         return faults.attempt(load) if needed or _is_there(PROMPTS_FOLDER / file) else None
 
     return Prompts(
-        read("inference.yaml", load_inference_prompts, "prompts"),
-        read("reasoning.yaml", load_reasoning_prompts, "prompts"),
-        read("continuations.yaml", load_continuations, "prompts"),
-        read("frames.yaml", lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"), "frames"),
+        read("inference.yaml", load_inference_prompts, "prompts.constructions"),
+        read("reasoning.yaml", load_reasoning_prompts, "prompts.constructions"),
+        read("continuations.yaml", load_continuations, "prompts.constructions"),
+        read(
+            "frames.yaml", lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"), "frames.constructions"
+        ),
+        read("preferences.yaml", load_preference_prompts, "pairs.llms", "benchmarks.llms"),
     )
 
 
@@ -237,7 +245,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _names(params: Params, part: str) -> Collection[str]:
-    """Return the constructions that a part of the grid names."""
+    """Return what a part of the grid names."""
     names: Any = params.grid
     for key in part.split("."):
         names = getattr(names, key)
@@ -283,14 +291,16 @@ def _check_questions(params: Params, prompts: Prompts, faults: Faults) -> None:
 def _check_frames(params: Params, prompts: Prompts, people: People | None, faults: Faults) -> None:
     """Check what write_frames needs: a prompt, and pairs that the filters can ask about."""
     if params.write_frames is not None and prompts.writing is not None:
-        name, known = params.write_frames.prompt, prompts.writing.prompts
-        if name not in known:
-            hint = suggest(name, list(known))
-            faults.lines.append(f"{PARAMS_FILE}: write_frames.prompt: prompt '{name}' is unknown{hint}")
+        _check_prompt("write_frames", params.write_frames.prompt, prompts.writing.prompts, faults)
     for name in params.grid.frames.constructions:
         if people and (pairs := faults.attempt(load_pairs, name, people)):
             contexts = [variant.context for variant in pairs.variants.values()]
             faults.attempt(require_sentences, name, pairs.tests, contexts, place=f"{PARAMS_FILE}: grid.frames: ")
+
+
+def _check_prompt(section: str, name: str, known: Collection[str], faults: Faults) -> None:
+    if name not in known:
+        faults.lines.append(f"{PARAMS_FILE}: {section}.prompt: prompt '{name}' is unknown{suggest(name, list(known))}")
 
 
 def _pairs_alone(path: Path) -> PairsFile:

@@ -1,10 +1,11 @@
 """Judging: from the raw answers of one model to the rates of its right decisions; pure functions, no model is loaded.
 
 Each line of work has a module: `recognition` (predictions of probes), `pairs` (margins of minimal pairs, from the
-token scores that `scores` turns into scores of texts; `benchmarks` does the same for pairs of others), `scenarios`
-(decisions between two candidates, which `calibration` corrects), and `prompts` (answers by reply, judged in `replies`,
-or by likelihood, judged in `answers`). `balance` finds cells of pairs in which one answer is always right, and
-`comparisons` holds models against each other and against the best of the blind.
+token scores that `scores` turns into scores of texts; `benchmarks` does the same for pairs of others, and `asked` for
+replies of models that are shown both texts), `scenarios` (decisions between two candidates, which `calibration`
+corrects), and `prompts` (answers by reply, judged in `replies`, or by likelihood, judged in `answers`). `balance` finds
+cells of pairs in which one answer is always right, and `comparisons` holds models against each other and against the
+best of the blind.
 All return tables with one row per item, which say what was right, and tables and metrics of rates with their n and 95 %
 interval, which `cxprobe.stats` estimates.
 """
@@ -22,8 +23,23 @@ from cxprobe.judge.answers import (
     score_answers,
     sum_up_answers,
 )
+from cxprobe.judge.asked import (
+    AskedPairs,
+    asked_headline,
+    asked_metrics,
+    asked_rates,
+    asked_settings,
+    judge_asked_benchmark,
+    judge_asked_pairs,
+)
 from cxprobe.judge.balance import unbalanced_cells
-from cxprobe.judge.benchmarks import benchmark_rates, construction_of, judge_benchmark, with_groups
+from cxprobe.judge.benchmarks import (
+    benchmark_rates,
+    benchmark_scores,
+    construction_of,
+    judge_benchmark,
+    with_groups,
+)
 from cxprobe.judge.calibration import calibrate
 from cxprobe.judge.comparisons import best_blind, compare_models
 from cxprobe.judge.decisions import decide, flip
@@ -32,6 +48,7 @@ from cxprobe.judge.pairs import (
     accuracy_by_group,
     accuracy_metrics,
     best_blind_pairs,
+    biases_of_all,
     judge_pairs,
     pair_metrics,
     pair_tables,
@@ -65,7 +82,14 @@ from cxprobe.judge.recognition import (
     panel_headline,
     recognition_headline,
 )
-from cxprobe.judge.replies import REPLY, JudgedReply, judge_inference, judge_reasoning, judge_reply_table
+from cxprobe.judge.replies import (
+    REPLY,
+    JudgedReply,
+    judge_inference,
+    judge_preference,
+    judge_reasoning,
+    judge_reply_table,
+)
 from cxprobe.judge.scenarios import (
     UNCALIBRATED,
     decide_tests,
@@ -81,6 +105,7 @@ __all__ = [
     "REPLY",
     "RULE",
     "UNCALIBRATED",
+    "AskedPairs",
     "Credited",
     "JudgedAnswers",
     "JudgedPairs",
@@ -91,11 +116,17 @@ __all__ = [
     "accuracy_by_template",
     "accuracy_metrics",
     "answers_headline",
+    "asked_headline",
+    "asked_metrics",
+    "asked_rates",
+    "asked_settings",
     "benchmark_rates",
+    "benchmark_scores",
     "best_blind",
     "best_blind_answers",
     "best_blind_pairs",
     "best_constant",
+    "biases_of_all",
     "calibrate",
     "compare_answers",
     "compare_models",
@@ -107,6 +138,8 @@ __all__ = [
     "decide_tests",
     "flip",
     "flips_from_base",
+    "judge_asked_benchmark",
+    "judge_asked_pairs",
     "judge_benchmark",
     "judge_benchmark_answers",
     "judge_blind_answers",
@@ -115,6 +148,7 @@ __all__ = [
     "judge_likelihoods",
     "judge_pair_answers",
     "judge_pairs",
+    "judge_preference",
     "judge_preferences",
     "judge_reasoning",
     "judge_recognition",

@@ -52,6 +52,19 @@ def benchmark_rates(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return with_tie_rate(rate_by(with_groups(items, by), "accuracy", ["group"]))
 
 
+def benchmark_scores(scores: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the accuracy by every scheme and score, over all judged pairs and in each group.
+
+    Args:
+        scores: `cxprobe.judge.JudgedPairs.scores` of a benchmark.
+        by: The columns that make the groups, see `benchmark_rates`.
+
+    Returns:
+        group, scheme, score, accuracy, low, high, n, ties and tie_rate.
+    """
+    return with_tie_rate(rate_by(with_groups(scores, by), "accuracy", ["group", "scheme", "score"]))
+
+
 def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return judged pairs with a column group, twice: as "all", then each with the name of its group.
 

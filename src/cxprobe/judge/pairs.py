@@ -181,7 +181,7 @@ def pair_metrics(judged: JudgedPairs) -> dict[str, float]:
     metrics = accuracy_metrics(real.items)
     if cells := len(unbalanced_rates(real.items)):
         metrics["unbalanced_cells"] = cells
-    for bias in biases_of(_of_balanced_constructions(real.items), ["tests"]).to_dict("records"):
+    for bias in biases_of_all(real.items, ["tests"]).to_dict("records"):
         way = bias["compares"]
         metrics |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
         if way == "order":
@@ -250,14 +250,31 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The rows of `bias_by` with the column compares: "order" for bias (i), from constructions that have a switched
-        form; "variant" for bias (ii), from those that have two variants of the published design.
+        form; "variant" for bias (ii), from those that have two variants of the published design. Items of which only
+        one way was decided are left out, see `cxprobe.judge.asked`.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
     parts = []
     for column, own in (("order", meaning), ("variant", meaning[meaning["origin"] == "paper"])):
         two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
-        parts.append(bias_by(two_ways, column, by).assign(compares=column))
+        parts.append(bias_by(_decided_both_ways(two_ways, column, by), column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)
+
+
+def _decided_both_ways(items: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the pairs whose items were decided in both ways; of a model that replies in words some may not be."""
+    keys = [*by, "item", *(name for name in MEMBERS if name != column)]
+    return items[items.groupby(keys)[column].transform("nunique") == 2]
+
+
+def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type")) -> pd.DataFrame:
+    """Return `biases_of` all constructions together: of several, those whose cells are all balanced.
+
+    Args:
+        items: Judged pairs of one construction or of several.
+        by: The columns that make the groups.
+    """
+    return biases_of(_of_balanced_constructions(items[items["words"] == "real"]), by)
 
 
 def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:

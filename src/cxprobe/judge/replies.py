@@ -1,5 +1,6 @@
 """Replies in words: what a model answered, and whether that is right. Nothing is guessed."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -15,6 +16,8 @@ REPLY = "reply"  # how a model was asked that answers in words; for other models
 # The answers that a model may give, each with the words that may stand for it or with it.
 _INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
 _REASONING: Mapping[str, str] = {"A": "", "B": "", "C": ""}
+# A reply that is a letter and ASCII punctuation: it says the same whatever the options are.
+_LETTER_ALONE = re.compile(r"[!-/:-@\[-`{-~]*[A-Za-z][!-/:-@\[-`{-~]*")
 OPTION_COLUMNS: Mapping[str, str] = {"A": "option_a", "B": "option_b", "C": "option_c"}  # of questions
 
 
@@ -92,6 +95,20 @@ def judge_reasoning(
             open; None if it is not known.
     """
     return _judge(reply, gold, options or _REASONING, chain_of_thought=chain_of_thought)
+
+
+def judge_preference(reply: str | None, gold: str, options: Mapping[str, str]) -> JudgedReply:
+    """Judge a reply to the question which of two texts is the likelier, as `judge_reasoning` does.
+
+    Args:
+        reply: The whole reply, or None if there is none because the request failed.
+        gold: The letter of the right text, "A" or "B".
+        options: Letter -> the text that was shown with it.
+    """
+    stripped = "" if reply is None else reply.strip()
+    if _LETTER_ALONE.fullmatch(stripped) and all(len(text.split()) > 1 for text in options.values()):
+        options = dict.fromkeys(options, "")  # what is read by other texts takes the time to compile patterns for them
+    return _judge(reply, gold, options, chain_of_thought=False)
 
 
 def _judge_row(row: "pd.Series[str]") -> JudgedReply:

@@ -7,8 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from cxprobe.errors import ModelError
 from cxprobe.params import Llm
+from cxprobe.progress import progress
 from cxprobe.secrets import blot, blot_all, blot_error
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
@@ -56,6 +59,13 @@ class Demand(NamedTuple):
     requests: int
     input_tokens: int
     output_tokens: int
+
+    def __str__(self) -> str:
+        """Return what is said before the first request."""
+        return (
+            f"{self.requests:,} requests at most, about {self.input_tokens:,} input tokens and at most "
+            f"{self.output_tokens:,} output tokens; questions that an earlier run has put are not asked again"
+        )
 
 
 def demand(questions: Sequence[Question], llm: Llm) -> Demand:
@@ -145,6 +155,36 @@ def _failing_without_reply(generate: Callable[..., Awaitable[Any]]) -> Callable[
         return result
 
     return asked
+
+
+def questions_of(table: pd.DataFrame) -> list[Question]:
+    """Return the questions of a table with the columns id and question."""
+    return [Question(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
+
+
+def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+    """Put questions to a model, with a progress bar, and return the replies as a table.
+
+    Args:
+        questions: See `put_questions`.
+        llm: The model.
+        scratch: See `put_questions`.
+        what: Names the work for whoever waits: the stage, the model and what it is asked about.
+
+    Returns:
+        One row a question, in their order: id; reply, "" if there is none; failed, whether there is none; and error,
+        why, or "".
+
+    Raises:
+        ModelError: See `open_llm` and `put_questions`.
+    """
+    model = open_llm(llm)
+    with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
+        replies = put_questions(questions, llm, model, scratch, shown.update)
+    return pd.DataFrame(
+        [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies],
+        columns=["id", "reply", "failed", "error"],
+    )
 
 
 def put_questions(

@@ -36,7 +36,7 @@ from cxprobe.params.models import (
     members_of,
 )
 from cxprobe.params.names import AnswerScore, SchemeName, ScoreName, Source
-from cxprobe.params.pairs import Benchmark, BuildPairs, JudgePairs, PerCell, ScorePairs
+from cxprobe.params.pairs import AskPairs, Benchmark, BuildPairs, JudgePairs, PerCell, ScorePairs
 from cxprobe.params.project import CONSTRUCTIONS_FOLDER, PARAMS_FILE, Params, load_params, schema_text
 from cxprobe.params.prompts import (
     DIAGNOSTIC_VERDICTS,
@@ -70,6 +70,7 @@ __all__ = [
     "OWN",
     "PARAMS_FILE",
     "AnswerScore",
+    "AskPairs",
     "Benchmark",
     "BlindModel",
     "BuildPairs",

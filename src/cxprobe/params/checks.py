@@ -28,19 +28,21 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     ),
     "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios", "cards"),
     "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs", "cards"),
+    "pairs.llms": ("llms", "ask_pairs"),
     "prompts": ("series", "build_prompts", "judge_answers", "cards"),
     "prompts.llms": ("llms",),
     "prompts.models": ("models", "precision", "score_answers"),
     "benchmarks": ("models", "series", "benchmarks", "precision", "score_pairs", "judge_pairs", "cards"),
+    "benchmarks.llms": ("llms", "ask_pairs"),
     "frames": ("llms", "write_frames"),
 }
 # A line of work -> what of its part of the grid is run, and over what.
 _CROSSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "recognition": (("models",), "constructions"),
     "scenarios": (("models",), "constructions"),
-    "pairs": (("models",), "constructions"),
+    "pairs": (("models", "llms"), "constructions"),
     "prompts": (("llms", "models"), "constructions"),
-    "benchmarks": (("models",), "benchmarks"),
+    "benchmarks": (("models", "llms"), "benchmarks"),
     "frames": (("llms",), "constructions"),
 }
 
@@ -117,7 +119,7 @@ def _nothing_runs_over_nothing(grid: Grid) -> Iterator[str]:
 
 
 def _lines_agree_with_the_grid(lines: Lines, grid: Grid) -> Iterator[str]:
-    for line in Lines.model_fields:
+    for line in (name for name in Lines.model_fields if name in Grid.model_fields):
         runs, filled = bool(getattr(lines, line)), _runs(grid, line)
         if runs and not filled:
             yield f"lines.{line}: is [all], but grid.{line} is empty; name models and constructions there, or write []"
@@ -182,11 +184,41 @@ def _members_have_names_of_their_own(models: Mapping[str, Model] | None) -> Iter
             owners[name] = place
 
 
+def _asked_models_have_names_of_their_own(grid: Grid, models: Mapping[str, Model] | None) -> Iterator[str]:
+    """Check that no table of pairs has a model that is asked and one that is scored under the same name."""
+    for part, own in (("pairs", grid.pairs), ("benchmarks", grid.benchmarks)):
+        entries = {slug: (models or {}).get(slug) for slug in own.models}
+        taken = {*entries, *(name for one in entries.values() if isinstance(one, Panel) for name in one.members)}
+        for number, slug in enumerate(own.llms):
+            if slug in taken:
+                yield (
+                    f"grid.{part}.llms[{number}]: '{slug}' is a model in grid.{part}.models too, and tables tell "
+                    "models by their names; give the entry of llms another"
+                )
+
+
 def _series_are_measured(grid: Grid, series: Mapping[str, Series] | None) -> Iterator[str]:
     for name, one in (series or {}).items():
         for model in one.models:
             if model not in grid.pairs.models:
                 yield f"series.{name}.models.{model}: is not in grid.pairs.models; add it there"
+
+
+def _series_are_drawn(
+    lines: Lines, grid: Grid, series: Mapping[str, Series] | None, benchmarks: Mapping[str, Any] | None
+) -> Iterator[str]:
+    if lines.series and benchmarks is None and not _runs(grid, "benchmarks"):
+        yield "benchmarks: missing; lines.series cannot run without this section, which may be {}"
+    if lines.series and not series:
+        yield "lines.series: is [all], but there are no series; name some in the section series, or write []"
+    for name, one in (series or {}).items():
+        absent = [model for model in one.models if model not in grid.benchmarks.models]
+        if lines.series and len(absent) < len(one.models):
+            for model in absent:
+                yield (
+                    f"series.{name}.models.{model}: is not in grid.benchmarks.models, which has others of the series; "
+                    "add it there, take out the others, or write lines.series: []"
+                )
 
 
 def _pairs_are_scored_as_judged(score_pairs: ScorePairs | None, judge_pairs: JudgePairs | None) -> Iterator[str]:
@@ -224,7 +256,9 @@ _CHECKS: tuple[Callable[..., Iterator[str]], ...] = (
     _enough_is_generated,
     _panels_fit_their_lines,
     _members_have_names_of_their_own,
+    _asked_models_have_names_of_their_own,
     _series_are_measured,
+    _series_are_drawn,
     _pairs_are_scored_as_judged,
     _answers_are_judged_by_a_score,
 )

@@ -14,6 +14,9 @@ class Lines(Closed):
     scenarios: Distinct[Everything]
     pairs: Distinct[Everything]
     prompts: Distinct[Everything]
+    series: Distinct[Everything]
+    """Whether all series of models are drawn side by side too, on the pairs and on the benchmarks of the grid. A series
+    is drawn on a benchmark if grid.benchmarks has all of its models, and not if it has none of them."""
 
 
 class RecognitionGrid(Closed):
@@ -40,7 +43,9 @@ class PairsGrid(Closed):
     """What the minimal pairs run over."""
 
     models: Distinct[Slug]
-    """Slugs of the section models: masked or causal language models."""
+    """Slugs of the section models: masked or causal language models, whose likelihoods are compared."""
+    llms: Distinct[Slug]
+    """Slugs of the section llms, which are asked in words which text of a pair is the likelier; may be empty."""
     constructions: Distinct[Slug]
     """Folders of constructions/ that have a pairs.yaml."""
 
@@ -61,6 +66,8 @@ class BenchmarksGrid(Closed):
 
     models: Distinct[Slug]
     """Slugs of the section models: masked or causal language models."""
+    llms: Distinct[Slug]
+    """Slugs of the section llms, as in grid.pairs; may be empty."""
     benchmarks: Distinct[Slug]
     """Slugs of the section benchmarks."""
 

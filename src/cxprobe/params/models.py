@@ -157,70 +157,6 @@ LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
 """Kind of a blind model -> the lines of work that it can be asked in."""
 
 
-@dataclass(frozen=True)
-class Member:
-    """One model: a checkpoint, or a blind model of a panel.
-
-    Attributes:
-        slug: Its name in tables, figures and runs.
-        spec: What it is.
-        entry: The entry of the section models that it belongs to, which names the folders of stages: its own, or the
-            panel's.
-    """
-
-    slug: str
-    spec: ModelSpec | BlindModel
-    entry: str
-
-    @property
-    def inside(self) -> Path:
-        """Where its files are in the folder of its entry: there, or for a member of a panel in a folder of its own."""
-        return Path() if self.slug == self.entry else Path(self.slug)
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether the model cannot know the construction; a twin is no blind model."""
-        return not isinstance(self.spec, ModelSpec)
-
-    @property
-    def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
-        return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
-
-    @property
-    def label(self) -> str:
-        """Its name for figures, which says if it is blind or if its weights are not the trained ones."""
-        if self.is_blind:
-            return f"{self.slug} (blind)"
-        return self.slug if self.state == "trained" else f"{self.slug} ({self.state} weights)"
-
-
-def members_of(models: Mapping[str, Model], slugs: Iterable[str]) -> list[Member]:
-    """Return the models that some entries of the section models stand for, in their order.
-
-    Args:
-        models: The section models.
-        slugs: What a part of the grid names.
-    """
-    found = []
-    for slug in slugs:
-        entry = models[slug]
-        if isinstance(entry, Panel):
-            found += [Member(name, one, slug) for name, one in entry.members.items()]
-        else:
-            found.append(Member(slug, entry, slug))
-    return found
-
-
-class Series(Closed):
-    """Models that differ in one quantity: the checkpoints of a training, or the sizes of a family."""
-
-    axis: Literal["training_tokens", "parameters"]
-    """What the quantity is; figures have it on a logarithmic axis."""
-    models: Annotated[dict[Slug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
-    """Models of grid.pairs, each with its quantity."""
-
-
 class Llm(Closed):
     """A model that is asked in words, through inspect_ai."""
 
@@ -238,6 +174,83 @@ class Llm(Closed):
     """How often a request that failed is sent again."""
     timeout: Annotated[int, Field(ge=1)]
     """Seconds after which a request, with its retries, has failed."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model: a checkpoint, a blind model of a panel, or one that is asked in words.
+
+    Attributes:
+        slug: Its name in tables, figures and runs.
+        spec: What it is.
+        entry: The entry of the section models or llms that it belongs to, which names the folders of stages: its own,
+            or the panel's.
+    """
+
+    slug: str
+    spec: ModelSpec | BlindModel | Llm
+    entry: str
+
+    @property
+    def inside(self) -> Path:
+        """Where its files are in the folder of its entry: there, or for a member of a panel in a folder of its own."""
+        return Path() if self.slug == self.entry else Path(self.slug)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the model cannot know the construction; a twin is no blind model."""
+        return not isinstance(self.spec, ModelSpec | Llm)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the model answers in words, and not by what it finds probable."""
+        return isinstance(self.spec, Llm)
+
+    @property
+    def state(self) -> WeightsState:
+        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
+        if isinstance(self.spec, Llm):
+            return "trained"
+        return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
+
+    @property
+    def label(self) -> str:
+        """Its name for figures, which says if it is blind or asked, or if its weights are not the trained ones."""
+        if self.is_blind:
+            return f"{self.slug} (blind)"
+        if self.is_asked:
+            return f"{self.slug} (asked)"
+        return self.slug if self.state == "trained" else f"{self.slug} ({self.state} weights)"
+
+
+def members_of(
+    models: Mapping[str, Model], slugs: Iterable[str], llms: Mapping[str, Llm] | None = None, asked: Iterable[str] = ()
+) -> list[Member]:
+    """Return the models that some entries of the section models stand for, in their order, then those that are asked.
+
+    Args:
+        models: The section models.
+        slugs: What a part of the grid names.
+        llms: The section llms; None where nothing of it is named.
+        asked: What a part of the grid names of the section llms.
+    """
+    found = []
+    for slug in slugs:
+        entry = models[slug]
+        if isinstance(entry, Panel):
+            found += [Member(name, one, slug) for name, one in entry.members.items()]
+        else:
+            found.append(Member(slug, entry, slug))
+    return [*found, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
+
+
+class Series(Closed):
+    """Models that differ in one quantity: the checkpoints of a training, or the sizes of a family."""
+
+    axis: Literal["training_tokens", "parameters"]
+    """What the quantity is; figures have it on a logarithmic axis."""
+    models: Annotated[dict[Slug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
+    """Models of grid.pairs, each with its quantity."""
 
 
 class Precision(Closed):

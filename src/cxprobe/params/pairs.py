@@ -42,6 +42,16 @@ class BuildPairs(Closed):
     it has no answer; random strings alone; or null for no pairs with pseudowords."""
 
 
+class AskPairs(Closed):
+    """How instructed models are asked which text of a pair is the likelier, in ask_pairs and ask_benchmarks."""
+
+    prompt: str
+    """A name of prompts/preferences.yaml."""
+    pairs_per_construction: Annotated[int, Field(ge=1)] | None
+    """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
+    each is asked about twice. null for all."""
+
+
 class ScorePairs(Closed):
     """How the tokens of minimal pairs are scored, in score_pairs and score_benchmarks."""
 

@@ -13,7 +13,7 @@ from cxprobe.params.grid import Grid, Lines
 from cxprobe.params.mining import Corpus, MineSentences
 from cxprobe.params.models import Llm, Model, Precision, Series
 from cxprobe.params.names import Slug
-from cxprobe.params.pairs import Benchmark, BuildPairs, JudgePairs, ScorePairs
+from cxprobe.params.pairs import AskPairs, Benchmark, BuildPairs, JudgePairs, ScorePairs
 from cxprobe.params.prompts import BuildPrompts, JudgeAnswers, ScoreAnswers, WriteFrames
 from cxprobe.params.recognition import (
     BuildRecognition,
@@ -65,6 +65,7 @@ class Params(Closed):
     fit_probes: FitProbes = optional_section()
     fill_scenarios: FillScenarios = optional_section()
     score_pairs: ScorePairs = optional_section()
+    ask_pairs: AskPairs = optional_section()
     score_answers: ScoreAnswers = optional_section()
     judge_pairs: JudgePairs = optional_section()
     judge_answers: JudgeAnswers = optional_section()

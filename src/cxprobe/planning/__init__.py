@@ -5,7 +5,7 @@ data amount to is counted by the command that asks for a plan.
 """
 
 from cxprobe.planning.atlas import Atlas, Costs, Entry, faults_of_atlas, load_atlas
-from cxprobe.planning.facts import FACTS_FILE, Facts, ModelSize, load_facts, size_of, size_of_folder
+from cxprobe.planning.facts import FACTS_FILE, BenchmarkSize, Facts, ModelSize, load_facts, size_of, size_of_folder
 from cxprobe.planning.page import Cost, costs_of, page_of_plan
 from cxprobe.planning.papers_page import page_of_papers, rounded
 from cxprobe.planning.plan import Asked, Counts, Made, Measured, Plan, Questions, make_plan
@@ -16,6 +16,7 @@ __all__ = [
     "FACTS_FILE",
     "Asked",
     "Atlas",
+    "BenchmarkSize",
     "Cost",
     "Costs",
     "Counts",

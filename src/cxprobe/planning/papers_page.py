@@ -143,6 +143,8 @@ def _asked(params: Params) -> dict[str, list[str]]:
         "score_benchmarks": grid.benchmarks.models,
         "score_answers": grid.prompts.models,
         "ask_llms": grid.prompts.llms,
+        "ask_pairs": grid.pairs.llms,
+        "ask_benchmarks": grid.benchmarks.llms,
         "write_frames": grid.frames.llms,
     }
     asked: dict[str, list[str]] = {}

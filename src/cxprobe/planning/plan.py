@@ -238,7 +238,9 @@ def _fit(params: Params, counts: Counts, sizes: Mapping[str, ModelSize | None], 
 
 
 def _ask(params: Params, counts: Counts, facts: Facts) -> Iterator[Asked]:
-    asking = {"ask_llms": params.grid.prompts.llms, "write_frames": params.grid.frames.llms}
+    grid = params.grid
+    asking = {"ask_llms": grid.prompts.llms, "write_frames": grid.frames.llms}
+    asking |= {"ask_pairs": grid.pairs.llms, "ask_benchmarks": grid.benchmarks.llms}
     for stage, questions in counts.questions.items():
         for slug in asking[stage]:
             llm = params.llms[slug]

@@ -12,11 +12,13 @@ from cxprobe.report.pairs import (
     accuracies_of_meaning,
     benchmark_cards,
     benchmark_figures,
+    biases_along_series,
     comparable_pairs,
     pair_cards,
     pair_figures,
     pairs_along_series,
     pairs_beside_published,
+    pairs_in_groups,
 )
 from cxprobe.report.plots import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
 from cxprobe.report.prompts import (
@@ -45,10 +47,20 @@ from cxprobe.report.scenarios import (
     scenario_words,
     scenarios_beside_published,
 )
-from cxprobe.report.series import along_series, earlier_checkpoints, series_figures, series_runs
+from cxprobe.report.series import (
+    OWN,
+    along_series,
+    earlier_checkpoints,
+    rates_by_source,
+    series_figures,
+    series_runs,
+    side_by_side,
+    with_series,
+)
 from cxprobe.report.tables import with_blanks
 
 __all__ = [
+    "OWN",
     "PublishedResults",
     "accuracies_of_meaning",
     "accuracy_beside_published",
@@ -58,6 +70,7 @@ __all__ = [
     "along_series",
     "benchmark_cards",
     "benchmark_figures",
+    "biases_along_series",
     "card_figure",
     "card_table",
     "comparable_pairs",
@@ -74,6 +87,7 @@ __all__ = [
     "pair_figures",
     "pairs_along_series",
     "pairs_beside_published",
+    "pairs_in_groups",
     "prompt_accuracy_figure",
     "prompt_cards",
     "prompt_figures",
@@ -83,6 +97,7 @@ __all__ = [
     "published_reasoning",
     "published_spread",
     "rates_by_scenario",
+    "rates_by_source",
     "read_published_prompts",
     "read_published_rates",
     "recognition_cards",
@@ -94,7 +109,9 @@ __all__ = [
     "series_runs",
     "settings_beside_published",
     "settings_figures",
+    "side_by_side",
     "with_blanks",
     "with_published_names",
+    "with_series",
     "word_table",
 ]

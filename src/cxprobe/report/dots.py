@@ -114,20 +114,31 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figu
 
 
 def curves(
-    table: pd.DataFrame, title: str, *, x: str, panels: str, chance: float = 0.5, best: pd.DataFrame | None = None
+    table: pd.DataFrame,
+    title: str,
+    *,
+    x: str,
+    panels: str,
+    colours: str | None = None,
+    value: str = "accuracy",
+    chance: float | None = 0.5,
+    best: pd.DataFrame | None = None,
 ) -> Figure:
-    """Draw accuracy over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
+    """Draw rates over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
 
     Args:
-        table: Columns x and panels (their names), accuracy, low, high.
+        table: Columns x, panels and colours (their names), value, low, high.
         title: Of the figure.
         x: The column of the quantity, such as training tokens.
         panels: The column whose values have a panel each.
-        chance: Where a line is drawn.
+        colours: The column whose values have a curve each, with a colour and a marker; None for one curve a panel.
+        value: The column of the rates, in [0, 1].
+        chance: Where a line is drawn; None for a bias, whose best value is 0.
         best: The best blind model of each panel (`cxprobe.judge.best_blind`), drawn as a black line: the columns panels
-            and accuracy. A panel that it lacks has no such line.
+            and value. A panel that it lacks has no such line.
     """
     places = list(dict.fromkeys(table[panels]))
+    kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
     columns = min(4, len(places))
     lines = -(-len(places) // columns)
     figure = Figure(figsize=(columns * 2.4 + 0.6, lines * 2.0 + 0.9), layout="constrained")
@@ -135,14 +146,17 @@ def curves(
     for spare in grid[len(places) :]:
         spare.remove()
     for number, (axes, place) in enumerate(zip(grid, places, strict=False)):
-        own = table[table[panels] == place].sort_values(x)
-        axes.fill_between(own[x], own["low"], own["high"], color=OKABE_ITO[0], alpha=0.2, linewidth=0)
-        axes.plot(own[x], own["accuracy"], color=OKABE_ITO[0], marker="o", markersize=4)
-        axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
-        for height in [] if best is None else best.loc[best[panels] == place, "accuracy"]:
+        for kind_number, kind in enumerate(kinds):
+            of_kind = table if colours is None else table[table[colours] == kind]
+            _draw_curve(axes, of_kind[of_kind[panels] == place].sort_values(x), x, value, kind, kind_number)
+        if chance is not None:
+            axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+        for height in [] if best is None else best.loc[best[panels] == place, value]:
             axes.axhline(height, color="black", linewidth=1.2, label=BEST_BLIND)
         axes.set_xscale("log")
-        axes.tick_params(labelbottom=number + columns >= len(places))  # where there is no panel below
+        lowest = number + columns >= len(places)
+        axes.tick_params(labelbottom=lowest)
+        axes.set_xlabel(readable(x) if lowest else "")
         axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_title(readable(str(place)), fontsize=9)
@@ -151,10 +165,24 @@ def curves(
     lines_of = {
         name: line for axes in grid[: len(places)] for line, name in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(lines_of.values(), lines_of.keys(), loc="outside upper right", ncols=2, frameon=False, fontsize=8)
-    figure.supxlabel(readable(x), fontsize=10)
-    figure.supylabel("accuracy", fontsize=10)
+    figure.legend(
+        lines_of.values(),
+        lines_of.keys(),
+        loc="outside upper right" if colours is None else "outside lower center",  # two fit beside the title
+        ncols=2 if colours is None else columns + 1,
+        frameon=False,
+        fontsize=8,
+    )
+    figure.supylabel(readable(value), fontsize=10)
     return figure
+
+
+def _draw_curve(axes: Axes, own: pd.DataFrame, x: str, value: str, kind: object, number: int) -> None:
+    """Draw a curve with its band; kind is its name in the legend, None for a curve that has none."""
+    colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
+    label = None if kind is None else str(kind)
+    axes.fill_between(own[x], own["low"], own["high"], color=colour, alpha=0.2, linewidth=0)
+    axes.plot(own[x], own[value], color=colour, marker=marker, markersize=4, label=label)
 
 
 def readable(name: str) -> str:

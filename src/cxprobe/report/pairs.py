@@ -12,15 +12,18 @@ from matplotlib.figure import Figure
 from cxprobe.params import Member, Rule, Series
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import PEOPLE, dots
-from cxprobe.report.series import along_series, earlier_checkpoints, series_figures
+from cxprobe.report.series import along_series, bias_figures, earlier_checkpoints, series_figures, with_series
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by
 
-ALL = "all pairs of meaning"
+ALL, ALL_OF_FORM = "all pairs of meaning", "all pairs of form"
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 _COLUMNS = ["construction", "model", "source", "accuracy", "n"]
 _BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
+_BIAS, _CHANGED = ("bias", "low", "high"), ("changed", "changed_low", "changed_high")
+# Name -> the two ways of asking that are compared, and the columns of the value and its interval.
+_BIASES_ALONG = {"bias (i)": ("order", _BIAS), "bias (ii)": ("variant", _BIAS), "changed": ("order", _CHANGED)}
 
 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
@@ -91,6 +94,46 @@ def pairs_along_series(items: pd.DataFrame, series: Mapping[str, Series]) -> tup
     parts = balanced[balanced["words"] == "real"], _meaning(balanced).assign(construction="all")
     by_construction, overall = (along_series(part, series, "construction") for part in parts)
     return by_construction, overall
+
+
+def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
+    """Return both biases, and the share of decisions that change with the order, by noun type along every series.
+
+    Args:
+        together: The biases of all constructions together, `cxprobe.judge.biases_of_all` by model and noun_type.
+        biases: Those of each construction, as `cxprobe.judge.pair_tables` returns them.
+        series: Name -> the models, each with its quantity.
+
+    Returns:
+        series, axis, quantity, construction (`ALL` for all of them), model, noun_type, bias ("bias (i)" between the
+        orders, "bias (ii)" between the variants, or "changed" with the order), value in [0, 1], low, high and n.
+
+    Source:
+        Oba & Sugawara 2026, Figure 7.
+    """
+    both = pd.concat([together.assign(construction=ALL), biases], ignore_index=True)
+    of, rates = ["construction", "model", "noun_type"], ["value", "low", "high", "n"]
+    tables = []
+    for name, (way, columns) in _BIASES_ALONG.items():
+        own = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
+        tables.append(own.assign(bias=name)[[*of, "bias", *rates]])
+    return with_series(pd.concat(tables, ignore_index=True), series)
+
+
+def pairs_in_groups(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the judged pairs with real words in balanced cells twice, with a column group.
+
+    Args:
+        items: Judged pairs of several models: construction, tests, words, balanced.
+
+    Returns:
+        The pairs as group `ALL` or `ALL_OF_FORM`, then each under its construction.
+    """
+    own = _balanced(items[items["words"] == "real"])
+    of_all = [
+        own[own["tests"] == tests].assign(group=name) for tests, name in (("meaning", ALL), ("form", ALL_OF_FORM))
+    ]
+    return pd.concat([*of_all, own.assign(group=own["construction"])], ignore_index=True)
 
 
 def comparable_pairs(items: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
@@ -186,7 +229,8 @@ def pair_figures(
 
     Args:
         tables: constructions, variants, sentences, noun_types and biases of `cxprobe.judge.pair_tables`, by model;
-            card, see `pair_cards`; and series, by construction, see `pairs_along_series`.
+            card, see `pair_cards`; series, by construction, see `pairs_along_series`; and series_biases, see
+            `biases_along_series`.
         best: variants, noun_types and constructions: the best blind model of each row (`cxprobe.judge.best_blind`).
         score: The score that decided, for the titles.
         members: What the models are; figures name them by their labels.
@@ -196,14 +240,16 @@ def pair_figures(
     Returns:
         As far as there is anything to draw: meaning_by_variant, meaning_by_sentence (for constructions that have
         rivals), meaning_by_noun_type, form, pseudowords (beside real words, for constructions that have both),
-        blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name> and cards (of whole
+        blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name>,
+        series_<name>_biases (by noun type, of all constructions together) and cards (of whole
         constructions; those of variants are in the table).
     """
     score = score.replace("_", " ")
     of_constructions = best["constructions"]
     best_of_real = of_constructions[of_constructions["words"] == "real"]
     curves = series_figures(tables["series"], "construction", score, best_of_real)
-    figures = _dots_of_pairs(tables, best, score, members, series, people) | curves
+    of_biases = bias_figures(tables["series_biases"], ALL, score)
+    figures = _dots_of_pairs(tables, best, score, members, series, people) | curves | of_biases
     card = tables["card"]
     if card.empty:
         return figures

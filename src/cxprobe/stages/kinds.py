@@ -25,7 +25,13 @@ KINDS: dict[str, Kind] = {
 }
 STAGES = "stages"  # the experiment of the runs of make, measure and report
 # Where what is judged has another name than the line of work that it belongs to.
-_LINES = {"probes": "recognition", "replies": "prompts", "answers": "prompts"}
+_LINES = {
+    "probes": "recognition",
+    "replies": "prompts",
+    "answers": "prompts",
+    "pair_replies": "pairs",
+    "benchmark_replies": "benchmarks",
+}
 
 
 def kind_of(stage: str) -> Kind:

@@ -27,6 +27,7 @@ from cxprobe.storage.files import (
     write_bytes,
     write_json,
 )
+from cxprobe.storage.judged import read_judged_benchmark, read_judged_pairs
 from cxprobe.storage.models import read_model_facts, write_model_facts
 from cxprobe.storage.tables import growing_table, join_tables, read_table, write_table
 from cxprobe.storage.tokens import (
@@ -56,6 +57,8 @@ __all__ = [
     "project_folder",
     "read_features",
     "read_json",
+    "read_judged_benchmark",
+    "read_judged_pairs",
     "read_model_facts",
     "read_pair_answers",
     "read_table",

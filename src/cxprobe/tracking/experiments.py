@@ -22,6 +22,14 @@ runs end the model's name with `(blind)`, `(random weights)` or `(shuffled weigh
 `params.model_weights = 'trained'` to see the others alone."""
 
 
+_ASKED = """\
+Instructed models are shown both texts of a pair, in either order, and asked which is the likelier (`model_kind` is
+`instructed`). A pair is half right where the choice changes with the order; `consistency` is the share of pairs where
+it does not, and `position_bias` the share of "A" among the answers (0.5 for a model that does not mind the order). A
+pair without a readable reply is left out; `unparsed` and `failed` are the shares of replies without an answer and of
+requests without a reply."""
+
+
 def _description(*paragraphs: str) -> str:
     """Return paragraphs as Markdown; a line break inside of a paragraph has no meaning."""
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
@@ -81,6 +89,7 @@ that understands, and exist for pairs of meaning only. `_low` and `_high` end th
         """\
 The checkpoints of a training, or the sizes of a family, also have a run together (`model_kind` is `series`):
 `by_training_tokens.accuracy` and `by_parameters.accuracy` have the number of tokens or of parameters as the step.""",
+        _ASKED,
         _BLIND,
         _READING,
     ),
@@ -106,6 +115,7 @@ order the options stand.""",
 group of its items, such as a phenomenon; `all` is all of them together.""",
         _RATES,
         "0.5 is chance. `score.<name>` is the accuracy if another score decides, such as the sum over tokens.",
+        _ASKED,
         _BLIND,
         _READING,
     ),

@@ -9,7 +9,8 @@ that continue with one answer or another (`load_continuations`), for models that
 multiple-choice items are shown in one order or in three (`orders`). `item_table` has all items, for models that are
 asked about no prompt.
 
-The prompts by which a model writes and filters frames of minimal pairs are one more file (`load_writing_prompt`).
+Two more files have the prompts by which a model writes and filters frames of minimal pairs (`load_writing_prompt`), and
+those that show both texts of a pair and ask which is the likelier (`load_preference_prompts`, `preference_questions`).
 """
 
 from cxprobe.make.prompting.continuations import (
@@ -22,6 +23,12 @@ from cxprobe.make.prompting.cxnli import InferenceFile, Repair, read_inference_f
 from cxprobe.make.prompting.examples import choose_examples, without_examples
 from cxprobe.make.prompting.item_tables import item_table
 from cxprobe.make.prompting.material import Material, load_material, load_pool, material_files, pool_files
+from cxprobe.make.prompting.preferences import (
+    PreferencePrompts,
+    draw_pairs,
+    load_preference_prompts,
+    preference_questions,
+)
 from cxprobe.make.prompting.questions import build_choices, build_questions
 from cxprobe.make.prompting.reasoning_files import ReasoningFile, read_reasoning_file
 from cxprobe.make.prompting.templates import (
@@ -41,6 +48,7 @@ __all__ = [
     "InferenceFile",
     "InferencePrompts",
     "Material",
+    "PreferencePrompts",
     "ReasoningFile",
     "ReasoningPrompts",
     "Repair",
@@ -52,15 +60,18 @@ __all__ = [
     "choose_examples",
     "continue_inference",
     "continue_reasoning",
+    "draw_pairs",
     "item_table",
     "load_continuations",
     "load_inference_prompts",
     "load_material",
     "load_pool",
+    "load_preference_prompts",
     "load_reasoning_prompts",
     "load_writing_prompt",
     "material_files",
     "pool_files",
+    "preference_questions",
     "read_inference_file",
     "read_reasoning_file",
     "repair_table",

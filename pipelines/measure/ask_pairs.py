@@ -1,0 +1,33 @@
+"""ask_pairs: minimal pairs, both texts of each shown to an instructed model in either order -> its raw replies."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from cxprobe.make.prompting import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.measure.asking import demand, questions_of, replies_to
+from cxprobe.records import ModelFacts
+from cxprobe.stages import Outcome, Stage, run_stage
+from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, write_model_facts, write_table
+
+PROMPTS_FILE = Path("prompts/preferences.yaml")
+
+
+def ask_pairs(stage: Stage) -> Outcome:
+    slug, settings = stage.item["llm"], stage.params.ask_pairs
+    llm, prompts = stage.params.llms[slug], load_preference_prompts(stage.use(PROMPTS_FILE).parent)
+    files = [stage.use(DATA / "build_pairs" / f"{name}.parquet") for name in stage.params.grid.pairs.constructions]
+    pairs = pd.concat(map(read_table, files), ignore_index=True)
+    drawn = draw_pairs(pairs, ["construction", "words"], settings.pairs_per_construction, stage.params.seed)
+    table = preference_questions(drawn, settings.prompt, prompts)
+    questions, scratch = questions_of(table), project_folder() / SCRATCH / stage.name / slug
+    print(f"{slug}: {demand(questions, llm)}", flush=True)
+    replies = replies_to(questions, llm, scratch, f"{stage.name} {slug}")
+    write_table(table.merge(replies, on="id", validate="one_to_one"), stage.data / "replies.parquet")
+    write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
+    counts = {"pairs": len(drawn), "requests": len(replies), "failed": int(replies["failed"].sum())}
+    return Outcome(counts=counts)
+
+
+if __name__ == "__main__":
+    run_stage(ask_pairs, "llm")
