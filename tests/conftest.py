@@ -29,6 +29,7 @@ from transformers import (
 )
 
 from cxprobe.constructions import Label, write_labels
+from quick_python import quick_python
 
 ROOT = Path(__file__).parent.parent
 
@@ -256,9 +257,9 @@ def shrink(params: dict) -> None:
         "labels": ["toy"],
         "recognition": {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}},
         "scenarios": {"models": ["mlm", "by-place"], "constructions": ["toy"]},
-        "pairs": {"models": ["mlm", "clm", "by-rule"], "constructions": ["toy"]},
+        "pairs": {"models": ["mlm", "clm", "by-rule"], "llms": [], "constructions": ["toy"]},
         "prompts": {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]},
-        "benchmarks": {"models": [], "benchmarks": []},
+        "benchmarks": {"models": [], "llms": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
     }
     params["models"] = {
@@ -304,9 +305,10 @@ def commit(folder: Path) -> None:
 
 def run(folder: Path, *command: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a project, with this environment's programs and the project's own copy of the package."""
-    done = subprocess.run(
-        command, cwd=folder, env=project_environment(folder) | environment, capture_output=True, text=True, check=False
-    )
+    own = project_environment(folder) | environment
+    if command[0] == "dvc":
+        own["PATH"] = f"{quick_python()}{os.pathsep}{own['PATH']}"
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:
         pytest.fail(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done

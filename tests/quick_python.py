@@ -1,0 +1,161 @@
+"""A `python` for the stages of test projects that need not import the packages of others.
+
+Importing torch, transformers and MLflow takes a stage seconds, and the tests run hundreds of stages. The `python` that
+is made here hands its arguments, environment, working folder and open files to a server that has these packages
+loaded. The server forks; the child imports the project's own code and runs the script. Signals go to the child, and
+its exit code comes back. What is no script, such as `python -m`, is run by the real interpreter.
+"""
+
+import atexit
+import gc
+import marshal
+import os
+import pkgutil
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+_PACKAGES = ("cxprobe", "cxprobe_pretraining")
+# What stages import only where they need it.
+_LATE = (
+    "alembic.command",
+    "inspect_ai.model",
+    "pytorch_lightning",
+    "matplotlib.figure",
+    "mlflow.store.tracking.sqlalchemy_workspace_store",
+    "scipy.stats",
+    "spacy.lang.en",
+    "sqlalchemy.dialects.sqlite",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.bert.modeling_bert",
+    "transformers.models.bert.tokenization_bert",
+)
+
+_CLIENT = """#!{python} -IS
+import marshal, os, signal, socket, sys
+if not sys.argv[1:] or not sys.argv[1].endswith(".py"):
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+request = marshal.dumps((os.getcwd(), sys.argv[1:], dict(os.environ)))
+socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
+server.sendall(request)
+child = int.from_bytes(server.recv(8), "big")
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, _: os.kill(child, number))
+status = int.from_bytes(server.recv(8), "big")
+if os.WIFSIGNALED(status):
+    signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+    os.kill(os.getpid(), os.WTERMSIG(status))
+os._exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@cache
+def quick_python() -> Path:
+    """Start the server, which ends with this process, and return the folder of its `python`."""
+    folder = Path(tempfile.mkdtemp(prefix="quick-python-"))
+    address = str(folder / "server")
+    client = folder / "bin" / "python"
+    client.parent.mkdir()
+    client.write_text(_CLIENT.format(python=sys.executable, address=address))
+    client.chmod(0o700)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    # The server reads the end of its standard input when this process has ended.
+    server = subprocess.Popen(
+        [sys.executable, __file__, address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    assert server.stdout.readline(), "the server of stages did not start"
+    return client.parent
+
+
+def _load() -> None:
+    """Import everything that the project imports, and forget the project's own modules."""
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
+    for name in _LATE:
+        import_module(name)
+    for name in [name for name in sys.modules if name.partition(".")[0] in _PACKAGES]:
+        del sys.modules[name]
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(address: str) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        if os.fork() == 0:
+            os.read(0, 1)  # until the tests have ended
+            os.kill(os.getppid(), signal.SIGKILL)
+            os._exit(0)
+        os.write(1, b"ready\n")
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _watch(connection)
+            connection.close()
+
+
+def _watch(connection: socket.socket) -> None:
+    """Run a script in a child and send its number at once, and its exit status when it has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    header, files, _, _ = socket.recv_fds(connection, 8, 3)
+    request = bytearray()
+    while len(request) < int.from_bytes(header, "big"):
+        request += connection.recv(1 << 16)
+    child = os.fork()
+    if child == 0:
+        connection.close()
+        _run(files, *marshal.loads(bytes(request)))
+    connection.sendall(child.to_bytes(8, "big"))
+    connection.sendall(os.waitpid(child, 0)[1].to_bytes(8, "big"))
+    os._exit(0)
+
+
+def _run(files: list[int], folder: str, arguments: list[str], environment: dict[str, str]) -> None:
+    """Be the process of a script, as `python script arguments` would be."""
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+            os.close(file)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
+        sys.path[0:1] = [str(Path(arguments[0]).resolve().parent), *paths]
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
+        code = 0
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _load()
+    _serve(sys.argv[1])
