@@ -60,7 +60,12 @@ def reached(path: Path, ignored: set[str] = frozenset()) -> set[Path]:
 
 
 def shortest(files: set[Path]) -> set[str]:
-    """Return paths from the project's folder that stand for exactly these modules: whole packages where they can."""
+    """Return paths from the project's folder that stand for these modules.
+
+    They are packages where all modules are reached. A package of one concern (`_one_concern`) is named as a whole in
+    any case: dvc.lock, which DVC writes anew after every stage, would be half as long again.
+    """
+    files = files | {file for one in files if (package := _one_concern(one)) for file in package.rglob("*.py")}
     modules = {file for file in files if file.name != "__init__.py"}
     named: set[str] = set()
     for package in sorted({folder for file in modules for folder in file.parents if folder != PACKAGE}, key=str):
@@ -70,6 +75,14 @@ def shortest(files: set[Path]) -> set[str]:
                 named.add(str(package.relative_to(ROOT)))
     alone = {file for file in files if not any(file.is_relative_to(ROOT / one) for one in named)}
     return named | {str(file.relative_to(ROOT)) for file in alone if file.name != "__init__.py" or _defines(file)}
+
+
+def _one_concern(file: Path) -> Path | None:
+    """Return the package of a module that is in storage, or in a package of make or measure."""
+    parts = file.relative_to(PACKAGE).parts if file.is_relative_to(PACKAGE) else ()
+    if parts[:1] == ("storage",):
+        return PACKAGE / "storage"
+    return PACKAGE / parts[0] / parts[1] if parts[:1] in (("make",), ("measure",)) and len(parts) > 2 else None
 
 
 def _defines(init: Path) -> bool:

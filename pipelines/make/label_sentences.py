@@ -15,7 +15,8 @@ def label_sentences(stage: Stage) -> Outcome:
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
     mined = read_table(stage.use(DATA / "mine_sentences" / name / "sentences.parquet"))
     labelled = apply_labels(mined, labels)
-    table = split_sequences(labelled.sentences, stage.params.label_sentences.folds, stage.params.seed)
+    settings, seed = stage.params.label_sentences, stage.params.seed
+    table = split_sequences(labelled.sentences, settings.folds, seed, documents_apart=settings.documents_apart)
     # These were not drawn for the values of one feature: each sentence may fill those of all.
     draws = pd.DataFrame({"feature": list(load_construction(name).features)}).merge(table[["id"]], how="cross")
     write_table(table, stage.data / "sentences.parquet")

@@ -1,3 +1,7 @@
+import contextlib
+import itertools
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -69,14 +73,48 @@ SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
 @given(SIZES, SIZES, st.integers(2, 3), st.integers(0, 5))
 def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negative, folds, seed):
     table = labelled_table({"positive": positive, "negative": negative})
-    divided = split_sequences(table, folds, seed)
+    divided = split_sequences(table, folds, seed, documents_apart=False)
     assert sorted(divided["id"]) == sorted(table["id"])
     assert (divided.groupby("cluster_template")["split"].nunique() == 1).all()
     assert set(divided.groupby("split")["label"].nunique()) == {2}
     clusters = ["cluster_template", "cluster_document", "cluster_source"]
     assert divided.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
     shuffled = table.sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed), divided)
+    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed, documents_apart=False), divided)
+
+
+def alike(table: pd.DataFrame) -> list[set[str]]:
+    """Return the groups of sentences that must stay together, by looking at all pairs until nothing changes."""
+    groups = [{one} for one in table["id"]]
+    own = table.set_index("id")
+    for first, second in itertools.combinations(table["id"], 2):
+        if own["tags"][first] == own["tags"][second] or own["url"][first] == own["url"][second]:
+            linked = [group for group in groups if group & {first, second}]
+            groups = [group for group in groups if group not in linked] + [set().union(*linked)]
+    return groups
+
+
+@settings(max_examples=40)
+@given(SIZES, SIZES, st.integers(10, 40), st.integers(0, 5))
+def test_documents_that_are_kept_apart_take_all_that_is_linked_to_them_along(positive, negative, urls, seed):
+    table = labelled_table({"positive": positive, "negative": negative})
+    table["url"] = [f"u{number}" for number in np.random.default_rng(seed).integers(0, urls, len(table))]
+    groups = alike(table)
+    labels = table.set_index("id")["label"]
+    mixed = any(labels[list(group)].nunique() == 2 for group in groups)
+    if min(sum(one in set(labels[list(group)]) for group in groups) for one in ("positive", "negative")) < 2:
+        with pytest.raises(DataError, match="labelled sequences that share no document"):
+            split_sequences(table, 2, seed, documents_apart=True)
+        return
+    with contextlib.suppress(DataError) if mixed else contextlib.nullcontext():  # a group of both labels may not divide
+        parts = split_sequences(table, 2, seed, documents_apart=True).set_index("id")["split"]
+        assert all(parts[list(group)].nunique() == 1 for group in groups)
+        assert set(labels.groupby(parts).nunique()) == {2}
+
+
+def test_a_sentence_without_a_url_is_a_document_of_its_own():
+    table = labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url="")
+    assert split_sequences(table, 2, 1, documents_apart=True)["split"].nunique() == 2
 
 
 @pytest.mark.parametrize(
@@ -96,13 +134,15 @@ def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negati
     ],
 )
 def test_sentences_are_clustered_by_document_and_source(url, document, source):
-    divided = split_sequences(labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1)
+    divided = split_sequences(
+        labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url), 2, 1, documents_apart=False
+    )
     assert set(divided["cluster_document"]) == {document}
     assert set(divided["cluster_source"]) == {source}
 
 
 def test_the_test_part_is_one_fold():
-    divided = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1)
+    divided = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1, documents_apart=False)
     assert divided.groupby(["split", "label"]).size().to_dict() == {
         ("test", "negative"): 4,
         ("test", "positive"): 10,
@@ -113,4 +153,4 @@ def test_the_test_part_is_one_fold():
 
 def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():
     with pytest.raises(DataError, match=r"1 negative; with label_sentences\.folds = 2 each label needs at least 2"):
-        split_sequences(labelled_table({"positive": [1, 1], "negative": [5]}), 2, 1)
+        split_sequences(labelled_table({"positive": [1, 1], "negative": [5]}), 2, 1, documents_apart=False)

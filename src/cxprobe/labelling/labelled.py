@@ -1,4 +1,4 @@
-"""From labels to data: labelled sentences in a training and a test part that share no sequence of tags."""
+"""From labels to data: labelled sentences in a training and a test part that share no sequence of tags or document."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedGroupKFold
 
 from cxprobe.constructions import Judgement, Label
@@ -57,13 +60,14 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[Label]) -> Labelled:
     )
 
 
-def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFrame:
+def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_apart: bool) -> pd.DataFrame:
     """Divide the sentences into a training and a test part that have no sequence of tags in common.
 
     Args:
         labelled: Columns id, text, url, tags, label, and any others.
         folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
             part.
+        documents_apart: Whether the parts have no document in common either.
         seed: The project's seed.
 
     Returns:
@@ -72,24 +76,33 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFra
         host or package). A record without a url is a document and a source of its own.
 
     Raises:
-        DataError: A label has fewer sequences than there are folds, so one part would have no sentence of this label.
+        DataError: A label has fewer sequences, or groups of sequences that share documents, than there are folds, so
+            one part would have no sentence of this label.
 
     Source:
         Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
     """
     ordered = labelled.sort_values("id", ignore_index=True)
-    sequences = {label: int(ordered.loc[ordered["label"] == label, "tags"].nunique()) for label in LABELS}
-    short = {label: n for label, n in sequences.items() if n < folds}
+    origins = [_origin(url) for url in ordered["url"]]
+    documents = pd.Series([document for document, _ in origins])
+    together = ordered["tags"]
+    if documents_apart:
+        together = pd.Series(_joined(together, documents.where(documents != "", ordered["id"])))
+    numbers = {label: int(together[ordered["label"] == label].nunique()) for label in LABELS}
+    short = {label: n for label, n in numbers.items() if n < folds}
+    in_test = np.zeros(len(ordered), bool)
+    if not short:
+        divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
+        _, test = next(divided.split(ordered, ordered["label"], together))
+        in_test[test] = True
+        # Groups that have both labels can leave a part without one of them.
+        short = {label: n for label, n in numbers.items() if in_test[ordered["label"] == label].mean() in (0, 1)}
     if short:
         found = ", ".join(f"{n} {label}" for label, n in short.items())
         raise DataError(
-            f"labelled sequences: {found}; with label_sentences.folds = {folds} each label needs at least {folds}: "
-            "label more (`cxprobe label`), or mine a larger corpus"
+            f"labelled sequences{' that share no document' * documents_apart}: {found}; with label_sentences.folds = "
+            f"{folds} each label needs at least {folds}: label more (`cxprobe label`), or mine a larger corpus"
         )
-    divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
-    _, test = next(divided.split(ordered, ordered["label"], ordered["tags"]))
-    in_test = np.isin(np.arange(len(ordered)), test)
-    origins = [_origin(url) for url in ordered["url"]]
     features = [name for name in ordered.columns if name not in ("id", "text", "url", "start", "end", "tags", "label")]
     return pd.DataFrame(
         {
@@ -99,10 +112,21 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int) -> pd.DataFra
             "split": np.where(in_test, "test", "train"),
             **{name: ordered[name] for name in features},
             f"{CLUSTER}template": ordered["tags"],
-            f"{CLUSTER}document": [document for document, _ in origins],
+            f"{CLUSTER}document": documents,
             f"{CLUSTER}source": [source for _, source in origins],
         }
     )
+
+
+def _joined(sequences: "pd.Series[str]", documents: "pd.Series[str]") -> NDArray[np.int32]:
+    """Return the number of the group of each sentence, shape (sentences,).
+
+    Two sentences of one sequence or of one document are in one group, and so are all that are linked by such pairs.
+    """
+    first, second = (pd.factorize(one)[0] for one in (sequences, documents))
+    size = first.max() + 1 + second.max() + 1  # every sequence and every document is a node, every sentence an edge
+    links = coo_array((np.ones(len(first)), (first, first.max() + 1 + second)), shape=(size, size))
+    return connected_components(links, directed=False)[1][first]
 
 
 def _outcome(by_person: Mapping[str, Judgement]) -> str:

@@ -19,6 +19,8 @@ class LabelSentences(Closed):
 
     folds: Annotated[int, Field(ge=2)]
     """Sequences of tags are dealt into so many folds, alike in size and labels; one is the test part."""
+    documents_apart: bool
+    """Whether no document has sentences in both parts, as no sequence has; false is the paper's design."""
 
 
 class Subsets(Closed):
