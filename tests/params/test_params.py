@@ -303,7 +303,7 @@ def test_a_section_that_nothing_needs_may_be_absent(tmp_path):
     params = load_changed(tmp_path, change)
     assert params.score_answers is None
     assert params.build_recognition.mined is None
-    assert params.build_recognition.generated.train_per_label == 12
+    assert params.build_recognition.generated.train_per_label == 10
 
 
 def test_sections_with_faults_of_their_own_are_not_told_as_absent(tmp_path):

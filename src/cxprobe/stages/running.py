@@ -49,6 +49,7 @@ def run_stage_with(
         grid: What the script takes, such as "model" and "construction".
         of: Which of these name the folders of data and results; by default all of them.
     """
+    _collect_from_now_on()
     arguments = ArgumentParser(description=sys.modules[work.__module__].__doc__)
     for name in grid:
         arguments.add_argument(f"--{name}", required=True)
@@ -77,6 +78,12 @@ def run_stage_with(
         raise SystemExit(2) from None
 
 
+def _collect_from_now_on() -> None:
+    """Let Python look for garbage, but not among what was imported."""
+    gc.freeze()
+    gc.enable()
+
+
 def is_helper_process() -> bool:
     """Return whether this is not the first process of a run over several devices or machines."""
     return any(int(os.environ.get(name, 0)) > 0 for name in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
@@ -93,8 +100,10 @@ def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]
     if not is_tracked(stage.name):
         work(stage)
         return
+    gc.disable()  # see cxprobe/__init__.py
     from cxprobe import tracking  # here, since MLflow takes seconds to import and not every stage has a run
 
+    _collect_from_now_on()
     dvc_stage = os.environ.get("DVC_STAGE", "")
     circumstances = begin(stage.placement())  # of the code that begins the work, whatever is committed meanwhile
     if kind_of(stage.name) == "judge":

@@ -11,6 +11,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from joblib import Parallel, cpu_count, delayed
+
 from cxprobe.errors import DataError
 from cxprobe.make.corpora.prose import prose
 from cxprobe.storage import read_json, replacing, write_json
@@ -24,6 +26,7 @@ _DOCSTRING = re.compile(
 )
 _LEGAL = re.compile(r"licen[cs]e|copying|notice|authors|third.?party", re.I)
 _DOCUMENTS = (".md", ".rst", ".txt")
+_FILES_AT_ONCE, _MOST_PROCESSES = 200, 8
 
 
 class Written(NamedTuple):
@@ -114,18 +117,29 @@ def _write_in_turn(paragraphs: Iterable[tuple[str, str]], files: Sequence[TextIO
 
 
 def installed_prose(packages: Sequence[Package]) -> Iterator[tuple[str, str]]:
-    """Yield (url, paragraph) for all packages, in the order of their files."""
+    """Yield (url, paragraph) for all packages, in the order of their files, which several processes read."""
+    files = [
+        (f"{package.source}/{file}", path)
+        for package in packages
+        for file in sorted(map(str, package.distribution.files or []))
+        if _is_read(file) and (path := Path(str(package.distribution.locate_file(file)))).is_file()
+    ]
+    parts = [files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE)]
+    read = Parallel(n_jobs=min(cpu_count(), _MOST_PROCESSES), return_as="generator")(
+        delayed(_read_files)([path for _, path in part]) for part in parts
+    )
     seen: set[bytes] = set()
-    for package in packages:
-        for file in sorted(map(str, package.distribution.files or [])):
-            path = Path(str(package.distribution.locate_file(file)))
-            if not (_is_read(file) and path.is_file()):
-                continue
-            for number, paragraph in enumerate(file_prose(path)):
+    for part, paragraphs_of_files in zip(parts, read, strict=True):
+        for (source, _), paragraphs in zip(part, paragraphs_of_files, strict=True):
+            for number, paragraph in enumerate(paragraphs):
                 key = hashlib.blake2b(paragraph.encode(), digest_size=8).digest()
                 if key not in seen:
                     seen.add(key)
-                    yield f"{package.source}/{file}#{number}", paragraph
+                    yield f"{source}#{number}", paragraph
+
+
+def _read_files(paths: Sequence[Path]) -> list[list[str]]:
+    return [list(file_prose(path)) for path in paths]
 
 
 def file_prose(path: Path) -> Iterator[str]:
