@@ -126,7 +126,8 @@ def _joined(sequences: "pd.Series[str]", documents: "pd.Series[str]") -> NDArray
     first, second = (pd.factorize(one)[0] for one in (sequences, documents))
     size = first.max() + 1 + second.max() + 1  # every sequence and every document is a node, every sentence an edge
     links = coo_array((np.ones(len(first)), (first, first.max() + 1 + second)), shape=(size, size))
-    return connected_components(links, directed=False)[1][first]
+    _, components = connected_components(links, directed=False)
+    return np.asarray(components, np.int32)[first]
 
 
 def _outcome(by_person: Mapping[str, Judgement]) -> str:
