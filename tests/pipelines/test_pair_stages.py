@@ -74,6 +74,9 @@ def run_script(
         "grid": params.grid.model_copy(update={"pairs": pairs, "benchmarks": benchmarks}),
         "benchmarks": {"own": own or Benchmark(**BENCHMARK)},
         "series": {"training": Series(axis="training_tokens", models={"early": 1e3, "late": 2e6})},
+        "build_pairs": params.build_pairs.model_copy(
+            update={"per_cell": params.build_pairs.per_cell.model_copy(update={"meaning": 4})}
+        ),
     }
     return getattr(script, stage)(Stage(stage, item, params.model_copy(update=changes)))
 
