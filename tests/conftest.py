@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import spacy
 import torch
+from hypothesis import settings
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
@@ -32,6 +33,9 @@ from cxprobe.constructions import Label, write_labels
 from quick_python import quick_python
 
 ROOT = Path(__file__).parent.parent
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 TRAIN_CFG = """\
 # A positive half is "the ADJ NOUN VERB", a negative one has the same words in another order.
