@@ -1,19 +1,16 @@
 """ask_benchmarks: a benchmark, both texts of each pair shown to an instructed model in either order -> its replies."""
 
-from pathlib import Path
-
-from cxprobe.make.prompting import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.make.prompting import PROMPTS_FOLDER, draw_pairs, load_preference_prompts, preference_questions
 from cxprobe.measure.asking import demand, questions_of, replies_to
 from cxprobe.records import ModelFacts
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, write_model_facts, write_table
 
-PROMPTS_FILE = Path("prompts/preferences.yaml")
-
 
 def ask_benchmarks(stage: Stage) -> Outcome:
+    stage.use(PROMPTS_FOLDER / "preferences.yaml")
     slug, name, settings = stage.item["llm"], stage.item["benchmark"], stage.params.ask_pairs
-    llm, prompts = stage.params.llms[slug], load_preference_prompts(stage.use(PROMPTS_FILE).parent)
+    llm, prompts = stage.params.llms[slug], load_preference_prompts()
     pairs = read_table(stage.use(DATA / "build_benchmarks" / f"{name}.parquet"))
     by = stage.params.benchmarks[name].by
     drawn = draw_pairs(pairs, by, settings.pairs_per_construction, stage.params.seed)

@@ -1,21 +1,18 @@
 """ask_pairs: minimal pairs, both texts of each shown to an instructed model in either order -> its raw replies."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from cxprobe.make.prompting import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.make.prompting import PROMPTS_FOLDER, draw_pairs, load_preference_prompts, preference_questions
 from cxprobe.measure.asking import demand, questions_of, replies_to
 from cxprobe.records import ModelFacts
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, write_model_facts, write_table
 
-PROMPTS_FILE = Path("prompts/preferences.yaml")
-
 
 def ask_pairs(stage: Stage) -> Outcome:
+    stage.use(PROMPTS_FOLDER / "preferences.yaml")
     slug, settings = stage.item["llm"], stage.params.ask_pairs
-    llm, prompts = stage.params.llms[slug], load_preference_prompts(stage.use(PROMPTS_FILE).parent)
+    llm, prompts = stage.params.llms[slug], load_preference_prompts()
     files = [stage.use(DATA / "build_pairs" / f"{name}.parquet") for name in stage.params.grid.pairs.constructions]
     pairs = pd.concat(map(read_table, files), ignore_index=True)
     drawn = draw_pairs(pairs, ["construction", "words"], settings.pairs_per_construction, stage.params.seed)
