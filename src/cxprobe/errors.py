@@ -27,3 +27,7 @@ class ProbeError(CxprobeError):
 
 class PromptError(CxprobeError):
     """A file of prompts is wrong, or something is asked of it that it does not have."""
+
+
+class ProjectError(CxprobeError):
+    """There is no project where one is needed, or something is in the way of making one, or a part of one."""

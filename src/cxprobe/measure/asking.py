@@ -1,5 +1,6 @@
 """Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
 
+import errno
 import json
 import os
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,6 +14,7 @@ from cxprobe.errors import ModelError
 from cxprobe.params import Llm
 from cxprobe.progress import progress
 from cxprobe.secrets import blot, blot_all, blot_error
+from cxprobe.storage import full_disk
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
 TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
@@ -210,6 +212,7 @@ def put_questions(
     Raises:
         ModelError: None of the first questions was answered, the run broke down, or a question has neither a reply nor
             an error.
+        OSError: The disk of ``scratch`` is full.
     """
     replies = _put(questions[:TRIED], llm, model, scratch, progress)
     if all(reply.text is None for reply in replies):
@@ -250,6 +253,8 @@ def _put(
     lost = [question.id for question in questions if question.id not in samples]
     if log.status != "success" or lost:
         reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
+        if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
+            raise OSError(errno.ENOSPC, reason, str(scratch))
         raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
     return [_reply(question.id, samples[question.id]) for question in questions]
 

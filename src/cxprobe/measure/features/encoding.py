@@ -40,6 +40,11 @@ class Batch(NamedTuple):
     attention_mask: Tensor | None
     counted: Tensor
 
+    def to(self, device: torch.device) -> "Batch":
+        """Return the batch on a device."""
+        mask = None if self.attention_mask is None else self.attention_mask.to(device)
+        return Batch(self.number, self.input_ids.to(device), mask, self.counted.to(device))
+
 
 def tokenise(encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool) -> list[Tokens]:
     """Tokenise sentences, and mark the tokens that count in the mean.

@@ -15,7 +15,13 @@ alone and in any batch, up to 1e-5 nats in float32; nothing is truncated.
 """
 
 from cxprobe.measure.likelihood.answers import open_answers
-from cxprobe.measure.likelihood.candidates import Usable, candidate_log_probabilities, drop_items, single_token_words
+from cxprobe.measure.likelihood.candidates import (
+    MASK,
+    Usable,
+    candidate_log_probabilities,
+    drop_items,
+    single_token_words,
+)
 from cxprobe.measure.likelihood.causal import causal_token_scores
 from cxprobe.measure.likelihood.choices import choices_of, refuse_too_long, texts_of_choices
 from cxprobe.measure.likelihood.filling import fill_masks
@@ -24,6 +30,7 @@ from cxprobe.measure.likelihood.pairs import measure_pairs, refuse_unscored, tex
 from cxprobe.measure.likelihood.scoring import HowToScore, distinct_texts, measure_texts, score_texts
 
 __all__ = [
+    "MASK",
     "HowToScore",
     "Usable",
     "candidate_log_probabilities",

@@ -1,0 +1,94 @@
+"""Loading a model by its name, without a params.yaml."""
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from cxprobe.api.models import Encoder, LanguageModel
+from cxprobe.models import load_encoder as load_hidden_states
+from cxprobe.models import load_language_model
+from cxprobe.params import ModelSpec
+from cxprobe.projects import carried_files
+
+Dtype = Literal["float32", "bfloat16"]
+
+
+def load(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: Dtype = "float32",
+    device: str = "auto",
+    token_budget: int = 2048,
+) -> LanguageModel:
+    """Load a language model, masked or causal as its configuration says.
+
+    Code of a checkpoint is never run, and a model with weights that its checkpoint does not have is refused.
+
+    Args:
+        name: A name on the Hugging Face hub, a local folder, "package:<module>/<folder>" for weights inside an
+            installed package, or one of the small models that cxprobe carries: "mini-clm" (causal), "mini-mlm"
+            (masked).
+        revision: Branch, tag or commit on the hub; None for the newest.
+        dtype: The precision of weights and computation.
+        device: "auto" for a GPU if there is one, or as PyTorch names it: cpu, cuda, cuda:1, mps.
+        token_budget: The most tokens in a batch, padding included. Larger batches are faster on a GPU.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, is damaged, or is no language model; for one
+            without a head, such as a sentence encoder, take `load_encoder`.
+
+    Example:
+        >>> import cxprobe
+        >>> cxprobe.load("mini-mlm")
+        <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
+    """
+    where = _device(device)
+    loaded = load_language_model(_last(name), _spec(name, revision, dtype), where)
+    return LanguageModel(loaded, name, token_budget)
+
+
+def load_encoder(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: Dtype = "float32",
+    device: str = "auto",
+    token_budget: int = 2048,
+) -> Encoder:
+    """Load a model to read its hidden states only, such as a sentence encoder, which has no head to score with.
+
+    Arguments are those of `load`.
+
+    Raises:
+        ModelError: As for `load`; any model of transformers that returns hidden states is accepted.
+
+    Example:
+        >>> import cxprobe
+        >>> cxprobe.load_encoder("mini-mlm").features(["She smiles.", "It rains."]).shape
+        (7, 2, 384)
+    """
+    where = _device(device)
+    loaded = load_hidden_states(_last(name), _spec(name, revision, dtype))
+    loaded.model.to(where)
+    return Encoder(loaded, name, token_budget)
+
+
+def _spec(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
+    carried = carried_files() / "models" / name
+    is_carried = "/" not in name and not Path(name).is_dir() and (carried / "config.json").is_file()
+    return ModelSpec(name=str(carried) if is_carried else name, revision=revision, sha256=None, dtype=dtype)
+
+
+def _last(name: str) -> str:
+    """Return the last part of a name, by which messages call the model."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def _device(device: str) -> str:
+    if device != "auto":
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,0 +1,127 @@
+"""Reading sentences and pairs from .txt, .tsv, .csv, .jsonl and .parquet, or from standard input."""
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.reading import decode
+
+FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
+STANDARD = "-"
+"""The name that stands for standard input or output."""
+_NAMES = ("text", "sentence")
+_LINES: dict[str, dict[str, Any]] = {
+    "tsv": {"sep": "\t", "quoting": csv.QUOTE_NONE},
+    "csv": {},
+}
+
+
+def format_of(path: str, given: str | None) -> str:
+    """Return the format of a file: the one that is given, else by the ending of its name.
+
+    Args:
+        path: Its path, or "-" for standard input or output.
+        given: One of `FORMATS`, or None.
+
+    Raises:
+        DataError: There is no such format, or the name has no ending that tells it.
+    """
+    found = given or ("txt" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    if found not in FORMATS:
+        raise DataError(f"{path}: the format is '{found}'; give --format with one of {', '.join(FORMATS)}")
+    return found
+
+
+def read_sentences(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+    """Return the sentences of a file.
+
+    Args:
+        path: The file, or "-" for standard input. A .txt has one sentence a line; empty lines are left out.
+        given: The format, see `format_of`.
+        column: The column with the sentences; None for the only one that is called text or sentence.
+
+    Returns:
+        The columns of the file, and the sentences as the column ``text``.
+
+    Raises:
+        DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
+    """
+    table = read_texts(path, given)
+    if column is None:
+        found = [name for name in _NAMES if name in table]
+        if len(found) != 1:
+            raise DataError(
+                f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
+            )
+        column = found[0]
+    _require(path, table, [column])
+    return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
+
+
+def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a table of texts: every cell is a string, and stays as it is in the file.
+
+    Args:
+        path: The file, or "-" for standard input.
+        given: The format, see `format_of`.
+        required: Columns that must be there and have no empty cell.
+
+    Raises:
+        DataError: The file cannot be read, is empty, or lacks a column; a cell of a required one is empty.
+    """
+    kind = format_of(path, given)
+    content = _content(path)
+    try:
+        table = _parsed(kind, content, path)
+    except (ValueError, OSError, csv.Error) as fault:  # pandas and pyarrow derive theirs from ValueError
+        reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+        raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
+    if table.empty:
+        raise DataError(f"{path}: there is no text; a {kind} file must have at least one")
+    _require(path, table, required)
+    return table
+
+
+def _content(path: str) -> bytes:
+    if path == STANDARD:
+        return sys.stdin.buffer.read()
+    if not Path(path).is_file():
+        raise DataError(f"{path}: there is no such file; give the path of a file, or - for standard input")
+    return Path(path).read_bytes()
+
+
+def _parsed(kind: str, content: bytes, path: str) -> pd.DataFrame:
+    if kind == "parquet":
+        return pd.DataFrame(pd.read_parquet(io.BytesIO(content)))
+    text = decode(content, Path(path), DataError)
+    if kind == "txt":
+        lines = [line.rstrip("\r") for line in text.split("\n")]
+        return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
+    if kind == "jsonl":
+        return pd.DataFrame(pd.read_json(io.StringIO(text), lines=True, dtype=False))
+    _refuse_twice(path, text, kind)
+    table: pd.DataFrame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, **_LINES[kind])
+    return table
+
+
+def _refuse_twice(path: str, text: str, kind: str) -> None:
+    """Refuse a header with a column twice, which pandas would rename."""
+    header = next(csv.reader(io.StringIO(text), delimiter="\t" if kind == "tsv" else ","), [])
+    for name in header:
+        if header.count(name) > 1:
+            raise DataError(f"{path}: the column '{name}' is there twice; give each its own name")
+
+
+def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in table:
+            raise DataError(f"{path}: there is no column '{column}'; the columns are {', '.join(table.columns)}")
+        for row, text in enumerate(table[column], start=1):
+            if not isinstance(text, str) or not text.strip():
+                raise DataError(f"{path}, row {row}: {column} is {text!r}; it must be a text that is not empty")

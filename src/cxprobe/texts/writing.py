@@ -1,0 +1,61 @@
+"""Writing tables of results to .tsv, .csv, .jsonl and .parquet, or to standard output."""
+
+import os
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.texts.reading import STANDARD, format_of
+
+
+def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> None:
+    """Write a table; a file is there as a whole or not at all.
+
+    Args:
+        table: The table.
+        path: The file, or "-" for standard output, where the table is tab-separated unless ``given`` says otherwise.
+        given: The format: tsv, csv, jsonl or parquet; None to tell it by the ending of the name.
+
+    Raises:
+        DataError: The format is none of these, or the file cannot be written.
+    """
+    kind = refuse_unwritable(path, given)
+    if path == STANDARD:
+        sys.stdout.write(_text(table, kind))
+        return
+    part = Path(f"{path}.{os.getpid()}.part")
+    try:
+        if kind == "parquet":
+            table.to_parquet(part, index=False)
+        else:
+            part.write_text(_text(table, kind), encoding="utf-8")
+        part.replace(path)
+    except OSError as fault:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
+
+
+def refuse_unwritable(path: str, given: str | None) -> str:
+    """Return the format in which a table is written, before anything is computed.
+
+    Raises:
+        DataError: A table cannot be written in this format, or the folder does not exist.
+    """
+    kind = given or "tsv" if path == STANDARD else format_of(path, given)
+    if kind == "txt" or (kind == "parquet" and path == STANDARD):
+        raise DataError(
+            f"{path}: a table cannot be written as {kind} there; take tsv, csv, jsonl or (to a file) parquet"
+        )
+    if path != STANDARD and not Path(path).absolute().parent.is_dir():
+        raise DataError(f"{path}: the folder does not exist; create it first")
+    return kind
+
+
+def _text(table: pd.DataFrame, kind: str) -> str:
+    if kind == "jsonl":
+        text = table.to_json(orient="records", lines=True, force_ascii=False)
+    else:
+        text = table.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n")
+    return text if text.endswith("\n") else text + "\n"

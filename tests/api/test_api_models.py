@@ -1,0 +1,150 @@
+"""Scores, surprisals, fills and vectors, against the models' own output and against minicons."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from minicons import scorer
+
+import cxprobe
+from cxprobe.errors import DataError, ModelError
+from tiny_lms import save_lm
+
+SENTENCES = ["the old cat runs.", "we say that the fox eats, too.", "the queen"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    for kind in ("bert", "roberta", "gpt2", "llama"):
+        save_lm(folder / kind, kind)
+    return {kind: cxprobe.load(str(folder / kind), device="cpu") for kind in ("bert", "roberta", "gpt2", "llama")}
+
+
+def test_a_model_says_what_it_is(models):
+    assert models["bert"].kind == "masked"
+    assert models["gpt2"].kind == "causal"
+    assert repr(models["gpt2"]).endswith("gpt2: causal, float32, on cpu>")
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama"])
+@pytest.mark.parametrize("by", ["word", "token"])
+def test_surprisals_of_a_sentence_sum_to_its_score(models, kind, by):
+    table, scores = models[kind].surprisal(SENTENCES, by=by, bos="add"), models[kind].score(SENTENCES, bos="add")
+    sums = table.groupby("sentence")["log_probability"].sum()
+    np.testing.assert_allclose(sums, scores["sum"], atol=1e-5)
+    np.testing.assert_allclose(table["surprisal"] * np.log(2), -table["log_probability"])
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama"])
+def test_words_are_what_stands_between_spaces_and_tokens_belong_to_one(models, kind):
+    words, tokens = (models[kind].surprisal(SENTENCES, by=by) for by in ("word", "token"))
+    assert words["word"].tolist() == " ".join(SENTENCES).split()
+    assert words["tokens"].sum() == len(tokens)
+    joined = tokens.groupby(["sentence", "position"])["log_probability"].sum(min_count=1)
+    known = words["log_probability"].notna()
+    np.testing.assert_allclose(joined.to_numpy()[known], words["log_probability"][known], atol=1e-5)
+
+
+def test_a_first_word_with_nothing_before_it_has_no_surprisal(models):
+    table = models["gpt2"].surprisal(["the old cat"], bos="none")
+    assert table["surprisal"].isna().tolist() == [True, False, False]
+    assert not models["gpt2"].surprisal(["the old cat"], bos="add")["surprisal"].isna().any()
+
+
+def test_a_sentence_that_is_there_twice_has_its_rows_twice(models):
+    once, twice = (models["bert"].surprisal([SENTENCES[0]] * times) for times in (1, 2))
+    pd.testing.assert_frame_equal(
+        twice[twice["sentence"] == 1].drop(columns="sentence").reset_index(drop=True), once.drop(columns="sentence")
+    )
+
+
+def test_causal_surprisals_are_those_of_minicons(models):
+    lm = models["gpt2"]
+    theirs = scorer.IncrementalLMScorer(lm.model, "cpu", tokenizer=lm.tokenizer)
+    expected = theirs.token_score(SENTENCES, surprisal=True, base_two=True)
+    own = lm.surprisal(SENTENCES, by="token", bos="none")
+    for place, row in enumerate(expected):
+        found = own.loc[own["sentence"] == place, "surprisal"].to_numpy()
+        np.testing.assert_allclose(found[1:], [number for _, number in row][1:], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mini-clm", "mini-mlm"])
+def test_scores_of_carried_models_are_those_of_minicons(name):
+    lm = cxprobe.load(name, device="cpu")
+    texts = ["The more you practise the better you get", "The dogs that the cat sees sleep"]
+    if lm.kind == "causal":
+        theirs = scorer.IncrementalLMScorer(lm.model, "cpu", tokenizer=lm.tokenizer)
+        special = lm.tokenizer.all_special_tokens  # minicons scores the token that ends a text too
+        tokens = theirs.token_score(texts)
+        expected = [sum(score for token, score in row if token not in special) for row in tokens]
+        own = lm.score(texts)
+    else:
+        lm.tokenizer.batch_encode_plus = lm.tokenizer  # minicons calls a method that transformers 5 dropped
+        theirs = scorer.MaskedLMScorer(lm.model, "cpu", tokenizer=lm.tokenizer)
+        expected = theirs.sequence_score(texts, reduction=lambda x: x.sum().item(), PLL_metric="within_word_l2r")
+        own = lm.score(texts, scheme="pll_word_l2r")
+    np.testing.assert_allclose(own["sum"], expected, atol=1e-4)
+
+
+def test_averages_are_the_sum_by_tokens_and_by_characters(models):
+    table = models["llama"].score(SENTENCES)
+    np.testing.assert_allclose(table["per_token"], table["sum"] / table["tokens"])
+    letters = [sum(not character.isspace() for character in text) for text in SENTENCES]
+    np.testing.assert_allclose(table["per_character"], table["sum"] / letters)
+
+
+def test_a_fill_is_the_softmax_at_the_mask(models):
+    lm = models["bert"]
+    table = lm.fill("the old [MASK] runs.", ["cat", "dog", "fox"])
+    with torch.no_grad():
+        encoded = lm.tokenizer("the old [MASK] runs.", return_tensors="pt")
+        logits = lm.model(**encoded).logits[0, encoded["input_ids"][0] == lm.tokenizer.mask_token_id][0]
+    ids = lm.tokenizer.convert_tokens_to_ids(table["candidate"].tolist())
+    np.testing.assert_allclose(table["log_probability"], logits.log_softmax(-1)[ids], atol=1e-5)
+    np.testing.assert_allclose(table["share"], torch.softmax(logits[ids], -1), atol=1e-5)
+
+
+def test_the_models_own_mask_token_is_a_mask_too(models):
+    lm = models["roberta"]
+    first, second = (lm.fill(f"the old {mask} runs.", ["cat", "dog"]) for mask in ("[MASK]", "<mask>"))
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_a_causal_model_fills_no_masks(models):
+    with pytest.raises(ModelError, match="fills no masks; compare whole texts with score"):
+        models["gpt2"].fill("the old [MASK] runs.", ["cat"])
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "llama"])
+@pytest.mark.parametrize("pooling", ["mean", "first", "last"])
+def test_vectors_are_those_of_the_models_hidden_states(models, kind, pooling):
+    lm = models[kind]
+    found = lm.features(SENTENCES, pooling=pooling)
+    for place, text in enumerate(SENTENCES):
+        encoded = lm.tokenizer(text, return_tensors="pt", return_special_tokens_mask=True)
+        own = np.flatnonzero(encoded.pop("special_tokens_mask")[0] == 0)
+        with torch.no_grad():
+            hidden = torch.stack(lm.model(**encoded, output_hidden_states=True).hidden_states)[:, 0]
+        expected = {"mean": hidden[:, own].mean(1), "first": hidden[:, 0], "last": hidden[:, own[-1]]}[pooling]
+        np.testing.assert_allclose(found[:, place], expected, atol=1e-5)
+
+
+def test_an_encoder_has_the_vectors_of_the_language_model_and_layers_can_be_chosen(models):
+    encoder = cxprobe.load_encoder(models["bert"].name, device="cpu")
+    every = encoder.features(SENTENCES)
+    np.testing.assert_allclose(every, models["bert"].features(SENTENCES), atol=1e-5)
+    np.testing.assert_array_equal(encoder.features(SENTENCES, layers=[0, -1]), every[[0, -1]])
+    with pytest.raises(DataError, match="no layer 9; this model has layers 0"):
+        encoder.features(SENTENCES, layers=[9])
+
+
+@pytest.mark.parametrize("texts", ["the cat", [], ["the cat", " "], ["the cat", None]])
+def test_what_is_no_list_of_texts_is_refused(models, texts):
+    with pytest.raises(DataError, match=r"give a list of texts|there is no text|text 1 is"):
+        models["bert"].score(texts)
+
+
+def test_a_sentence_that_is_too_long_is_refused(models):
+    with pytest.raises(DataError, match="the model takes"):
+        models["bert"].features(["cat " * 100])

@@ -1,0 +1,77 @@
+"""Probes on arrays, against scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+
+import cxprobe
+from cxprobe.api.probing import _permuted
+from cxprobe.errors import DataError
+
+
+def vectors(seed=0, layers=2, n=80, dimensions=5):
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 2 == 0
+    features = rng.normal(size=(layers, n, dimensions)).astype(np.float32)
+    features[1, :, 0] += 1.5 * labels  # the second layer knows
+    return features, np.where(labels, "positive", "negative"), [f"group {place % 20}" for place in range(n)]
+
+
+def test_accuracies_are_those_of_scikit_learn_on_the_same_folds():
+    features, labels, groups = vectors()
+    found = cxprobe.probe(features, labels, groups, folds=4, seed=3)
+    folds = StratifiedGroupKFold(4, shuffle=True, random_state=3)
+    for layer, matrix in enumerate(features):
+        predicted = cross_val_predict(LogisticRegression(max_iter=1000), matrix, labels, groups=groups, cv=folds)
+        assert found.loc[layer, "accuracy"] == pytest.approx((predicted == labels).mean())
+    assert (found["low"] < found["accuracy"]).all()
+    assert (found["accuracy"] < found["high"]).all()
+    assert found["n"].tolist() == [80, 80]
+    assert found["majority"].tolist() == [0.5, 0.5]
+
+
+def test_the_layer_that_knows_is_above_its_control_and_the_other_is_not():
+    found = cxprobe.probe(*vectors(), seed=1)
+    assert found.loc[1, "low"] > found.loc[1, "permuted_high"]
+    assert found.loc[0, "low"] < found.loc[0, "permuted_high"]
+
+
+def test_one_layer_may_come_without_its_dimension_and_jobs_change_nothing():
+    features, labels, groups = vectors()
+    whole = cxprobe.probe(features, labels, groups, jobs=2)
+    alone = cxprobe.probe(features[1], labels, groups)
+    assert alone.loc[0, "accuracy"] == whole.loc[1, "accuracy"]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40), st.integers(0, 99))
+def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
+    labels = np.array([label for label, _ in rows])
+    groups = np.array([str(group) for _, group in rows], dtype=object)
+    permuted = _permuted(labels, groups, seed)
+    pure = all(len(set(labels[groups == group])) == 1 for group in groups)
+    if pure:  # each group keeps one label, and as many groups have it
+        of_group = {group: set(permuted[groups == group]) for group in groups}
+        assert all(len(own) == 1 for own in of_group.values())
+        before = sum(labels[groups == group].all() for group in of_group)
+        assert sum(own == {True} for own in of_group.values()) == before
+    else:
+        assert permuted.sum() == labels.sum()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f, y, g: (f[0, 0], y, g), "must be \\(layers, sentences, dimensions\\)"),
+        (lambda f, y, g: (f, y[:-1], g), "79 labels and 80 sentences"),
+        (lambda f, y, g: (f, y, g[:-1]), "79 groups and 80 sentences"),
+        (lambda f, y, g: (f, ["a"] * 80, g), "labels has 1 values"),
+        (lambda f, y, g: (f * np.nan, y, g), "not finite"),
+        (lambda f, y, g: (f, y, ["one"] * 80), "each label needs at least two groups"),
+    ],
+)
+def test_what_cannot_be_probed_is_refused(change, message):
+    with pytest.raises(DataError, match=message):
+        cxprobe.probe(*change(*vectors()))

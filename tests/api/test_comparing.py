@@ -1,0 +1,95 @@
+"""Minimal pairs from lists and tables."""
+
+import pandas as pd
+import pytest
+
+import cxprobe
+from cxprobe.errors import DataError
+from tiny_lms import save_lm
+
+GOOD = ["the old cat runs.", "the dog eats.", "the queen sings."]
+BAD = ["the old cat sings.", "the dog reads.", "the queen sings."]
+
+
+@pytest.fixture(scope="module")
+def lm(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("comparing") / "llama"
+    save_lm(folder, "llama")
+    return cxprobe.load(str(folder), device="cpu")
+
+
+def test_the_right_text_wins_where_its_score_is_higher_and_a_tie_is_half(lm):
+    found = lm.compare(GOOD, BAD)
+    good, bad = lm.score(GOOD)["sum"], lm.score(BAD)["sum"]
+    expected = [1.0 if g > b else 0.0 for g, b in zip(good, bad, strict=True)]
+    expected[2] = 0.5
+    assert found.table["accuracy"].tolist() == expected
+    assert found.accuracy.value == pytest.approx(sum(expected) / 3)
+    assert found.accuracy.n == 3
+    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+
+
+def test_the_other_way_round_everything_is_reversed(lm):
+    there, back = lm.compare(GOOD, BAD), lm.compare(BAD, GOOD)
+    assert there.accuracy.value == pytest.approx(1 - back.accuracy.value)
+
+
+def test_a_context_stands_before_both_texts_with_a_space(lm):
+    alone = lm.compare([f"we say {text}" for text in GOOD], [f"we say {text}" for text in BAD])
+    for context in ("we say", ["we say"] * 3):
+        behind = lm.compare(GOOD, BAD, context)
+        assert behind.table["margin"].tolist() == pytest.approx(alone.table["margin"].tolist(), abs=1e-5)
+
+
+def test_the_sum_after_a_shared_context_decides_like_the_whole_text_of_a_causal_model(lm):
+    whole, part = (lm.compare(GOOD, BAD, "we say", score=score) for score in ("sum", "given_context"))
+    assert part.table["margin"].tolist() == pytest.approx(whole.table["margin"].tolist(), abs=1e-5)
+
+
+def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
+    table = pd.DataFrame({"good": GOOD, "bad": BAD, "verb": ["a", "b", "a"]})
+    found = lm.compare(table)
+    assert found.table["verb"].tolist() == ["a", "b", "a"]
+    rates = found.by("verb").set_index("verb")
+    assert rates.loc["a", "n"] == 2
+    assert rates.loc["a", "ties"] == 1
+    with pytest.raises(DataError, match="no column 'noun'; the columns are"):
+        found.by("noun")
+
+
+def test_pairs_of_one_cluster_give_a_wider_interval(lm):
+    table = pd.DataFrame({"good": GOOD * 20, "bad": BAD * 20})
+    apart = lm.compare(table)
+    together = lm.compare(table.assign(cluster_frame=[str(place % 3) for place in range(60)]))
+    assert together.accuracy.value == pytest.approx(apart.accuracy.value)
+    assert together.accuracy.high - together.accuracy.low > apart.accuracy.high - apart.accuracy.low
+
+
+def test_pairs_of_a_construction_are_compared_as_they_are(lm, tmp_path):
+    table = cxprobe.pairs("causative-with", per_cell=1)
+    kept = table[["good", "bad"]].assign(context="")
+    assert len(kept) == len(table) > 0
+    assert {"id", "item", "context", "good", "bad", "cluster_frame"} <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((GOOD,), "there are no wrong texts"),
+        ((GOOD, BAD[:2]), "3 right texts, 2 wrong ones"),
+        ((GOOD, BAD, ["we say"]), "and 1 contexts"),
+        ((pd.DataFrame({"good": GOOD}),), "no column bad; it has good"),
+        ((pd.DataFrame({"good": GOOD, "bad": BAD}), BAD), "give the table alone"),
+        ((["", "a"], ["a", "b"]), "pair 0: good is ''"),
+        (([], []), "there is no pair"),
+        ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),
+    ],
+)
+def test_what_are_no_pairs_is_refused(lm, arguments, message):
+    with pytest.raises(DataError, match=message):
+        lm.compare(*arguments)
+
+
+def test_a_score_that_needs_a_context_is_refused_without_one(lm):
+    with pytest.raises(DataError, match="pmi needs a context, and pair 0 has none"):
+        lm.compare(GOOD, BAD, score="pmi")

@@ -1,0 +1,33 @@
+"""The examples in the docstrings of the public interface run as they stand, from any folder."""
+
+import doctest
+import inspect
+
+import pytest
+
+import cxprobe
+from cxprobe import api
+
+FUNCTIONS = [getattr(cxprobe, name) for name in cxprobe.__all__ if inspect.isfunction(getattr(cxprobe, name))]
+METHODS = [
+    method
+    for owner in (api.Encoder, api.LanguageModel)
+    for name, method in vars(owner).items()
+    if inspect.isfunction(method) and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("one", [*FUNCTIONS, *METHODS], ids=lambda one: one.__qualname__)
+def test_every_public_function_has_an_example_that_runs(one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = doctest.DocTestFinder(recurse=False).find(one, one.__qualname__, globs={})
+    assert sum(len(found.examples) for found in examples) > 0
+    for found in examples:
+        assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found).failed == 0
+
+
+def test_the_package_gives_the_names_of_its_interface_and_no_others():
+    assert cxprobe.__all__ == api.__all__
+    assert all(getattr(cxprobe, name) is getattr(api, name) for name in api.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'surprise'"):
+        cxprobe.surprise  # noqa: B018

@@ -1,0 +1,60 @@
+"""Items of constructions, from any folder."""
+
+import pandas as pd
+import pytest
+
+import cxprobe
+from conftest import ROOT
+from cxprobe.constructions import PEOPLE_FILE, load_pairs, load_people
+from cxprobe.errors import ConstructionError, DataError
+from cxprobe.make.pairs import build_pairs
+from cxprobe.params import BuildPairs
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_pairs_are_those_of_the_stage():
+    people = load_people(ROOT / PEOPLE_FILE)
+    content = load_pairs("let-alone", people, ROOT / "constructions")
+    settings = BuildPairs.model_validate({"per_cell": {"meaning": 3, "form": 3}, "pseudowords": None})
+    expected = build_pairs("let-alone", content, people, settings, 7).pairs
+    pd.testing.assert_frame_equal(cxprobe.pairs("let-alone", per_cell=3, seed=7), expected)
+
+
+def test_pseudowords_are_a_second_set():
+    assert set(cxprobe.pairs("resultative", per_cell=1, pseudowords="random")["words"]) == {"real", "pseudo"}
+
+
+def test_sentences_have_both_labels_and_halves_and_follow_the_seed():
+    first, again, other = (cxprobe.sentences("comparative-correlative", per_label=1, seed=seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, again)
+    assert set(first["id"]) != set(other["id"])
+    assert set(first["label"]) == {"positive", "negative"}
+    assert set(first["split"]) == {"train", "test"}
+
+
+def test_every_construction_is_listed_and_a_folder_of_ones_own_is_used(toy_constructions):
+    assert cxprobe.list_constructions() == sorted(
+        path.parent.name for path in ROOT.glob("constructions/*/construction.yaml")
+    )
+    name = cxprobe.list_constructions(toy_constructions)[0]
+    assert len(cxprobe.sentences(name, per_label=1, folder=toy_constructions))
+
+
+def test_a_construction_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(ConstructionError, match=r"'let-aloan' has no pairs.yaml .* let-alone"):
+        cxprobe.pairs("let-aloan")
+
+
+def test_pairs_of_a_file_can_be_compared(tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_text("id\tgood\tbad\tverb\n1\tShe sleeps.\tShe sleep.\tsleep\n2\tHe runs.\tHe run.\trun\n")
+    table = cxprobe.read_pairs(path)
+    assert table["verb"].tolist() == ["sleep", "run"]
+    assert cxprobe.load("mini-clm").compare(table).accuracy.n == 2
+    path.write_text("id\tgood\n1\tShe sleeps.\n")
+    with pytest.raises(DataError, match="bad"):
+        cxprobe.read_pairs(path)
