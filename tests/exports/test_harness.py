@@ -1,0 +1,258 @@
+"""Tasks for lm-evaluation-harness: it runs them as they are, and gets the accuracies of this project's own scoring.
+
+The harness sums in float32 and this project in float64, so the sums of a text differ by some 1e-4 nats. An item whose
+two best texts are nearer to each other than `NEAR` could be decided in another way; such items are named here.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
+from ruamel.yaml import YAML
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from conftest import ROOT
+from cxprobe.exports import choice_tasks, groups_of, harness_files, pair_tasks, read_pairs, read_prompts, write_files
+from cxprobe.judge import judge_choices
+from cxprobe.judge.scores import score_pairs, texts_by_scheme
+from cxprobe.make.pairs import pairs_of
+from cxprobe.measure.likelihood import (
+    HowToScore,
+    choices_of,
+    distinct_texts,
+    score_texts,
+    texts_of_choices,
+    texts_of_pairs,
+)
+from cxprobe.models import load_language_model
+from cxprobe.params import ModelSpec
+from exported_project import FORM, MEANING, PAIRS, UNBALANCED
+from tiny_lms import tokenizer_of
+
+pytest_plugins = ["exported_project"]
+
+NEAR = 1e-3  # nats: a smaller margin could be decided in another way by the harness's float32
+NEARLY_TIED: set[str] = set()  # the items of the sample with such a margin under mini-clm
+
+
+@pytest.fixture(scope="module")
+def pairs(made_project):
+    folder, _ = made_project
+    tables = [pd.read_parquet(folder / "data" / "build_pairs" / f"{name}.parquet") for name in PAIRS]
+    return pd.concat(tables, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def prompts(made_project):
+    """The questions to be continued, and their answers."""
+    folder, _ = made_project
+    own = folder / "data" / "build_prompts" / MEANING
+    return pd.read_parquet(own / "choices.parquet"), pd.read_parquet(own / "answers.parquet")
+
+
+@pytest.fixture(scope="module")
+def tasks(pairs, prompts):
+    return [*pair_tasks(pairs), *choice_tasks(*prompts)]
+
+
+@pytest.fixture(scope="module")
+def folder(tasks, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lm-eval") / "cxprobe"
+    write_files(harness_files(tasks), folder)
+    return folder
+
+
+def test_every_item_is_in_one_task(tasks, pairs, prompts):
+    ids = [item["id"] for task in tasks for item in task.items]
+    assert sorted(ids) == sorted([*pairs["id"], *prompts[0]["id"]])
+
+
+def test_the_label_is_the_place_of_the_right_text_and_not_always_the_same(tasks, pairs):
+    good = {row.id: row.context + row.good for row in pairs.itertuples()}
+    places = []
+    for task in tasks:
+        for item in task.items:
+            assert len(set(item["choices"])) == len(item["choices"])
+            if task.kind == "pairs":
+                assert item["choices"][item["label"]] == good[item["id"]]
+                places.append(item["label"])
+    assert 0.3 < sum(places) / len(places) < 0.7
+
+
+def test_a_choice_is_the_question_with_an_answer_and_the_right_one_is_gold(tasks, prompts):
+    questions = prompts[0].set_index("id")
+    for task in tasks:
+        for item in task.items if task.kind != "pairs" else ():
+            question = questions.loc[item["id"]]
+            assert all(choice.startswith(question["question"]) for choice in item["choices"])
+            assert item["symbols"][item["label"]] == question["gold"]
+
+
+def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks):
+    named = {task.name: task for task in tasks}
+    alone = [task for task in tasks if task.kind == "pairs" and task.construction == UNBALANCED]
+    assert len(alone) == 4
+    assert all("a preference for a word is enough" in task.description for task in alone)
+    assert all(len({item["variant"] for item in task.items}) == 1 for task in alone)
+    assert "preference" not in named[f"cxprobe_{FORM.replace('-', '_')}_pairs"].description
+
+
+def test_groups_hold_all_tasks_by_construction_and_by_kind(tasks):
+    groups = groups_of(tasks)
+    assert groups["cxprobe"] == ["cxprobe_pairs", "cxprobe_nli", "cxprobe_reasoning"]
+    names = {task.name for task in tasks}
+    assert {name for kind in groups["cxprobe"] for name in groups[kind]} == names
+    by_construction = [groups[f"cxprobe_{name.replace('-', '_')}"] for name in PAIRS]
+    assert sorted(name for own in by_construction for name in own) == sorted(names)
+
+
+def run(folder: Path, model: Path, tasks=("cxprobe",)) -> pd.DataFrame:
+    """Run tasks as the harness's own users do; return a row an item: task, id, acc and margin."""
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
+    found = simple_evaluate(
+        model="hf",
+        model_args={"pretrained": str(model), "dtype": "float32"},
+        tasks=list(tasks),
+        task_manager=manager,
+        device="cpu",
+        batch_size=16,
+        bootstrap_iters=0,
+        verbosity="ERROR",
+    )
+    rows = []
+    for name, samples in found["samples"].items():
+        rows += [(name, one["doc"]["id"], one["acc"], margin_of(one)) for one in samples]
+        own = [row[2] for row in rows if row[0] == name]
+        assert found["results"][name]["acc,none"] == pytest.approx(sum(own) / len(own))
+    return pd.DataFrame(rows, columns=["task", "id", "acc", "margin"])
+
+
+def margin_of(sample) -> float:
+    """Return by how much the right text is ahead of the best other."""
+    sums = [float(reply[0]) for reply in sample["filtered_resps"]]
+    right = sums.pop(sample["doc"]["label"])
+    return right - max(sums)
+
+
+def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> pd.DataFrame:
+    """Score the same items by this project: a row an item, id, credit and margin, by the score sum."""
+    spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32")
+    loaded = load_language_model("own", spec)
+    questions, answers = prompts or (pd.DataFrame(columns=["id", "question", "anywhere"]), None)
+    choices = choices_of(questions, answers) if len(questions) else []
+    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs), bos), texts_of_choices(choices)])
+    scores = score_texts(loaded, portions, HowToScore(["pll"], bos, 1024))
+    sums = score_pairs(pairs, texts_by_scheme(scores), ["sum"])
+    credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
+    decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]
+    if len(questions):
+        values, judged = judge_choices(questions, answers, scores, ["sum"])
+        gold = values.merge(questions[["id", "gold"]], on="id")
+        is_right = gold["answer"] == gold["gold"]
+        ahead = gold[is_right].set_index("id")["value"] - gold[~is_right].groupby("id")["value"].max()
+        decided.append(judged[["id", "credit"]].assign(margin=judged["id"].map(ahead)))
+    return pd.concat(decided, ignore_index=True)
+
+
+def refuse_differences(both: pd.DataFrame) -> None:
+    """Fail unless the harness and this project agree on all items but those that are named as nearly tied."""
+    assert (both["margin"] - both["margin_own"]).abs().max() < NEAR / 2
+    assert set(both.loc[both["margin_own"].abs() < NEAR, "id"]) <= NEARLY_TIED
+    certain = both[~both["id"].isin(NEARLY_TIED)]
+    rates = certain.groupby("task")[["acc", "credit"]].mean()
+    pd.testing.assert_series_equal(rates["acc"], rates["credit"], check_names=False)
+    assert certain["acc"].tolist() == certain["credit"].tolist()
+    assert 0 < certain["acc"].mean() < 1
+
+
+def test_the_harness_gets_the_accuracies_of_this_project(folder, tasks, pairs, prompts):
+    model, questions = ROOT / "models" / "mini-clm", prompts[0]
+    asked = questions[(questions["prompt"] == "question") & (questions["shots"] == 0)]
+    wanted = [task.name for task in tasks if {item["id"] for item in task.items} <= {*asked["id"], *pairs["id"][:16]}]
+    assert len(wanted) == 3  # minimal pairs, inference and multiple choice
+    found = run(folder, model, wanted)
+    own = own_decisions(model, pairs[:16], (asked, prompts[1][prompts[1]["id"].isin(asked["id"])]))
+    assert set(found["id"]) == set(own["id"])
+    refuse_differences(found.merge(own, on="id", suffixes=("", "_own")))
+
+
+@pytest.mark.slow
+def test_the_harness_gets_the_accuracies_of_this_project_on_every_task(folder, tasks, pairs, prompts):
+    model = ROOT / "models" / "mini-clm"
+    found = run(folder, model)
+    assert set(found["task"]) == {task.name for task in tasks}
+    refuse_differences(found.merge(own_decisions(model, pairs, prompts), on="id", suffixes=("", "_own")))
+
+
+def test_a_model_whose_tokenizer_puts_nothing_before_a_text_agrees_with_bos_add(folder, pairs, tmp_path):
+    save_gpt2(tmp_path / "gpt2")
+    harness = run(folder, tmp_path / "gpt2", ["cxprobe_pairs"]).set_index("id")
+    asked = pairs[[row.context != "" or row.good[0] == row.bad[0] for row in pairs.itertuples()]]
+    added, bare = (own_decisions(tmp_path / "gpt2", asked, bos=bos).set_index("id") for bos in ("add", "as_tokenizer"))
+    harness = harness.loc[added.index]
+    near = (added["margin"].abs() < NEAR) | (bare["margin"].abs() < NEAR)
+    assert (harness["margin"] - added["margin"]).abs().max() < NEAR
+    assert harness["acc"][~near].tolist() == added["credit"][~near].tolist()
+    # Items that a model decides in another way with nothing before a text: this project's own scoring names them.
+    named = set(added.index[~near & (added["credit"] != bare["credit"])])
+    assert named
+    assert set(harness.index[~near & (harness["acc"] != bare["credit"])]) == named
+
+
+def save_gpt2(folder: Path) -> None:
+    """Save a GPT-2 with random weights, whose tokenizer adds nothing, for texts of up to 512 tokens."""
+    torch.manual_seed(0)
+    tokenizer = tokenizer_of("gpt2")
+    tokenizer.model_max_length = 512
+    end = tokenizer.eos_token_id
+    config = GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=512,
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        initializer_range=0.3,
+        bos_token_id=end,
+        eos_token_id=end,
+        pad_token_id=end,
+    )
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_harness_runs_a_folder_that_was_moved(folder, tmp_path):
+    moved = folder.rename(tmp_path / "moved")
+    name = f"cxprobe_{MEANING.replace('-', '_')}"
+    command = [sys.executable, "-m", "lm_eval", "--model", "hf", "--tasks", name, "--include_path", str(moved)]
+    command += ["--model_args", f"pretrained={ROOT / 'models' / 'mini-clm'}", "--device", "cpu", "--limit", "4"]
+    command += ["--output_path", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    moved.rename(folder)
+    assert done.returncode == 0, done.stderr
+    (found,) = (tmp_path / "out").rglob("results_*.json")
+    rates = json.loads(found.read_text())["results"]
+    assert {"acc,none"} <= rates[f"{name}_pairs"].keys()
+
+
+def test_the_files_say_what_to_run_and_each_task_names_its_items(folder, tasks):
+    text = (folder / "README.md").read_text()
+    for task in tasks:
+        assert f"| {task.name} | {len(task.items)} |" in text
+        yaml = YAML(typ="rt").load(folder / f"{task.name}.yaml")
+        assert len((folder / yaml["dataset_kwargs"]["file"]).read_text().splitlines()) == len(task.items)
+
+
+def test_the_tables_of_the_project_make_the_tasks(made_params, pairs, tasks):
+    own = pd.concat(read_pairs(made_params).values(), ignore_index=True)
+    again = [
+        *pair_tasks(own),
+        *choice_tasks(read_prompts(made_params, "choices"), read_prompts(made_params, "answers")),
+    ]
+    assert again == tasks
