@@ -262,6 +262,7 @@ def shrink(params: dict) -> None:
         "recognition": {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}},
         "scenarios": {"models": ["mlm", "by-place"], "constructions": ["toy"]},
         "pairs": {"models": ["mlm", "clm", "by-rule"], "llms": [], "constructions": ["toy"]},
+        "ways": {"models": ["mlm"], "constructions": ["toy"]},
         "prompts": {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]},
         "benchmarks": {"models": [], "llms": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
@@ -289,7 +290,7 @@ def shrink(params: dict) -> None:
     params["build_scenarios"]["share"] = 1.0
     params["extract_features"]["token_budget"] = 256
     params["tune_probes"]["jobs"] = 1
-    params["fit_probes"]["jobs"] = 1
+    params["fit_probes"]["jobs"] = params["fit_pair_probes"]["jobs"] = 1
 
 
 def change_params(folder: Path, source: Path, change) -> None:

@@ -13,8 +13,10 @@ import pytest
 from cxprobe.errors import ModelError
 from cxprobe.measure.asking import Question, demand, open_llm, put_questions, questions_of, replies_to
 from cxprobe.params import Llm
+from cxprobe.storage import full_disk
 
 pytest.importorskip("inspect_ai")
+pytest_plugins = ["small_disks"]
 
 QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
 FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
@@ -120,6 +122,16 @@ def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):
     assert replies["id"].tolist() == [question.id for question in QUESTIONS]
     assert set(replies["reply"]) == {"Answer: 1"}
     assert not replies["failed"].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left):
+    disk = small_disk(tmp_path / "scratch", "64k")
+    (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
+    with pytest.raises(OSError, match="No space left") as raised:
+        put_questions(QUESTIONS, llm(), open_llm(llm()), disk)
+    assert f"65,536 bytes are free on {disk}; " in (full_disk(raised.value) or "")
 
 
 @pytest.mark.parametrize(

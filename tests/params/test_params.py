@@ -37,6 +37,7 @@ def empty_grid() -> dict:
         "recognition": {"models": [], "constructions": {}},
         "scenarios": {"models": [], "constructions": []},
         "pairs": {"models": [], "llms": [], "constructions": []},
+        "ways": {"models": [], "constructions": []},
         "prompts": {"llms": [], "models": [], "constructions": []},
         "benchmarks": {"models": [], "llms": [], "benchmarks": []},
         "frames": {"llms": [], "constructions": []},
@@ -65,7 +66,8 @@ def test_the_preset_of_pairs_has_one_line_of_work_and_only_its_sections():
     assert absent == [
         *("benchmarks", "llms", "corpora", "generate_sentences", "mine_sentences", "label_sentences"),
         *("build_recognition", "build_scenarios", "build_prompts", "write_frames", "extract_features", "tune_probes"),
-        *("fit_probes", "fill_scenarios", "ask_pairs", "score_answers", "judge_answers"),
+        *("fit_probes", "fill_scenarios", "ask_pairs", "score_answers", "fit_pair_probes"),
+        *("judge_ways", "judge_answers"),
     ]
 
 

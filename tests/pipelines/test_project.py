@@ -286,6 +286,7 @@ def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
             "recognition": {"models": [], "constructions": {}},
             "scenarios": empty,
             "pairs": {"models": ["mlm"], "llms": [], "constructions": ["toy"]},
+            "ways": empty,
             "prompts": empty | {"llms": []},
             "benchmarks": {"models": [], "llms": [], "benchmarks": []},
             "frames": {"llms": [], "constructions": []},

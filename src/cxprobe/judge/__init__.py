@@ -100,6 +100,7 @@ from cxprobe.judge.scenarios import (
     uncalibrated,
 )
 from cxprobe.judge.scores import texts_by_scheme
+from cxprobe.judge.ways import JudgedWays, judge_ways, rates_of_ways, verdicts, ways_headline
 
 __all__ = [
     "REPLY",
@@ -110,6 +111,7 @@ __all__ = [
     "JudgedAnswers",
     "JudgedPairs",
     "JudgedReply",
+    "JudgedWays",
     "Recognition",
     "accuracy_by_group",
     "accuracy_by_shots",
@@ -153,6 +155,7 @@ __all__ = [
     "judge_reasoning",
     "judge_recognition",
     "judge_reply_table",
+    "judge_ways",
     "macro_f1",
     "pair_headline",
     "pair_metrics",
@@ -163,6 +166,7 @@ __all__ = [
     "prompt_metrics",
     "prompt_tables",
     "rates_of_blind",
+    "rates_of_ways",
     "reasoning_accuracy",
     "recognition_headline",
     "scenario_headline",
@@ -175,5 +179,7 @@ __all__ = [
     "texts_by_scheme",
     "unbalanced_cells",
     "uncalibrated",
+    "verdicts",
+    "ways_headline",
     "with_groups",
 ]

@@ -61,6 +61,7 @@ from cxprobe.params.recognition import (
     TuneProbes,
 )
 from cxprobe.params.scenarios import BuildScenarios, FillScenarios
+from cxprobe.params.ways import FitPairProbes, JudgeWays
 
 __all__ = [
     "CONSTRUCTIONS_FOLDER",
@@ -88,12 +89,14 @@ __all__ = [
     "ExtractFeatures",
     "FilesCorpus",
     "FillScenarios",
+    "FitPairProbes",
     "FitProbes",
     "GenerateSentences",
     "Grid",
     "InstalledCorpus",
     "JudgeAnswers",
     "JudgePairs",
+    "JudgeWays",
     "LabelSentences",
     "Llm",
     "LocalEngine",

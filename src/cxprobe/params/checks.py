@@ -9,6 +9,7 @@ from cxprobe.params.models import LINES_OF_KINDS, Model, Panel, Series
 from cxprobe.params.pairs import JudgePairs, ScorePairs
 from cxprobe.params.prompts import JudgeAnswers
 from cxprobe.params.recognition import BuildRecognition, GenerateSentences, Subsets
+from cxprobe.params.ways import JudgeWays
 from cxprobe.schema import Closed, suggest
 
 # A part of the grid -> the sections that are read where it is not empty.
@@ -29,6 +30,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "scenarios": ("models", "series", "precision", "build_scenarios", "fill_scenarios", "cards"),
     "pairs": ("models", "series", "precision", "build_pairs", "score_pairs", "judge_pairs", "cards"),
     "pairs.llms": ("llms", "ask_pairs"),
+    "ways": ("extract_features", "fit_pair_probes", "judge_ways"),
     "prompts": ("series", "build_prompts", "judge_answers", "cards"),
     "prompts.llms": ("llms",),
     "prompts.models": ("models", "precision", "score_answers"),
@@ -41,6 +43,7 @@ _CROSSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "recognition": (("models",), "constructions"),
     "scenarios": (("models",), "constructions"),
     "pairs": (("models", "llms"), "constructions"),
+    "ways": (("models",), "constructions"),
     "prompts": (("llms", "models"), "constructions"),
     "benchmarks": (("models", "llms"), "benchmarks"),
     "frames": (("llms",), "constructions"),
@@ -197,6 +200,19 @@ def _asked_models_have_names_of_their_own(grid: Grid, models: Mapping[str, Model
                 )
 
 
+def _ways_are_those_of_pairs(grid: Grid, judge_ways: JudgeWays | None) -> Iterator[str]:
+    """Check that what is asked in three ways is also scored, and that what is said is asked."""
+    for key in ("models", "constructions"):
+        for number, name in enumerate(getattr(grid.ways, key)):
+            if name not in getattr(grid.pairs, key):
+                yield f"grid.ways.{key}[{number}]: '{name}' is not in grid.pairs.{key}; add it there"
+    for model, llm in (judge_ways.asked if judge_ways else {}).items():
+        if model not in grid.ways.models:
+            yield f"judge_ways.asked.{model}: is not in grid.ways.models; add it there"
+        if llm not in grid.pairs.llms:
+            yield f"judge_ways.asked.{model}: '{llm}' is not in grid.pairs.llms; add it there"
+
+
 def _series_are_measured(grid: Grid, series: Mapping[str, Series] | None) -> Iterator[str]:
     for name, one in (series or {}).items():
         for model in one.models:
@@ -257,6 +273,7 @@ _CHECKS: tuple[Callable[..., Iterator[str]], ...] = (
     _panels_fit_their_lines,
     _members_have_names_of_their_own,
     _asked_models_have_names_of_their_own,
+    _ways_are_those_of_pairs,
     _series_are_measured,
     _series_are_drawn,
     _pairs_are_scored_as_judged,

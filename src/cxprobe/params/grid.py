@@ -50,6 +50,15 @@ class PairsGrid(Closed):
     """Folders of constructions/ that have a pairs.yaml."""
 
 
+class WaysGrid(Closed):
+    """What is asked about the same pairs in three ways: by a probe, by likelihood and, if it is set up, in words."""
+
+    models: Distinct[Slug]
+    """Slugs of the section models that grid.pairs names too."""
+    constructions: Distinct[Slug]
+    """Constructions that grid.pairs names too."""
+
+
 class PromptsGrid(Closed):
     """What is asked about items: of some models in words, of others by the likelihood of the answers."""
 
@@ -93,6 +102,7 @@ class Grid(Closed):
     recognition: RecognitionGrid
     scenarios: ScenariosGrid
     pairs: PairsGrid
+    ways: WaysGrid
     prompts: PromptsGrid
     benchmarks: BenchmarksGrid
     frames: FramesGrid

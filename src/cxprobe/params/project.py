@@ -24,6 +24,7 @@ from cxprobe.params.recognition import (
     TuneProbes,
 )
 from cxprobe.params.scenarios import BuildScenarios, FillScenarios
+from cxprobe.params.ways import FitPairProbes, JudgeWays
 from cxprobe.schema import Closed, faults_of, optional_section, read_yaml
 
 PARAMS_FILE = Path("params.yaml")
@@ -67,7 +68,9 @@ class Params(Closed):
     score_pairs: ScorePairs = optional_section()
     ask_pairs: AskPairs = optional_section()
     score_answers: ScoreAnswers = optional_section()
+    fit_pair_probes: FitPairProbes = optional_section()
     judge_pairs: JudgePairs = optional_section()
+    judge_ways: JudgeWays = optional_section()
     judge_answers: JudgeAnswers = optional_section()
     cards: Cards = optional_section()
 

@@ -58,6 +58,7 @@ from cxprobe.report.series import (
     with_series,
 )
 from cxprobe.report.tables import with_blanks
+from cxprobe.report.ways import ways_figure
 
 __all__ = [
     "OWN",
@@ -110,6 +111,7 @@ __all__ = [
     "settings_beside_published",
     "settings_figures",
     "side_by_side",
+    "ways_figure",
     "with_blanks",
     "with_published_names",
     "with_series",

@@ -30,6 +30,7 @@ _LINES = {
     "replies": "prompts",
     "answers": "prompts",
     "pair_replies": "pairs",
+    "ways": "pairs",
     "benchmark_replies": "benchmarks",
 }
 
