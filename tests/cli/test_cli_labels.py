@@ -1,68 +1,259 @@
-"""The commands of labelling, run as a person runs them: in a process of its own, with answers typed."""
+"""The commands of labelling, run as a person runs them, with answers typed."""
 
+import json
+import os
+import pty
+import re
+import select
+import signal
 import subprocess
-import sys
+import time
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
 
-import pandas as pd
+import pytest
+from typer.testing import CliRunner
 
-from conftest import ROOT, change_params, project_environment, shrink, write_toy_construction
+from conftest import ROOT, change_params, project_environment, save_toy_tagger, shrink, write_toy_construction
+from cxprobe.cli import app
+from cxprobe.constructions import Label, read_labels, write_labels
+from cxprobe.storage import write_table
+from labelling_desk import TAGS, mined
+from quick_python import quick_python
 
-
-def label(folder, answers: str, command: str = "label", *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from cxprobe.cli import app; app()", command, "toy", *options],
-        cwd=folder,
-        input=answers,
-        env=project_environment(ROOT),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def prepare(folder) -> None:
-    write_toy_construction(folder / "constructions")
-    change_params(folder, ROOT / "presets" / "embedded.yaml", shrink)
-    rows = [{"id": f"mined-{n}", "text": f"Sentence {n}.", "tags": f"DT {['NN', 'VB'][n % 2]}"} for n in range(4)]
-    (folder / "data" / "mine_sentences" / "toy").mkdir(parents=True)
-    pd.DataFrame(rows).to_parquet(folder / "data" / "mine_sentences" / "toy" / "sentences.parquet")
+LABELS = "constructions/toy/labels.tsv"
 
 
-def test_two_people_label_resume_and_are_compared(tmp_path):
-    prepare(tmp_path)
-    first = label(tmp_path, "what\nz\np\nq\n", "label", "--who", "Ann")
-    assert first.returncode == 0, first.stderr
-    assert "'what' is not an answer: p positive" in first.stdout
-    assert "1 sequences left; the labels are in constructions/toy/labels.tsv" in first.stdout
-    assert "0 sequences left" in label(tmp_path, "n\n", "label", "--who", "Ann").stdout
-    label(tmp_path, "p\np\n", "label", "--who", "Bo")
-    lines = (tmp_path / "constructions" / "toy" / "labels.tsv").read_text().splitlines()
-    assert len(lines) == 5
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project in which four sequences were mined from a small corpus, as the working directory."""
+    write_toy_construction(tmp_path / "constructions")
+    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", settings(tmp_path))
+    save_toy_tagger(tmp_path / "tagger")
+    table = mined(4)
+    records = [
+        {"url": row["url"], "text": f"It was late. {row['text']} They slept. They woke."} for _, row in table.iterrows()
+    ]
+    table["start"] += 13 - 4
+    table["end"] += 13 - 4
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "0.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{broken\n")
+    write_table(table, tmp_path / "data" / "mine_sentences" / "toy" / "sentences.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def settings(folder):
+    def change(params: dict) -> None:
+        shrink(params)
+        params["mine_sentences"]["tagger"] = "tagger"
+
+    return change
+
+
+def command(*arguments: str) -> list[str]:
+    """Return a command that runs in a process of its own."""
+    Path("run.py").write_text("from cxprobe.cli import app; app()")
+    return [f"{quick_python()}/python", "run.py", *arguments]
+
+
+def run(answers: str, *arguments: str) -> SimpleNamespace:
+    done = CliRunner().invoke(app, list(arguments), input=answers)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return SimpleNamespace(code=done.exit_code, out=done.stdout, err=done.stderr)
+
+
+def test_two_people_label_resume_and_are_compared(project):
+    first = run("what\nz\np\nq\n", "label", "toy", "--who", "Ann")
+    assert first.code == 0, first.err
+    assert "'what' is not an answer: p positive" in first.out
+    assert f"3 sequences left; the labels are in {LABELS}" in first.out
+    assert "0 sequences left" in run("n\nn\nn\n", "label", "toy", "--who", "Ann").out
+    run("p\np\nn\nn\n", "label", "toy", "--who", "Bo")
+    lines = (project / LABELS).read_text().splitlines()
+    assert len(lines) == 9
     assert lines[1:] == sorted(lines[1:])
-    compared = label(tmp_path, "", "agreement").stdout
-    assert "Ann and Bo: 1 of 2 alike, kappa 0.000" in compared
+    compared = run("", "agreement", "toy").out
+    assert "Ann and Bo: 3 of 4 alike, kappa 0.500" in compared
     assert "Ann: negative, Bo: positive" in compared
+    assert re.search(r"\n  .*the red cat runs, the fast dog sings\.\thttps://example\.org/\d+#0\n", compared)
 
 
-def test_what_was_not_mined_cannot_be_labelled(tmp_path):
-    prepare(tmp_path)
-    (tmp_path / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
-    done = label(tmp_path, "", "label", "--who", "Ann")
-    assert done.returncode == 2
-    assert "`dvc repro mine_sentences` makes it" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_the_screen_has_definition_hits_and_the_sentences_around(project):
+    shown = run("/mined-27-0\nq\n", "label", "toy", "--who", "Ann")
+    assert "Positive: each half is a clause" in shown.out
+    assert "  1  **the red** cat runs, **the fast** dog sings.\n     before: It was late.\n" in shown.out
+    assert "     after: They slept. They woke.\n     https://example.org/0#0\n" in shown.out
+    assert "reading the corpus" in shown.err
+    assert "reading the corpus" not in run("q\n", "label", "toy", "--who", "Ann").err
 
 
-def test_a_mistyped_construction_is_told_and_makes_no_folder(tmp_path):
-    prepare(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", "from cxprobe.cli import app; app()", "label", "tyo"],
-        cwd=tmp_path,
+def test_where_the_corpus_is_not_to_be_read_or_is_not_there_this_is_said(project):
+    assert "the sentences around are not shown" in run("", "label", "toy", "--who", "Ann", "--no-corpus").err
+    (project / "corpus" / "0.jsonl").write_text('{"text": "Another.", "url": "u"}\n')
+    assert "of 8 of 8 sentences the corpus" in run("", "label", "toy", "--who", "Ann").err
+    (project / "corpus" / "0.jsonl").unlink()
+    shown = run("", "label", "toy", "--who", "Ann")
+    assert shown.code == 0
+    assert "the sentences around are not shown: corpora" in shown.err
+    assert run("", "label", "toy", "--who", "Ann", "--read-corpus").code == 2
+
+
+def test_a_large_corpus_is_read_only_when_that_is_asked_for(project, monkeypatch):
+    monkeypatch.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
+    shown = run("", "label", "toy", "--who", "Ann")
+    assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
+    assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
+
+
+def test_a_third_person_decides_what_two_label_differently(project):
+    run("p\np\nn\nn\n", "label", "toy", "--who", "Ann")
+    run("p\nn\np\nn\n", "label", "toy", "--who", "Bo")
+    assert "2 to decide" in run("", "agreement", "toy").out
+    refused = run("", "agreement", "toy", "--decide", "--who", "Bo")
+    assert refused.code == 2
+    assert "Bo is one of those who disagree" in refused.err
+    decided = run("p\nz\np\nn\n", "agreement", "toy", "--decide", "--who", "Cy")
+    assert "Ann: positive\nBo: negative\n" in decided.out
+    assert "0 decisions left" in decided.out
+    decisions = [(one.who, one.label) for one in read_labels(project / LABELS) if "Cy" in one.who]
+    assert sorted(decisions) == [("Cy (decides)", "negative"), ("Cy (decides)", "positive")]
+    after = run("", "agreement", "toy").out
+    assert "to decide" not in after
+    assert "Ann and Bo: 2 of 4 alike, kappa 0.000" in after
+    assert "there is nothing to decide" in run("", "agreement", "toy", "--decide", "--who", "Cy").out
+
+
+def test_conflicts_are_listed_without_the_mined_sentences_too(project):
+    labels = [
+        Label("sequence", TAGS, label, who, "2026-01-31") for who, label in (("A", "positive"), ("B", "negative"))
+    ]
+    write_labels(labels, project / LABELS)
+    (project / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
+    shown = run("", "agreement", "toy").out
+    assert f"sequence\t{TAGS}\tA: positive, B: negative" in shown
+    assert "the sentences are not shown" in shown
+
+
+def test_conflicts_about_what_was_not_mined_are_counted(project):
+    labels = [
+        Label("sequence", "XX", label, who, "2026-01-31") for who, label in (("A", "positive"), ("B", "negative"))
+    ]
+    write_labels(labels, project / LABELS)
+    assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
+
+
+def test_tasks_go_to_label_studio_and_come_back(project):
+    done = run("", "label", "toy", "--export", "out/tasks.json")
+    assert "4 tasks: out/tasks.json" in done.out
+    assert (project / "out" / "tasks.xml").read_text().startswith("<View>")
+    tasks = json.loads((project / "out" / "tasks.json").read_text())
+    assert "It was late." in tasks[0]["data"]["html"]
+    for number, task in enumerate(tasks, start=1):
+        results = [{"from_name": "label", "type": "choices", "value": {"choices": ["positive"]}}]
+        made = {"completed_by": 5, "created_at": "2026-02-03T10:00:00Z", "result": results}
+        task |= {"id": number, "annotations": [made] if number < 4 else []}
+    (project / "export.json").write_text(json.dumps(tasks))
+    write_labels([Label("sequence", tasks[0]["data"]["tags"], "negative", "Ann", "2026-01-31")], project / LABELS)
+    for expected in ("3 labels by Ann\n3 of them are new", "3 labels by Ann\n0 of them are new"):
+        done = run("", "label", "toy", "--import", "export.json", "--who", "Ann")
+        assert done.code == 0, done.err
+        assert expected in done.out
+        assert "1 tasks have none" in done.out
+    assert {(one.who, one.label) for one in read_labels(project / LABELS)} == {("Ann", "positive")}
+    run("", "label", "toy", "--import", "export.json", "--annotator", "5=Bo")
+    assert {one.who for one in read_labels(project / LABELS)} == {"Ann", "Bo"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["label", "toy", "--who", "Cy (decides)"], "decisions are made by `cxprobe agreement toy --decide`"),
+        (["label", "toy", "--who", "A\tB"], "a name of printable characters is needed"),
+        (["label", "toy", "--export", "tasks.csv"], "must end in .json"),
+        (["label", "toy", "--export", "a.json", "--import", "b.json"], "one at a time"),
+        (["label", "toy", "--annotator", "1=A"], "--import FILE, which is not given"),
+        (["label", "toy", "--import", "none.json", "--who", "A"], "none.json: there is no such file"),
+        (["label", "toy", "--import", "params.yaml", "--who", "A"], "params.yaml: it is no JSON"),
+        (["label", "toy", "--import", "params.yaml", "--annotator", "A"], "expected a number of Label Studio"),
+        (["agreement", "toy", "--browser"], "--browser goes with --decide"),
+    ],
+)
+def test_what_does_not_fit_is_told(project, arguments, message):
+    done = run("", *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert not (project / LABELS).exists()
+
+
+def test_what_was_not_mined_cannot_be_labelled(project):
+    (project / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
+    done = run("", "label", "toy", "--who", "Ann")
+    assert done.code == 2
+    assert "`dvc repro mine_sentences` makes it" in done.err
+
+
+def test_a_mistyped_construction_is_told_and_makes_no_folder(project):
+    done = run("", "label", "tyo")
+    assert done.code == 2
+    assert "constructions/tyo/construction.yaml: there is no such file" in done.err
+    assert not (project / "constructions" / "tyo").exists()
+
+
+def test_on_a_terminal_one_key_answers_without_enter(project):
+    """In a process of its own, on a terminal of its own."""
+    words = command("label", "toy", "--who", "Ann")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(words[0], words, project_environment(ROOT) | {"TERM": "xterm"})
+    seen = ""
+    for keys, expected in (
+        ("", "1 of 4"),
+        ("p", "2 of 4"),
+        ("2n", "sentence 2 is negative"),
+        ("z", "undone"),
+        ("u", "3 of 4"),
+        ("g4\r", "4 of 4"),
+        ("/so now\r", "is in 1 of 4"),
+        ("q", "2 sequences left"),
+    ):
+        os.write(terminal, keys.encode())
+        seen = read_until(terminal, expected)
+    assert os.waitpid(pid, 0)[1] == 0, seen
+    assert sorted(one.label for one in read_labels(project / LABELS)) == ["positive", "unclear"]
+
+
+def read_until(terminal: int, expected: str) -> str:
+    """Return what a terminal shows until it shows a text and then says nothing for a moment."""
+    seen, end = "", time.monotonic() + 60
+    while expected not in seen or select.select([terminal], [], [], 0.2)[0]:
+        assert time.monotonic() < end, (expected, seen)
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                seen += os.read(terminal, 1 << 16).decode(errors="replace")
+            except OSError:  # the program has ended
+                assert expected in seen, seen
+                return seen
+    return seen
+
+
+def test_the_browser_gets_an_address_and_ctrl_c_ends_the_program(project):
+    process = subprocess.Popen(
+        command("label", "toy", "--who", "Ann", "--browser"),
         env=project_environment(ROOT),
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    assert done.returncode == 2
-    assert "constructions/tyo/construction.yaml: there is no such file" in done.stderr
-    assert not (tmp_path / "constructions" / "tyo").exists()
+    address = re.fullmatch(r"label at (http://127\.0\.0\.1:\d+/\S+/)\n", process.stdout.readline())[1]
+    body = json.dumps({"text": "p", "shown": 1}).encode()
+    request = urllib.request.Request(f"{address}answer", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as reply:
+        assert json.load(reply)["left"] == 3
+    assert len(read_labels(project / LABELS)) == 1
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert "3 sequences left" in out
+    assert "Traceback" not in err

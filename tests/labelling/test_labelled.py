@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cxprobe.constructions import Label
 from cxprobe.errors import DataError
-from cxprobe.labelling import apply_labels, split_sequences
+from cxprobe.labelling import DECIDES, apply_labels, split_sequences
 
 
 def mined(*rows: tuple[str, str]) -> pd.DataFrame:
@@ -44,6 +44,25 @@ def test_a_majority_does_not_decide():
 def test_a_label_of_a_sentence_counts_for_that_sentence_alone():
     labels = [label("sequence", "DT", "positive", who) for who in "AB"] + [label("sentence", "a", "negative", "A")]
     assert apply_labels(mined(("a", "DT"), ("b", "DT")), labels).left_out == {"conflict": 1}
+
+
+def test_a_decision_replaces_what_others_say_of_the_same_thing():
+    labels = [
+        label("sequence", "DT", "positive", "A"),
+        label("sequence", "DT", "negative", "B"),
+        label("sequence", "DT", "negative", f"C{DECIDES}"),
+        label("sentence", "b", "positive", "A"),
+        label("sentence", "c", "positive", "B"),
+        label("sentence", "c", "positive", f"D{DECIDES}"),
+        label("sequence", "JJ", "unclear", f"C{DECIDES}"),
+        label("sequence", "NN", "positive", f"C{DECIDES}"),
+        label("sequence", "NN", "negative", f"D{DECIDES}"),
+    ]
+    rows = [("a", "DT"), ("b", "DT"), ("c", "DT"), ("d", "JJ"), ("e", "NN")]
+    labelled = apply_labels(mined(*rows), labels)
+    # "b" has a label of its own, so that the decision about its sequence is not one about it.
+    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "negative"], ["c", "positive"]]
+    assert labelled.left_out == {"conflict": 2, "unclear": 1}
 
 
 def test_labels_of_what_was_not_mined_are_counted():

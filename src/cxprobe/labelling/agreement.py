@@ -1,4 +1,7 @@
-"""How far people agree: what they label differently, and Cohen's kappa of every two of them."""
+"""How far people agree: what they label differently, and Cohen's kappa of every two of them.
+
+What one person decides about the labels of others (`DECIDES`) is not compared: the person has seen their labels.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,6 +11,8 @@ from typing import NamedTuple
 from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.constructions import JUDGEMENTS, Judgement, Label
+from cxprobe.labelling.labelled import in_force, is_decision, judgements_on
+from cxprobe.labelling.sessions import Group
 
 Target = tuple[str, str]  # the kind of a label ("sequence" or "sentence") and what is labelled
 
@@ -39,15 +44,37 @@ class Kappa(NamedTuple):
 
 
 def conflicts(labels: Sequence[Label]) -> list[Conflict]:
-    """Return the targets that have more than one label, sorted."""
-    by_target: dict[Target, dict[str, Judgement]] = defaultdict(dict)
-    for label in labels:
-        by_target[label.kind, label.target][label.who] = label.label
+    """Return the targets that have more than one label and about which nobody has decided, sorted."""
     return [
         Conflict(kind, target, tuple(sorted(people.items())))
-        for (kind, target), people in sorted(by_target.items())
+        for (kind, target), people in sorted(in_force(labels).items())
         if len(set(people.values())) > 1
     ]
+
+
+def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Conflict]]:
+    """Return what keeps mined sentences from having a label: what to decide, and each person's label of it.
+
+    Beside the conflicts about sequences and about sentences, these are sentences that one person labels otherwise than
+    another labels their sequence. They come after the conflict about their sequence is decided.
+
+    Args:
+        groups: The mined sentences by their sequences; the disputes are in their order.
+        labels: Everybody's labels.
+    """
+    judged = in_force(labels)
+    found = []
+    for group in groups:
+        of_sequence = judged.get(("sequence", group.tags), {})
+        if open_sequence := len(set(of_sequence.values())) > 1:
+            found.append((group, Conflict("sequence", group.tags, tuple(sorted(of_sequence.items())))))
+        for one in group.sentences:
+            own = judged.get(("sentence", one.id))
+            said = own if open_sequence else own and judgements_on(one.id, group.tags, judged)
+            if said and len(set(said.values())) > 1:
+                alone = Group("sentence", one.id, group.tags, (one,))
+                found.append((alone, Conflict("sentence", one.id, tuple(sorted(said.items())))))
+    return found
 
 
 def kappas(labels: Sequence[Label]) -> list[Kappa]:
@@ -60,7 +87,8 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     """
     by_person: dict[str, dict[Target, Judgement]] = defaultdict(dict)
     for label in labels:
-        by_person[label.who][label.kind, label.target] = label.label
+        if not is_decision(label.who):
+            by_person[label.who][label.kind, label.target] = label.label
     return [_kappa(first, second, by_person) for first, second in combinations(sorted(by_person), 2)]
 
 

@@ -20,6 +20,10 @@ from cxprobe.seeding import seed_for
 _SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
 
 
+# What follows the name of a person who decides what others have labelled differently.
+DECIDES = " (decides)"
+
+
 class Labelled(NamedTuple):
     """Mined sentences with their labels.
 
@@ -38,18 +42,15 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[Label]) -> Labelled:
     """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
 
     A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
+    A decision (`in_force`) replaces what the others say.
 
     Args:
         sentences: Columns id and tags, and any others.
         labels: The labels of all people.
     """
-    judged: dict[tuple[str, str], dict[str, Judgement]] = {}
-    for label in labels:
-        judged.setdefault((label.kind, label.target), {})[label.who] = label.label
+    judged = in_force(labels)
     targets = zip(sentences["id"], sentences["tags"], strict=True)
-    outcomes = [
-        _outcome(judged.get(("sequence", tags), {}) | judged.get(("sentence", one), {})) for one, tags in targets
-    ]
+    outcomes = [_outcome(judgements_on(one, tags, judged)) for one, tags in targets]
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", one) for one in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
@@ -58,6 +59,39 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[Label]) -> Labelled:
         {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
         sum((label.kind, label.target) not in known for label in labels),
     )
+
+
+def is_decision(who: str) -> bool:
+    """Return whether a name in labels.tsv is that of a person who decides between others."""
+    return who.endswith(DECIDES)
+
+
+def in_force(labels: Sequence[Label]) -> dict[tuple[str, str], dict[str, Judgement]]:
+    """Return the labels that count: (kind, target) -> who -> label.
+
+    Where somebody has decided about a sequence or a sentence, the decisions alone count, and nobody's own label of it.
+    """
+    judged: dict[tuple[str, str], dict[str, Judgement]] = {}
+    for label in labels:
+        judged.setdefault((label.kind, label.target), {})[label.who] = label.label
+    return {target: _decisions(people) or people for target, people in judged.items()}
+
+
+def judgements_on(
+    sentence: str, tags: str, judged: Mapping[tuple[str, str], Mapping[str, Judgement]]
+) -> dict[str, Judgement]:
+    """Return what counts for one sentence: who -> label.
+
+    A decision about the sentence counts alone. Else each person's label of the sentence replaces the label that this
+    person gave to its sequence, and all of these count.
+
+    Args:
+        sentence: Its id.
+        tags: Its sequence of tags.
+        judged: The labels that count, of `in_force`.
+    """
+    of_sequence, own = judged.get(("sequence", tags), {}), judged.get(("sentence", sentence), {})
+    return dict(own) if _decisions(own) else {**of_sequence, **own}
 
 
 def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_apart: bool) -> pd.DataFrame:
@@ -128,6 +162,10 @@ def _joined(sequences: "pd.Series[str]", documents: "pd.Series[str]") -> NDArray
     links = coo_array((np.ones(len(first)), (first, first.max() + 1 + second)), shape=(size, size))
     _, components = connected_components(links, directed=False)
     return np.asarray(components, np.int32)[first]
+
+
+def _decisions(by_person: Mapping[str, Judgement]) -> dict[str, Judgement]:
+    return {who: label for who, label in by_person.items() if is_decision(who)}
 
 
 def _outcome(by_person: Mapping[str, Judgement]) -> str:
