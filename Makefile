@@ -5,6 +5,8 @@ PRESET ?= embedded
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Where this is set, every stage would compile the packages that it imports anew: ten seconds and more.
 export PYTHONDONTWRITEBYTECODE :=
+# A line that mkdocs-material prints about its own future.
+export NO_MKDOCS_2_WARNING := 1
 
 # uv takes a fifth of the time of pip, which steps in where it fails, such as behind a proxy that only pip knows.
 comma := ,
@@ -13,29 +15,36 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test test-all benchmark ui preset clean
+.PHONY: repro test test-fast test-all benchmark docs ui preset clean
 
 repro: $(VENV)/installed
 	cxprobe check
 	dvc repro
 	cxprobe sync
 	@echo
-	@echo "Tables and figures:  results/report_recognition/, results/report_scenarios/, results/report_pairs/,"
-	@echo "                     results/report_prompts/"
+	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
-test: $(VENV)/installed
+test: $(VENV)/installed-test
 	ruff format --check
 	ruff check
 	mypy
 	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
 
+# Without those that run the pipeline, stage by stage.
+test-fast: $(VENV)/installed-test
+	ruff check
+	pytest --numprocesses auto --dist loadfile -m 'not slow and not pipeline'
+
 # The slow ones too, such as those that start a server.
-test-all: $(VENV)/installed
+test-all: $(VENV)/installed-test
 	pytest -m 'slow or not slow'
 
 benchmark: $(VENV)/installed-benchmark
 	pytest benchmarks --quiet
+
+docs: $(VENV)/installed-docs
+	mkdocs build --strict
 
 ui: $(VENV)/installed
 	mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
@@ -51,9 +60,9 @@ clean:
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(call install,minilm$(comma)prompting$(comma)test)
+	$(call install,minilm$(comma)prompting)
 	touch $@
 
-$(VENV)/installed-benchmark: $(VENV)/installed
-	$(call install,minilm$(comma)prompting$(comma)benchmark)
+$(VENV)/installed-%: $(VENV)/installed
+	$(call install,minilm$(comma)prompting$(comma)$*)
 	touch $@

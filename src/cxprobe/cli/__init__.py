@@ -2,33 +2,62 @@
 
 A module has one command, or several of one subject. It imports inside its functions what takes long to import, so that
 each command loads only what it needs. A command raises `CxprobeError` for what the user can mend; that is printed
-without a traceback, and the exit code is 2.
+without a traceback, and the exit code is 2. Commands that read a project refuse to run elsewhere.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, describe, labels, papers, plan, schema, tracking, validate
+from cxprobe.cli import check, describe, export, files, init, labels, new, papers, plan, schema, tracking, validate
+from cxprobe.cli.names import refuse_unknown
 from cxprobe.errors import CxprobeError
+from cxprobe.projects import require_project
 from cxprobe.reading import one_line
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="What a team does beside `dvc repro`: check, describe and label data, keep results and tracking in order.",
+    help="Scores of a file of sentences, and what a team does beside `dvc repro`: begin projects and constructions, "
+    "check, describe and label data, keep results and tracking in order.",
 )
 
 
-def _mendable(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that prints a fault which the user can mend, and exits with 2."""
+def _say_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"cxprobe {version('cxprobe')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _begin(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version is installed.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callable[..., None]:
+    """Return a command that prints a fault which the user can mend, and exits with 2.
+
+    Args:
+        command: The command.
+        anywhere: Whether it runs outside of a project's folder too.
+    """
 
     @wraps(command)
     def run(*args: object, **options: object) -> None:
         try:
+            if not anywhere:
+                require_project(Path())
+                refuse_unknown(options)
             command(*args, **options)
         except CxprobeError as fault:
             print("\n".join(one_line(line) for line in str(fault).split("\n")), file=sys.stderr)
@@ -37,22 +66,50 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (
-    check.check,
-    describe.describe,
-    plan.plan,
-    papers.papers,
-    schema.schema,
-    labels.label,
-    labels.agreement,
-    tracking.sync,
-    tracking.prune,
-):
-    app.command()(_mendable(_command))
+def _group(name: str, panel: str, about: str, commands: Mapping[str, Callable[..., None]]) -> None:
+    """Add commands that have a first word in common."""
+    group = typer.Typer(no_args_is_help=True, help=about)
+    for word, command in commands.items():
+        group.command(word)(_mendable(command))
+    app.add_typer(group, name=name, rich_help_panel=panel)
 
-_validate = typer.Typer(no_args_is_help=True, help="Let people judge items: write forms, and read their answers.")
-_validate.command("export")(_mendable(validate.export))
-_validate.command("import")(_mendable(validate.import_))
-app.add_typer(_validate, name="validate")
+
+_TEXTS, _PROJECT, _PEOPLE, _RESULTS = "Texts of your own", "A project", "People's judgements", "Runs and pages"
+_ANYWHERE: Mapping[Callable[..., None], str] = {
+    files.score: _TEXTS,
+    files.surprisal: _TEXTS,
+    files.compare: _TEXTS,
+    files.features: _TEXTS,
+    init.init: _PROJECT,
+    schema.schema: _PROJECT,
+}
+_IN_A_PROJECT: Mapping[Callable[..., None], str] = {
+    check.check: _PROJECT,
+    plan.plan: _PROJECT,
+    labels.label: _PEOPLE,
+    labels.agreement: _PEOPLE,
+    tracking.sync: _RESULTS,
+    tracking.prune: _RESULTS,
+    describe.describe: _RESULTS,
+    papers.papers: _RESULTS,
+}
+for _command, _panel in _ANYWHERE.items():
+    app.command(rich_help_panel=_panel)(_mendable(_command, anywhere=True))
+for _command, _panel in _IN_A_PROJECT.items():
+    app.command(rich_help_panel=_panel)(_mendable(_command))
+
+_BEGIN = "Begin a part of a project: a construction, a model."
+_group("new", _PROJECT, _BEGIN, {"construction": new.construction, "model": new.model})
+_JUDGE = "Let people judge items: write forms, and read their answers."
+_group("validate", _PEOPLE, _JUDGE, {"export": validate.export, "import": validate.import_})
+_GIVE = "Give data, tasks and results to other tools."
+_EXPORTS: Mapping[str, Callable[..., None]] = {
+    "hf": export.hf,
+    "lm-eval": export.lm_eval,
+    "inspect": export.inspect,
+    "croissant": export.croissant,
+    "results": export.results,
+}
+_group("export", _RESULTS, _GIVE, _EXPORTS)
 
 __all__ = ["app"]

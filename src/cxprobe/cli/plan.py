@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cxprobe.cli.names import complete_parameter_file, refuse_unknown_file
+
 if TYPE_CHECKING:
     from cxprobe.planning import Plan
 
@@ -13,12 +15,18 @@ PIPELINE = Path("dvc.yaml")
 
 def plan(
     preset: Annotated[
-        Path, typer.Option(help="The parameter file to plan, such as presets/paper.yaml.", show_default=True)
+        Path,
+        typer.Option(
+            help="The parameter file to plan, such as presets/paper.yaml.",
+            show_default=True,
+            autocompletion=complete_parameter_file,
+        ),
     ] = Path("params.yaml"),
 ) -> None:
     """Say what a run would do: stages, texts, questions and tokens, and the hours that they take; nothing is run."""
     from cxprobe.planning import page_of_plan
 
+    refuse_unknown_file(preset)
     print(page_of_plan(plan_of(preset), f"What {preset} asks for"), end="")
 
 

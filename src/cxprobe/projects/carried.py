@@ -18,6 +18,7 @@ CARRIED = (
     "constructions",
     "corpora",
     "data/.gitignore",
+    "data/ask_pairs/.gitignore",
     "data/generate_sentences/.gitignore",
     "data/judge_answers/.gitignore",
     "data/judge_benchmark_replies/.gitignore",

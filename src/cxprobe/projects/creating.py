@@ -26,7 +26,7 @@ _OWN_LICENCE = "LICENSE-cxprobe"
 _OWNED = (
     ".dvc/plots",
     "constraints.txt",
-    "docs",
+    "docs/plan.yaml",
     "dvc.yaml",
     "params.schema.json",
     "pipelines",

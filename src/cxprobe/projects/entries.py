@@ -41,7 +41,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
     if not Path(name).exists() and re.fullmatch(r"models(/[\w.-]+)+", name) and (carried / "config.json").is_file():
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if Path(name).is_dir() or name.startswith("package:"):
+    if _is_folder(name):
         return spec.model_copy(update={"sha256": _hash_of(slug, spec)})
     if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
         raise ProjectError(
@@ -49,6 +49,11 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
             "EleutherAI/pythia-70m; correct it"
         )
     return spec
+
+
+def _is_folder(name: str) -> bool:
+    """Return whether a name is that of a local folder, or of a folder in a package; else it is one of the hub."""
+    return name.startswith("package:") or (bool(name) and Path(name).is_dir())
 
 
 def _hash_of(slug: str, spec: ModelSpec) -> str | None:
@@ -59,8 +64,10 @@ def _hash_of(slug: str, spec: ModelSpec) -> str | None:
     if spec.revision is not None:
         raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
     folder = Path(locate(slug, spec))
-    if not folder.is_dir():
-        raise ProjectError(f"--name {spec.name}: the package has no such folder ({folder}); correct the name")
+    if not (folder / "config.json").is_file():
+        raise ProjectError(
+            f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
+        )
     refuse_damaged(slug, folder)
     return hash_weights(slug, spec, folder).removeprefix("sha256 ") or None
 
@@ -82,8 +89,7 @@ def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
 
 def entry_of(slug: str, spec: ModelSpec) -> str:
     """Return the lines of an entry of the section models, without a margin."""
-    on_hub = not Path(spec.name).is_dir() and not spec.name.startswith("package:")
-    pin = f"    # {_UNPINNED}" if on_hub and spec.revision is None else ""
+    pin = f"    # {_UNPINNED}" if not _is_folder(spec.name) and spec.revision is None else ""
     return (
         f"{_scalar(slug)}:\n"
         f"  name: {_scalar(spec.name)}\n"

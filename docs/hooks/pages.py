@@ -1,0 +1,106 @@
+"""What MkDocs does beside turning docs/ into pages: it makes the reference, and takes in pages from elsewhere.
+
+No page of the reference is written by hand, so none can differ from the code. `generated_pages` has all of them.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from commands_in_markdown import describe_commands
+from formats_in_markdown import describe_formats
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from notebooks_in_markdown import notebook_page
+from packages_in_markdown import describe_packages
+from params_in_markdown import describe_params
+from rates import fill_rates
+from stages_in_markdown import describe_pipeline
+
+from cxprobe.report.site.findings import VERDICTS
+
+ROOT = Path(__file__).parents[2]
+# A page of the site -> the file of the project that it shows.
+TAKEN = {
+    "index.md": "README.md",
+    "reference/constructions.md": "constructions/README.md",
+    "reference/models.md": "models/README.md",
+    "about/contributing.md": "CONTRIBUTING.md",
+    "about/changelog.md": "CHANGELOG.md",
+    "about/security.md": "SECURITY.md",
+}
+NOTEBOOK_PAGES = {
+    "score_your_sentences.ipynb": "tutorials/score-your-sentences.md",
+    "probe_a_construction.ipynb": "tutorials/probe-a-construction.md",
+}
+# A link or picture of Markdown: its text, and a target inside the project.
+LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
+
+
+def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
+    """Return every page that is made or taken from elsewhere: its place in the site and its Markdown."""
+    made = {
+        "reference/params.md": describe_params(root),
+        "reference/commands.md": describe_commands(),
+        "reference/stages.md": describe_pipeline(root),
+        "reference/formats.md": describe_formats(root),
+        "reference/packages.md": describe_packages(root / "src"),
+    }
+    notebooks = {NOTEBOOK_PAGES[path.name]: notebook_page(path) for path in (root / "notebooks").glob("*.ipynb")}
+    return made | notebooks | {place: _taken(root, place, source) for place, source in TAKEN.items()}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not in docs/, and the published tables that docs/papers.md links to."""
+    for place, text in generated_pages().items():
+        files.append(File.generated(config, place, content=text))
+    for path in sorted((ROOT / "published").glob("*.tsv")):
+        files.append(File.generated(config, f"published/{path.name}", abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Put the numbers of the recorded run into a page, and let links to the project's folders stay inside the site."""
+    if page.file.src_uri == "papers.md":
+        markdown = markdown.replace("](../published/", "](published/")
+        markdown = f'<div class="wide" markdown>\n\n{markdown}\n\n</div>'
+        page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
+    if page.file.src_uri == "tutorials/report.md":
+        markdown = markdown.replace("<!-- verdicts -->", describe_verdicts())
+    return fill_rates(markdown, ROOT)
+
+
+def describe_verdicts() -> str:
+    """Return the verdicts of the report and their rules as a table."""
+    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS]
+    return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
+
+
+def _taken(root: Path, place: str, source: str) -> str:
+    """Return a file of the project as a page of the site: its links lead to pages, or are no links if there is none."""
+    pages = {shown: page for page, shown in TAKEN.items()}
+    pages |= {f"notebooks/{name}": page for name, page in NOTEBOOK_PAGES.items()}
+    here = Path(source).parent
+    up = "../" * place.count("/")
+
+    def link(found: re.Match[str]) -> str:
+        path, _, part = found[3].partition("#")
+        target = _inside(here / path)
+        if target in pages or target.startswith("docs/"):
+            page = pages.get(target, target.removeprefix("docs/"))
+            return f"{found[1]}[{found[2]}]({up}{page}{'#' * bool(part)}{part})"
+        return found[2]
+
+    return LINK.sub(link, (root / source).read_text())
+
+
+def _inside(path: Path) -> str:
+    """Return a path without its steps up, as text."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)

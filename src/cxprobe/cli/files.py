@@ -1,0 +1,162 @@
+"""The commands for a file of texts: ``cxprobe score``, ``surprisal``, ``compare`` and ``features``."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cxprobe.errors import DataError
+
+if TYPE_CHECKING:
+    from cxprobe import LanguageModel
+
+File = Annotated[
+    str, typer.Argument(help="A .txt (one sentence a line), .tsv, .csv, .jsonl or .parquet; - for standard input.")
+]
+ModelName = Annotated[
+    str, typer.Option("--model", help="A name on the hub, a local folder, or a model that cxprobe carries: mini-clm.")
+]
+Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
+Format = Annotated[str | None, typer.Option("--format", help="The format of FILE, if its name does not tell.")]
+OutputFormat = Annotated[str | None, typer.Option(help="The format of the output, if its name does not tell.")]
+Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
+Dtype = Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision of weights and computation.")]
+Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
+SchemeOption = Annotated[
+    Literal["pll", "pll_word_l2r"],
+    typer.Option(help="How a masked model is asked: each token masked alone, or with the rest of its word."),
+]
+BosOption = Annotated[
+    Literal["as_tokenizer", "add", "none"], typer.Option(help="What a causal model reads before each text.")
+]
+
+
+def score(
+    file: File,
+    model: ModelName,
+    output: Output = "-",
+    format: Format = None,
+    output_format: OutputFormat = None,
+    column: Column = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = "as_tokenizer",
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+) -> None:
+    """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
+    from cxprobe.texts import read_sentences, refuse_unwritable, write_results
+
+    refuse_unwritable(output, output_format)
+    table = read_sentences(file, format, column)
+    scores = _load(model, revision, dtype, device).score(table["text"].tolist(), scheme=scheme, bos=bos)
+    columns = scores.drop(columns="sentence")
+    taken = [str(name) for name in columns if name in table]
+    if taken:
+        raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
+    write_results(table.reset_index(drop=True).join(columns), output, output_format)
+
+
+def surprisal(
+    file: File,
+    model: ModelName,
+    output: Output = "-",
+    by: Annotated[Literal["word", "token"], typer.Option(help="Whether rows are words or tokens.")] = "word",
+    format: Format = None,
+    output_format: OutputFormat = None,
+    column: Column = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = "as_tokenizer",
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+) -> None:
+    """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
+    from cxprobe.texts import read_sentences, refuse_unwritable, write_results
+
+    refuse_unwritable(output, output_format)
+    texts = read_sentences(file, format, column)["text"].tolist()
+    found = _load(model, revision, dtype, device).surprisal(texts, by=by, scheme=scheme, bos=bos)
+    write_results(found, output, output_format)
+
+
+def compare(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A .tsv, .csv, .jsonl or .parquet with the columns good, bad and, if there is any, context."
+        ),
+    ],
+    model: ModelName,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where a row a pair is written; - prints it.")
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="A column whose values have accuracies of their own; may be repeated.")
+    ] = None,
+    score: Annotated[
+        Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")
+    ] = "sum",
+    format: Format = None,
+    output_format: OutputFormat = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = "as_tokenizer",
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+) -> None:
+    """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
+    from cxprobe.texts import read_texts, refuse_unwritable, write_results
+
+    if output is not None:
+        refuse_unwritable(output, output_format)
+    pairs = read_texts(file, format, ["good", "bad"])
+    for name in by or []:
+        if name not in pairs:
+            raise DataError(f"{file}: there is no column '{name}'; the columns are {', '.join(pairs.columns)}")
+    found = _load(model, revision, dtype, device).compare(pairs, score=score, scheme=scheme, bos=bos)
+    rate, stream = found.accuracy, sys.stderr if output == "-" else sys.stdout
+    print(f"accuracy {rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}], n = {rate.n}", file=stream)
+    if by:
+        print(found.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
+    if output is not None:
+        write_results(found.table, output, output_format)
+
+
+def features(
+    file: File,
+    model: ModelName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .npy: layers x sentences x dimensions, float32.")],
+    pooling: Annotated[
+        Literal["mean", "first", "last"], typer.Option(help="Which tokens make a sentence's vector.")
+    ] = "mean",
+    format: Format = None,
+    column: Column = None,
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+) -> None:
+    """Write the vector of each sentence on each layer as one array; layer 0 is the embeddings."""
+    import numpy as np
+
+    from cxprobe import load_encoder
+    from cxprobe.texts import read_sentences
+
+    if output.suffix != ".npy" or not output.absolute().parent.is_dir():
+        raise DataError(f"{output}: must be a .npy file in a folder that exists")
+    texts = read_sentences(file, format, column)["text"].tolist()
+    encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
+    vectors = encoder.features(texts, pooling=pooling)
+    part = output.with_name(f"{output.name}.part")
+    with part.open("wb") as stream:
+        np.save(stream, vectors, allow_pickle=False)
+    part.replace(output)
+    print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")
+
+
+def _load(model: str, revision: str | None, dtype: Literal["float32", "bfloat16"], device: str) -> "LanguageModel":
+    import cxprobe
+
+    return cxprobe.load(model, revision=revision, dtype=dtype, device=device)

@@ -1,0 +1,43 @@
+"""The command ``cxprobe init``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxprobe.cli.names import complete_preset
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.", show_default=False)],
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="What params.yaml is to be, as `pairs`; the models that it names are copied.",
+            autocompletion=complete_preset,
+        ),
+    ] = "embedded",
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Let a project that is there take over the installed version of cxprobe.")
+    ] = False,
+) -> None:
+    """Make a project's folder, in which `dvc repro` works: parameters, pipeline, constructions, prompts, models."""
+    from cxprobe.projects.creating import absent_extras, create_project, upgrade_project
+    from cxprobe.projects.version import installed_version
+
+    if upgrade:
+        upgrade_project(folder)
+        print(f"{folder} is now a project for {installed_version()}; params.yaml and constructions/ are as they were")
+        print("Next: git diff, cxprobe check, dvc repro")
+        return
+    create_project(folder, preset)
+    print(f"{folder} is a project with the preset {preset}, for {installed_version()}. Next:\n")
+    print(f"    cd {folder}")
+    if extras := absent_extras(folder):
+        names = ",".join(extras)
+        print(f"    pip install 'cxprobe[{names}]'    # params.yaml asks for what these extras bring")
+    print("    cxprobe check                # every fault of its files")
+    print("    cxprobe plan                 # what a run would do, and how long it takes")
+    print("    git add --all && git commit --message 'Begin the project'")
+    print("    dvc repro\n")
+    print("README.md says what is where. `cxprobe new construction NAME` begins a construction.")

@@ -1,0 +1,56 @@
+"""The commands that begin a part of a project: ``cxprobe new construction`` and ``cxprobe new model``."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from cxprobe.cli.names import complete_construction
+
+
+def construction(
+    name: Annotated[str, typer.Argument(help="The name of its folder: small letters, digits, hyphens.")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="A construction whose files are copied.",
+            autocompletion=complete_construction,
+            metavar="NAME",
+        ),
+    ] = None,
+) -> None:
+    """Begin a construction: commented files with an example that holds, or the files of another one."""
+    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.projects.beginning import add_construction
+
+    left = add_construction(name, source)
+    folder = CONSTRUCTIONS_FOLDER / name
+    files = ", ".join(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
+    print(f"{folder}/ has {files}")
+    print("".join(f"{line}\n" for line in left), end="")
+    print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
+    print(f"add '{name}' to the grid in params.yaml, as in grid.pairs.constructions; `dvc repro` runs what is new")
+
+
+def model(
+    slug: Annotated[str, typer.Argument(help="Its name in the project: small letters, digits, hyphens.")],
+    name: Annotated[
+        str, typer.Option(help="A Hugging Face name, a local folder, or package:<module>/<folder>.", show_default=False)
+    ],
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or (better) commit on the hub.")] = None,
+    dtype: Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision that it runs in.")] = "float32",
+    show: Annotated[bool, typer.Option("--show", help="Print the entry, and leave params.yaml as it is.")] = False,
+) -> None:
+    """Add a model to params.yaml, below `models`; comments stay. The weights of a local folder are hashed."""
+    from cxprobe.params import PARAMS_FILE
+    from cxprobe.projects.entries import add_model, describe_model, entry_of, require_free
+
+    require_free(slug)
+    spec = describe_model(slug, name, revision, dtype)
+    if show:
+        print(entry_of(slug, spec), end="")
+        return
+    print(f"{PARAMS_FILE} has below models:\n{add_model(slug, spec)}")
+    print(
+        f"Next: add '{slug}' to the grid, as in grid.pairs.models, and run `cxprobe check`; `dvc repro` runs it alone"
+    )

@@ -1,0 +1,51 @@
+"""The Python of every page runs as it stands, from any folder; so do the notebooks."""
+
+import json
+
+import matplotlib as mpl
+import pytest
+
+from conftest import ROOT
+from written_pages import PAGES, fences, name_of
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+WITH_PYTHON = [page for page in PAGES if fences(page, "python")]
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A working folder that is no project, and figures that need no screen."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(mpl.rcParams, "backend", "agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
+def test_the_python_of_a_page_runs(page, elsewhere):
+    names: dict[str, object] = {}
+    for number, text in enumerate(fences(page, "python"), start=1):
+        exec(compile(text, f"{name_of(page)}, example {number}", "exec"), names)
+
+
+def cells(path, kind):
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == kind]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, elsewhere):
+    names: dict[str, object] = {}
+    for number, text in enumerate(cells(path, "code"), start=1):
+        exec(compile(text, f"{path.name}, cell {number}", "exec"), names)
+
+
+def test_there_are_two_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["probe_a_construction", "score_your_sentences"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_in_git_has_no_outputs(path):
+    content = json.loads(path.read_text())
+    assert (content["nbformat"], content["metadata"]["kernelspec"]["name"]) == (4, "python3")
+    for cell in content["cells"]:
+        assert not cell.get("outputs"), cell["source"]
+        assert cell.get("execution_count") is None

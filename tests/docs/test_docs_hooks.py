@@ -1,0 +1,136 @@
+"""What makes pages: models, numbers of the recorded run, links, the picture."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+import written_pages  # noqa: F401  # finds the hooks
+from conftest import ROOT
+from cxprobe.schema import Closed
+
+pytest.importorskip("mkdocs", reason="needs the extra docs")
+from models_in_markdown import as_markdown, describe_model, describe_sections
+from pages import describe_verdicts, generated_pages
+from picture import PICTURE, describe, write
+from rates import fill_rates
+from stages_in_markdown import describe_pipeline
+
+
+class Inner(Closed):
+    """What is inside."""
+
+    size: Annotated[int, Field(ge=1)]
+    """How large."""
+
+
+class Outer(Closed):
+    """A file."""
+
+    kind: Literal["a", "b"]
+    """One of two."""
+    inner: Inner
+    names: list[str] = Field(default_factory=list)
+    """Some [names]; `code[0]` as it is."""
+    rate: float | None = None
+    """In <percent>."""
+
+
+def test_a_model_is_described_with_types_bounds_defaults_and_docstrings():
+    text = describe_model(Outer, 3)
+    assert "| `kind` | `a` or `b` | One of two. |" in text
+    assert "| `inner` | [Inner](#inner) | What is inside. |" in text
+    assert "| `size` | integer, at least 1 | How large. |" in text
+    assert r"| `names` | list of text | Some \[names\]; `code[0]` as it is. May be left out. |" in text
+    assert "| `rate` | number or `null` | In &lt;percent>. Default: `null`. |" in text
+
+
+def test_a_section_that_belongs_to_no_group_is_refused():
+    with pytest.raises(KeyError, match="names"):
+        describe_sections(Outer, {}, {"All": ["kind", "inner", "rate"]})
+
+
+def test_values_of_a_preset_stand_beside_the_keys():
+    text = describe_sections(Outer, {"inner": {"size": 7}}, {"All": ["kind", "inner", "names", "rate"]})
+    assert "| `size` | integer, at least 1 | How large. | `7` |" in text
+
+
+def test_code_in_a_docstring_stays_as_it_is():
+    assert as_markdown("a [b]\n\n    >>> x[0] < 1\n") == "a \\[b\\]\n\n    >>> x[0] < 1\n"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A project's folder with two files of results."""
+    (tmp_path / "results").mkdir()
+    content = {"all, own": {"accuracy": 0.681, "low": 0.625, "high": 0.731, "n": 1720}, "flips": 0.958}
+    (tmp_path / "results" / "metrics.json").write_text(json.dumps(content))
+    (tmp_path / "results" / "accuracy.csv").write_text("model,accuracy,low,high,n\na,0.5,0.4,0.6,10\nb,0.25,0,1,2\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("results/metrics.json: all, own", "68 % [62, 73] (n = 1,720)"),
+        ("results/metrics.json: flips", "96 %"),
+        ("results/accuracy.csv: model=b", "25 % [0, 100] (n = 2)"),
+    ],
+)
+def test_numbers_are_put_into_the_text(results, place, shown):
+    assert fill_rates(f"It is {{{{ {place} }}}}.", results) == f"It is {shown}."
+
+
+@pytest.mark.parametrize(
+    ("place", "fault"),
+    [
+        ("results/none.json: x", "is not there"),
+        ("results/metrics.json: half", "has no 'half'"),
+        ("results/accuracy.csv: n=3", "has 0 rows"),
+    ],
+)
+def test_a_number_that_is_not_there_is_a_fault(results, place, fault):
+    with pytest.raises(ValueError, match=fault):
+        fill_rates(f"{{{{ {place} }}}}", results)
+
+
+def test_stages_are_described_by_their_comment_and_script():
+    text = describe_pipeline(ROOT)
+    assert "### score_pairs\n\nHow probable each token of every minimal pair is.\n" in text
+    assert "- run it: `dvc repro score_pairs`" in text
+    assert "src/cxprobe" not in text.split("## Make")[1]
+
+
+def test_the_verdicts_of_the_report_are_listed_with_their_rules():
+    assert "| ▲ above the best blind model | the interval lies above chance and above" in describe_verdicts()
+
+
+def test_links_of_the_readme_stay_inside_the_site():
+    home = generated_pages()["index.md"]
+    assert "](tutorials/first-run.md)" in home
+    assert "](reference/constructions.md)" in home
+    assert "](images/overview.svg)" in home
+    assert "](docs/" not in home
+    assert 'table["text"]' in home
+
+
+def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
+    for name in ("results", "README.md"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "README.md").unlink()
+    (tmp_path / "README.md").write_text((ROOT / "README.md").read_text())
+    (tmp_path / PICTURE).parent.mkdir(parents=True)
+    write(tmp_path)
+    how = "the results have changed; `python docs/hooks/picture.py` draws the picture anew"
+    assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), how
+    assert texts_of(tmp_path / PICTURE) == texts_of(ROOT / PICTURE), how
+    assert "n = " in describe(ROOT)
+
+
+def texts_of(path: Path) -> list[str]:
+    """Return the texts of an SVG: its lines depend on the version of what draws them."""
+    return [
+        line.split(">")[1].split("<")[0] for line in path.read_text().splitlines() if line.strip().startswith("<text")
+    ]

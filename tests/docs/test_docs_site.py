@@ -1,0 +1,107 @@
+"""The documentation as a site: it builds without a warning, and the reference has all that there is."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from ruamel.yaml import YAML
+from typer.main import get_command
+
+import cxprobe
+from conftest import ROOT
+from cxprobe.cli import app
+from cxprobe.params import Params
+
+pytest.importorskip("mkdocs", reason="needs the extra docs")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def page(site, name) -> str:
+    return (site / f"{name}.html").read_text()
+
+
+def headings(html: str) -> set[str]:
+    return {re.sub(r"<[^>]+>|&para;|¶", "", text).strip() for text in re.findall(r"<h[1-6][^>]*>(.*?)</h", html, re.S)}
+
+
+def test_every_section_and_model_of_the_parameters_has_a_heading(site):
+    found = headings(page(site, "reference/params"))
+    assert set(Params.model_fields) <= found
+    sections = {
+        field.annotation.__name__ for field in Params.model_fields.values() if isinstance(field.annotation, type)
+    }
+    assert set(Params.model_json_schema()["$defs"]) - sections <= found
+
+
+def test_every_key_of_the_parameters_is_in_a_table(site):
+    html = page(site, "reference/params")
+    keys = {key for model in Params.model_json_schema()["$defs"].values() for key in model.get("properties", ())}
+    assert [key for key in keys if f"<code>{key}</code>" not in html] == []
+
+
+def test_every_command_has_a_heading(site):
+    found = headings(page(site, "reference/commands"))
+    assert {f"cxprobe {name}" for name in commands_below(get_command(app))} <= found
+
+
+def commands_below(group, before=""):
+    for name, command in group.commands.items():
+        yield f"{before}{name}"
+        if hasattr(command, "commands"):
+            yield from commands_below(command, f"{before}{name} ")
+
+
+def test_every_stage_has_a_heading_and_a_sentence_about_it(site):
+    html = page(site, "reference/stages")
+    for name in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]:
+        own = re.search(rf'<h3 id="{name}">.*?</h3>\s*<p>(.*?)</p>', html, re.S)
+        assert own, name
+        assert len(own[1]) > 20, name
+
+
+def test_every_public_name_is_on_the_page_about_python(site):
+    html = page(site, "reference/api")
+    assert [name for name in cxprobe.__all__ if f'id="cxprobe.api.{name}"' not in html] == []
+
+
+def test_examples_are_shown_as_code(site):
+    html = page(site, "reference/api")
+    assert "<strong>Examples:</strong>" in html or "Examples:" in html
+    assert "&gt;&gt;&gt; import cxprobe" not in re.sub(r"<pre>.*?</pre>", "", html, flags=re.S)
+
+
+def test_every_package_has_a_heading(site):
+    source = ROOT / "src"
+    packages = {".".join(init.parent.relative_to(source).parts) for init in source.rglob("__init__.py")}
+    assert packages <= headings(page(site, "reference/packages"))
+
+
+def test_numbers_of_the_recorded_run_are_in_their_places(site):
+    html = page(site, "explanation/findings")
+    assert "{{" not in html
+    assert len(re.findall(r"\d+ % \[\d+, \d+\] \(n = [\d,]+\)", html)) >= 6
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    for path in site.rglob("*.html"):
+        fetched = re.findall(r"""<(?:script|img|iframe)[^>]+src=["']?(?:https?:)?//""", path.read_text())
+        linked = re.findall(
+            r"""<link[^>]+rel=["']?(?:stylesheet|preconnect|icon)[^>]+href=["']?https?://""", path.read_text()
+        )
+        assert (fetched, linked) == ([], []), path
+
+
+def test_every_picture_has_a_text_alternative(site):
+    for path in site.rglob("*.html"):
+        for image in re.findall(r"<img[^>]*>", path.read_text()):
+            assert re.search(r'alt="[^"]{3,}"', image), (path, image)

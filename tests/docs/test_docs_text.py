@@ -1,0 +1,105 @@
+"""What the pages say is so: commands, options, stages, parameters, files and links that they name exist."""
+
+import re
+from functools import cache
+
+import pytest
+from ruamel.yaml import YAML
+from typer.main import get_command
+
+from conftest import ROOT
+from cxprobe.cli import app
+from cxprobe.errors import ParamsError
+from cxprobe.params import Params, load_params
+from cxprobe.schema import read_yaml
+from written_pages import PAGES, code, fences, name_of
+
+STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
+TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(), re.M))
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+def test_the_readme_is_short_and_has_commands_python_and_a_picture():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.split()) <= 900
+    assert re.findall(r"^    make (\w+)", text, re.M) == ["repro", "test"]
+    (python,) = fences(ROOT / "README.md", "python")
+    assert len([line for line in python.splitlines() if line and not line.startswith("import")]) == 5
+    assert re.search(r"!\[[^\]]+\]\(docs/images/", text)
+
+
+@every_page
+def test_commands_that_are_named_exist_with_their_options(page):
+    for line in code(page):
+        for call in re.findall(r"(?:^|&& |; |\| )cxprobe ((?!\d)[a-z-]+[^#|&]*)", line):
+            command, words = get_command(app), call.split()
+            while words and words[0] in getattr(command, "commands", {}):
+                command = command.commands[words.pop(0)]
+            own = {name for one in command.params for name in one.opts}
+            unknown = hasattr(command, "commands") and not (words and words[0].startswith("--"))
+            assert not unknown, f"{line}: there is no such command"
+            asked = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+            assert asked <= own | {"--help", "--install-completion", "--show-completion"}, line
+
+
+@every_page
+def test_targets_of_make_that_are_named_exist(page):
+    for line in code(page):
+        for target in re.findall(r"(?:^|[\s&\"])make ([\w./-]+)", line):
+            assert target in {*TARGETS, "$(VENV)/installed", ".venv/installed"}, line
+
+
+@every_page
+def test_stages_that_are_named_exist(page):
+    for line in code(page):
+        for words in re.findall(r"dvc (?:repro|exp run|commit) ([^#]*)", line):
+            named = [word.split("@")[0] for word in words.split() if re.fullmatch(r"[a-z]+_[a-z_]+(@\S+)?", word)]
+            assert set(named) <= set(STAGES), line
+
+
+@cache
+def known_folders(folder):
+    """Return a folder of constructions with all that there are, and the one that a tutorial makes."""
+    for path in (ROOT / "constructions").glob("*/"):
+        (folder / path.name).symlink_to(path)
+    (folder / "benefactive").symlink_to(ROOT / "constructions" / "ditransitive")
+    return folder
+
+
+@every_page
+def test_parameters_that_are_shown_are_allowed(page, tmp_path):
+    (tmp_path / "constructions").mkdir()
+    constructions = known_folders(tmp_path / "constructions")
+    for text in fences(page, "yaml"):
+        shown = YAML(typ="safe").load(text)
+        if isinstance(shown, dict) and set(shown) <= set(Params.model_fields):
+            path = tmp_path / "params.yaml"
+            with path.open("w") as file:
+                YAML(typ="safe").dump(merged(read_yaml(ROOT / "presets" / "embedded.yaml", ParamsError), shown), file)
+            assert load_params(path, constructions), text
+
+
+def merged(whole, part):
+    """Return a mapping with what another adds to it: keys at every level, and entries of lists."""
+    if isinstance(whole, dict) and isinstance(part, dict):
+        return whole | {key: merged(whole.get(key), value) for key, value in part.items()}
+    if isinstance(whole, list) and isinstance(part, list) and all(isinstance(one, str) for one in whole):
+        return [*whole, *(one for one in part if one not in whole)]
+    return part
+
+
+FOLDERS = r"(?:src|pipelines|presets|prompts|lexicon|corpora|published|tests|docs|notebooks|models|constructions|\.ci)"
+
+
+@every_page
+def test_files_of_the_project_that_are_named_exist(page):
+    for text in code(page):
+        for path in re.findall(rf"(?<![\w/<]){FOLDERS}/[\w./-]*(?![\w<*{{])", text):
+            mine = re.match(r"constructions/benefactive|docs/?$", path)
+            assert mine or "<" in text or "*" in text or (ROOT / path).exists(), (path, text)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
+def test_links_of_pages_outside_the_site_lead_to_files(name):
+    targets = re.findall(r"\]\((?!https?://)([^)#\s]+)", (ROOT / name).read_text())
+    assert [target for target in targets if not (ROOT / target).exists()] == []

@@ -1,0 +1,55 @@
+"""The same versions and commands everywhere: pre-commit, continuous integration, containers, the citation."""
+
+import json
+import re
+import tomllib
+
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+
+PINNED = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M))
+
+
+def yaml(name: str):
+    return YAML(typ="safe").load(ROOT / name)
+
+
+def test_before_a_commit_the_ruff_and_mypy_of_the_constraints_run():
+    repos = yaml(".pre-commit-config.yaml")["repos"]
+    (ruff,) = [repo for repo in repos if repo["repo"].endswith("/ruff-pre-commit")]
+    assert ruff["rev"] == f"v{PINNED['ruff']}"
+    hooks = {hook["id"]: hook for repo in repos for hook in repo["hooks"]}
+    assert {"ruff-format", "ruff-check", "mypy"} <= set(hooks)
+    assert hooks["mypy"]["name"] == f"mypy {PINNED['mypy']}"
+
+
+def test_continuous_integration_runs_what_everybody_runs():
+    steps = yaml(".github/workflows/ci.yml")["jobs"]["test"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
+    assert re.search(r"^make test$", (ROOT / ".ci" / "run").read_text(), re.M)
+
+
+def test_python_is_new_enough_in_containers_and_continuous_integration():
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    least = required.removeprefix(">=")
+    assert least in yaml(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    assert f"FROM python:{least}-" in (ROOT / "Dockerfile").read_text()
+    assert f":{least}-" in json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["image"]
+
+
+def test_containers_make_the_environment_as_everybody_does_and_run_the_first_command():
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert "RUN make .venv/installed" in lines
+    assert lines[-1] == 'CMD ["make", "repro"]'
+    assert lines.index("USER cxprobe") < lines.index("RUN make .venv/installed")
+    created = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"]
+    assert created.startswith("make .venv/installed")
+
+
+def test_the_citation_has_what_the_format_asks_for_and_the_version_of_the_package():
+    citation = yaml("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert re.search(rf"^## {re.escape(project['version'])}$", (ROOT / "CHANGELOG.md").read_text(), re.M)
