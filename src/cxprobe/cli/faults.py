@@ -63,6 +63,7 @@ from cxprobe.params import (
     Source,
     load_params,
 )
+from cxprobe.projects.version import version_fault
 from cxprobe.reading import one_line
 from cxprobe.records import SPLITS
 from cxprobe.schema import read_yaml, suggest, validate
@@ -125,6 +126,7 @@ class Prompts(NamedTuple):
 def find_faults() -> list[str]:
     """Return every fault of every file, a line each, sorted by file. No model is loaded, and nothing is written."""
     faults = Faults()
+    faults.lines += filter(None, [version_fault(Path())])
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
     needed = _is_there(PEOPLE_FILE) or any(has_pairs(folder.name) for folder in folders)

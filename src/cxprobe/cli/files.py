@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cxprobe.cli.names import complete_model
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
@@ -15,7 +16,12 @@ File = Annotated[
     str, typer.Argument(help="A .txt (one sentence a line), .tsv, .csv, .jsonl or .parquet; - for standard input.")
 ]
 ModelName = Annotated[
-    str, typer.Option("--model", help="A name on the hub, a local folder, or a model that cxprobe carries: mini-clm.")
+    str,
+    typer.Option(
+        "--model",
+        help="A name on the hub, a local folder, or a model that cxprobe carries: mini-clm.",
+        autocompletion=complete_model,
+    ),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
 Format = Annotated[str | None, typer.Option("--format", help="The format of FILE, if its name does not tell.")]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxprobe.cli.labels_desk import make_desk, mined_file, mined_groups
+from cxprobe.cli.names import ConstructionName
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ ReadCorpus = Annotated[
 
 
 def label(
-    construction: str,
+    construction: ConstructionName,
     who: Who = "",
     browser: Browser = False,
     export: Annotated[
@@ -67,7 +68,7 @@ def label(
 
 
 def agreement(
-    construction: str,
+    construction: ConstructionName,
     decide: Annotated[
         bool, typer.Option("--decide", help="Decide, as a third person, what others have labelled differently.")
     ] = False,

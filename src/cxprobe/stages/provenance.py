@@ -14,7 +14,17 @@ from ruamel.yaml import YAML
 from cxprobe.records import Circumstances
 from cxprobe.storage import digest
 
-DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
+DECISIVE = (
+    "src",
+    "cxprobe.version",
+    "pipelines",
+    "constructions",
+    "lexicon",
+    "prompts",
+    "models",
+    "published",
+    "params.yaml",
+)
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 
 

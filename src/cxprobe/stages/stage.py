@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
@@ -11,6 +11,7 @@ from typing_extensions import TypeVar
 
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.params import Params
+from cxprobe.projects import construction_names
 from cxprobe.schema import Closed, suggest
 from cxprobe.stages.provenance import md5_of
 from cxprobe.storage import DATA, RESULTS
@@ -53,11 +54,19 @@ class Stage(Generic[P]):
             ParamsError: It is not there, or is no name.
         """
         for key, slug in self.item.items():
-            known = getattr(self.params, _SECTIONS.get(key, ""), None)
+            known = self._known(key)
             if not _SLUG.fullmatch(slug):
                 raise ParamsError(f"--{key} {slug}: a name has small letters, digits and hyphens only")
             if known is not None and slug not in known:
-                raise ParamsError(f"--{key} {slug}: {_SECTIONS[key]} has no '{slug}'{suggest(slug, list(known))}")
+                raise ParamsError(
+                    f"--{key} {slug}: {_SECTIONS.get(key, f'{key}s/')} has no '{slug}'{suggest(slug, list(known))}"
+                )
+
+    def _known(self, key: str) -> Collection[str] | None:
+        """Return the names that an item may have; None for one that nothing lists."""
+        if key == "construction" and isinstance(self.params, Params):
+            return construction_names(Path())
+        return getattr(self.params, _SECTIONS.get(key, ""), None)
 
     def use(self, path: Path) -> Path:
         """Note a file, or a folder that DVC made, as an input of the stage and return it.

@@ -1,0 +1,79 @@
+"""The commands for a file of texts, as they are typed, in a folder that is no project."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import cxprobe
+from cxprobe.cli import app
+
+SENTENCES = "The more, the merrier.\nShe smiles.\n"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text(SENTENCES)
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return cxprobe.load("mini-clm", device="cpu")
+
+
+def typed(*words, given=None):
+    return CliRunner().invoke(app, [*words], input=given)
+
+
+@pytest.mark.parametrize("given", [None, SENTENCES])
+def test_score_prints_a_table_of_the_scores(lm, given):
+    done = typed("score", "-" if given else "mine.txt", "--model", "mini-clm", "--device", "cpu", given=given)
+    assert done.exit_code == 0, done.output
+    table = pd.read_csv(io.StringIO(done.stdout), sep="\t")
+    np.testing.assert_allclose(table["sum"], lm.score(SENTENCES.splitlines())["sum"], atol=1e-5)
+    assert table["text"].tolist() == SENTENCES.splitlines()
+
+
+def test_score_keeps_the_columns_of_a_table(tmp_path):
+    (tmp_path / "mine.csv").write_text("id,sentence\na,She smiles.\n")
+    assert typed("score", "mine.csv", "--model", "mini-clm", "-o", "out.jsonl").exit_code == 0
+    assert {"id", "sum", "per_token", "tokens"} <= set(pd.read_json(tmp_path / "out.jsonl", lines=True).columns)
+    (tmp_path / "mine.csv").write_text("sum,sentence\na,She smiles.\n")
+    done = typed("score", "mine.csv", "--model", "mini-clm")
+    assert done.exit_code == 2
+    assert "has the columns sum already" in done.stderr
+
+
+def test_surprisal_writes_a_row_a_word(tmp_path, lm):
+    assert typed("surprisal", "mine.txt", "--model", "mini-clm", "-o", "out.parquet", "--device", "cpu").exit_code == 0
+    expected = lm.surprisal(SENTENCES.splitlines())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False, atol=1e-4)
+
+
+def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
+    (tmp_path / "p.tsv").write_text("good\tbad\tverb\nShe sleeps.\tShe sleep.\ta\nHe runs.\tHe run.\tb\n")
+    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "verb", "-o", "out.tsv")
+    assert done.exit_code == 0, done.output
+    assert "n = 2" in done.stdout.splitlines()[0]
+    assert set(pd.read_csv(tmp_path / "out.tsv", sep="\t")["accuracy"]) <= {0.0, 0.5, 1.0}
+    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "noun")
+    assert done.exit_code == 2
+    assert "there is no column 'noun'" in done.stderr
+
+
+def test_features_writes_layers_by_sentences_by_dimensions(tmp_path, lm):
+    assert typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.npy", "--device", "cpu").exit_code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), lm.features(SENTENCES.splitlines()), atol=1e-4)
+    done = typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.txt")
+    assert done.exit_code == 2
+    assert "must be a .npy file" in done.stderr
+
+
+def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
+    done = typed("score", "mine.txt", "--model", "./nowhere", "--device", "cpu")
+    assert done.exit_code == 2
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,174 @@
+"""How the command line behaves: quick, complete, and of help where something is mistyped or in the wrong place."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from conftest import PEOPLE, ROOT, project_environment, write_toy_construction
+from cxprobe.cli import app
+
+SLOW_TO_IMPORT = {
+    "datatrove",
+    "dvc",
+    "matplotlib",
+    "mlflow",
+    "nltk",
+    "numpy",
+    "pandas",
+    "torch",
+    "transformers",
+}
+# A command that needs a project -> its arguments.
+IN_A_PROJECT = {
+    "check": [],
+    "plan": [],
+    "describe": [],
+    "papers": [],
+    "sync": [],
+    "prune": [],
+    "label": ["toy"],
+    "agreement": ["toy"],
+    "new construction": ["mine"],
+    "new model": ["mine", "--name", "some/model"],
+    "validate export": ["--output", "forms", "--items", "3"],
+    "validate import": ["answers.csv", "--items", "items.csv"],
+    "export hf": ["hub"],
+    "export lm-eval": ["tasks"],
+    "export inspect": ["tasks"],
+    "export croissant": ["croissant.json"],
+    "export results": ["answers.parquet"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project's folder with a construction, as the working directory."""
+    write_toy_construction(tmp_path / "constructions")
+    (tmp_path / "lexicon").mkdir()
+    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
+    (tmp_path / "prompts").mkdir()
+    shutil.copy(ROOT / "prompts" / "validation.yaml", tmp_path / "prompts")
+    (tmp_path / "params.yaml").write_text("models: {one: {name: some/model}}\n")
+    (tmp_path / "presets").mkdir()
+    (tmp_path / "presets" / "small.yaml").write_text("seed: 1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*words: str):
+    done = CliRunner().invoke(app, list(words))
+    return done.exit_code, " ".join(done.output.split())
+
+
+def imported_by(*words: str) -> set[str]:
+    """Return the modules that a command imports in a process of its own."""
+    code = (
+        "import json, sys\nfrom cxprobe.cli import app\n"
+        f"try: app({list(words)!r})\nfinally: print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=project_environment(ROOT), capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("new", "--help"), ("score", "--help")], ids=" ".join)
+def test_help_imports_nothing_that_takes_long(words):
+    assert not imported_by(*words) & SLOW_TO_IMPORT
+
+
+def test_every_command_has_help_and_stands_in_a_group():
+    code, output = call("--help")
+    assert code == 0
+    for command in [*IN_A_PROJECT, "init", "schema", "score", "surprisal", "compare", "features"]:
+        assert f" {command.split()[0]} " in output
+        assert call(*command.split(), "--help")[0] == 0
+    assert "│ Commands" not in output  # the group of those that have none
+
+
+def test_the_version_is_the_installed_one():
+    assert call("--version") == (0, f"cxprobe {version('cxprobe')}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chek"], "Did you mean 'check'"),
+        (["new", "constructon", "x"], "Did you mean 'construction'"),
+        (["validate", "exprt"], "Did you mean 'export'"),
+        (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
+        (["agreement", "tyo"], "did you mean 'toy'?"),
+        (["new", "construction", "mine", "--from", "tyo"], "did you mean 'toy'?"),
+        (["validate", "export", "--output", "forms", "--items", "1", "--constructions", "tyo"], "did you mean 'toy'?"),
+        (["plan", "--preset", "presets/smal.yaml"], "presets/smal.yaml: there is no such file; did you mean"),
+        (["plan", "--preset", "parms.yaml"], "did you mean 'params.yaml'?"),
+        (["init", "study", "--preset", "embeded"], "there is no preset 'embeded'; did you mean 'embedded'?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistyped_name_is_told_with_the_one_that_was_meant(folder, words, said):
+    code, output = call(*words)
+    assert code == 2
+    assert said in output
+
+
+@pytest.mark.parametrize("command", IN_A_PROJECT)
+def test_a_command_of_a_project_says_elsewhere_where_to_go(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    code, output = call(*command.split(), *IN_A_PROJECT[command])
+    assert code == 2
+    assert f"{tmp_path} is no project: it has no params.yaml, dvc.yaml or constructions/" in output
+    assert "make a project with `cxprobe init FOLDER`" in output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_nearest_project_above_is_named(folder, monkeypatch):
+    monkeypatch.chdir(folder / "constructions" / "toy")
+    code, output = call("check")
+    assert code == 2
+    assert f"go to the project above it (cd {folder})" in output
+
+
+def test_what_needs_no_project_runs_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("schema")[0] == 0
+
+
+def test_every_command_that_is_not_listed_here_runs_anywhere():
+    commands = typer.main.get_command(app).commands
+    names = {
+        f"{name} {inner}" if inner else name
+        for name, command in commands.items()
+        for inner in (getattr(command, "commands", None) or [""])
+    }
+    anywhere = {"compare", "features", "init", "schema", "score", "surprisal"}
+    assert names == {*IN_A_PROJECT, *anywhere}
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("cxprobe ag", ["agreement"]),
+        ("cxprobe new construction mine --from t", ["toy"]),
+        ("cxprobe plan --preset p", ["params.yaml", "presets/small.yaml"]),
+        ("cxprobe init study --preset emb", ["embedded"]),
+    ],
+)
+def test_a_shell_completes_commands_and_names(folder, line, completed):
+    words = line.split()
+    asked = {"_CXPROBE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from cxprobe.cli import app; app(prog_name='cxprobe')"],
+        env=project_environment(ROOT) | asked | {"HOME": os.environ["HOME"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == completed
