@@ -229,7 +229,8 @@ def make_project(folder: Path) -> None:
     """Make a small project of the pipeline's own files, the toy construction and tiny models, under git and DVC."""
     for name in ("src", "pipelines"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    placeholders = (ROOT / "data").glob("*/.gitignore")  # of folders that stages depend on before anything has run
+    # Of folders that stages depend on before anything has run.
+    placeholders = [file for name in ("data", "results") for file in (ROOT / name).glob("*/.gitignore")]
     ignored = [ROOT / folder / ".gitignore" for folder in (".", "data", "results", "mlruns")]
     for file in [ROOT / "dvc.yaml", ROOT / ".dvcignore", *ignored, *placeholders]:
         (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)

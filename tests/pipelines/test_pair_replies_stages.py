@@ -112,7 +112,8 @@ def test_the_report_has_them_beside_the_likelihoods_of_the_same_pairs(asked):
     assert rates.loc[("knows", "real"), "consistency"] == 1.0
     assert rates.loc[("always-a", "pseudo"), "position_bias"] == 1.0
     shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
-    assert {"early", "always-a (asked)", "knows (asked)"} <= shown
+    assert "early" in shown
+    assert shown.isdisjoint({"always-a (asked)", "knows (asked)"})  # mock models are drawn beside no other
 
 
 def test_what_is_drawn_first_is_asked_first_and_no_reply_twice(asked):

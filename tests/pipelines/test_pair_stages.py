@@ -260,7 +260,7 @@ def test_series_are_drawn_on_the_pairs_and_on_the_benchmarks_side_by_side(folder
     assert overall["quantity"].unique().tolist() == [1e3, 2e6]
     [figure] = outcome.figures.values()
     groups = ["all", "agreement, one", "agreement, many", "tense/past, one"]
-    titles = [axes.get_title() for axes in figure.axes]
+    titles = [axes.get_title().rpartition("\n(n = ")[0].replace("\n", " ") for axes in figure.axes]
     assert titles == ["all pairs of meaning", "toy", *(f"own: {group}" for group in groups)]
     best = outcome.tables["tables/best_blind"].set_index(["source", "group"])["model"]
     assert best["own pairs", "toy"] == "first-mentioned"

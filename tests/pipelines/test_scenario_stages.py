@@ -183,4 +183,4 @@ def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(fol
     assert set(report.tables["tables/cards"]["model"]) == set(BLIND)
     assert {"figures/cards", "figures/toy_accuracy", "figures/toy_flips"} == set(report.figures)
     legend = [text.get_text() for text in report.figures["figures/toy_accuracy"].legends[0].get_texts()]
-    assert legend == ["chance", "best blind", "mlm"]
+    assert legend == ["mlm", "best blind", "chance"]

@@ -27,7 +27,7 @@ STAYS = (
     "models/words.yaml",
     "results/",
 )
-NEEDED = {"docs/plan.yaml", "results/.gitignore"}
+NEEDED = {"docs/plan.yaml", *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("results/**/.gitignore"))}
 
 
 def of_git() -> set[str]:

@@ -9,7 +9,7 @@ RATES = pd.DataFrame(
         ("conative", "A", "mini", 0.7),
     ],
     columns=["construction", "variant", "model", "accuracy"],
-).assign(low=0.5, high=1.0)
+).assign(low=0.5, high=1.0, n=40)
 
 
 def drawn(best):
@@ -36,7 +36,7 @@ def test_the_best_of_the_blind_is_a_tick_in_its_row_and_panel():
 
 def test_rows_that_the_figure_lacks_are_not_drawn():
     best = pd.DataFrame([("resultative", "A", 0.6)], columns=["construction", "variant", "accuracy"])
-    assert drawn(best)[0] == {"A": [], "B": []}
+    assert drawn(best) == ({}, ["mini", "chance"])
 
 
 def test_without_blind_models_the_figure_is_as_it_was():
@@ -45,15 +45,55 @@ def test_without_blind_models_the_figure_is_as_it_was():
     assert legend == ["mini", "chance"]
 
 
+def marks(figure):
+    """Return the size, darkness and face of the marks in a figure's first panel, from the first row down."""
+    drawn = [line for line in figure.axes[0].lines if line.get_marker() == "o" and len(line.get_xdata())]
+    return [
+        (line.get_markersize(), line.get_alpha(), line.get_markerfacecolor())
+        for line in sorted(drawn, key=lambda line: line.get_ydata()[0])
+    ]
+
+
+def test_marks_of_few_items_are_smaller_and_paler_and_their_number_stands_beside_the_row():
+    table = RATES.assign(n=[10, 10, 3600])
+    figure = dots(table, "title", rows="construction", colours="model", panels="variant")
+    few, many = marks(figure)
+    assert few[0] < many[0]
+    assert few[1] < many[1] == 1
+    assert [text.get_text() for text in figure.axes[0].texts] == ["10", "3,600", "n"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["mini", "chance"]
+
+
+def test_a_row_of_different_models_names_the_least_and_the_greatest_number_and_none_that_is_unknown():
+    table = pd.concat([RATES, RATES.assign(model="other", n=8), RATES.assign(model="published", n=float("nan"))])
+    figure = dots(table, "title", rows="construction", colours="model", panels="variant")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["8 to 40", "8 to 40", "n"]
+
+
+def test_a_fixed_preference_is_a_hollow_mark_and_the_legend_says_so():
+    table = RATES.assign(preference=[True, False, False])
+    figure = dots(table, "title", rows="construction", colours="model", panels="variant")
+    hollow, full = (face for _, _, face in marks(figure))
+    assert hollow == "white" != full
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["mini", "chance", "hollow: a fixed preference"]
+
+
+def test_a_long_title_has_several_lines():
+    figure = dots(RATES, "a long title " * 12, rows="construction", colours="model", panels="variant")
+    assert "\n" in figure.get_suptitle()
+
+
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
     rows = [
         (size, place, kind) for size in (1e6, 1e9, 1e3) for place in ("bias (i)", "changed") for kind in ("ab", "cd")
     ]
     table = pd.DataFrame(rows, columns=["size", "place", "kind"])
-    table = table.assign(share=[number / 20 for number in range(12)], low=0.0, high=1.0)
+    table = table.assign(share=[number / 20 for number in range(12)], low=0.0, high=1.0, n=1200)
     figure = curves(table, "title", x="size", panels="place", colours="kind", value="share", chance=None)
     for axes, place in zip(figure.axes, ("bias (i)", "changed"), strict=True):
-        assert axes.get_title() == place
+        assert axes.get_title() == f"{place}\n(n = 1,200)"
         found = {line.get_label(): line for line in axes.lines}
         assert list(found) == ["ab", "cd"]
         assert len({(line.get_color(), line.get_marker()) for line in found.values()}) == 2

@@ -3,6 +3,7 @@ import pytest
 
 from cxprobe.params import Member, ModelSpec, Rule
 from cxprobe.report import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
+from cxprobe.report.plots import smoothed
 
 FEATURES = ["length", "distance", "first_start"]
 
@@ -22,7 +23,15 @@ MEMBERS = [
 
 def by_layer() -> pd.DataFrame:
     rows = [
-        {"model": model, "feature": feature, "layer": layer, "accuracy": 0.5 + layer / 10, "low": 0.4, "high": 0.9}
+        {
+            "model": model,
+            "feature": feature,
+            "layer": layer,
+            "accuracy": 0.5 + layer / 10,
+            "low": 0.4,
+            "high": 0.9,
+            "n": 90,
+        }
         for model in ("one", "two")
         for feature in FEATURES
         for layer in range(4)
@@ -42,24 +51,25 @@ def controls(**columns) -> pd.DataFrame:
 def test_a_line_per_model_and_the_controls_in_every_panel():
     figure = accuracy_per_layer(by_layer(), controls(), MEMBERS, "toy")
     panels = figure.axes
-    assert [panel.get_title() for panel in panels] == ["length", "distance", "first start"]
+    assert [panel.get_title() for panel in panels] == [
+        f"{name} (n = 90)" for name in ("length", "distance", "first start")
+    ]
     for panel in panels:
         labels = [line.get_label() for line in panel.get_lines()]
         assert labels == ["one", "two", "majority"]
     assert panels[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
 
 
-def test_sources_stand_side_by_side_and_what_one_lacks_is_said():
+def test_sources_stand_side_by_side_and_what_one_lacks_has_no_panel():
     generated, mined = (by_layer().assign(source=source, n=1200) for source in ("generated", "mined"))
     lines = pd.concat([generated, mined[mined["feature"] != "distance"]])
     own = pd.concat([controls(source=source) for source in ("generated", "mined")])
     notes = {("mined", "length"): "can be solved\nby letters", ("mined", "distance"): "not drawn"}
     figure = accuracy_side_by_side(lines, own, MEMBERS, "toy", notes)
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles[:2] == ["length, generated (n = 1,200)", "length, mined (n = 1,200)"]
-    assert titles[2:4] == ["distance, generated (n = 1,200)", ""]
-    assert "no sentences drawn" in figure.axes[3].texts[0].get_text()
-    assert all(len(axes.get_lines()) == 3 for axes in figure.axes if axes.get_title())
+    wanted = {"generated": FEATURES, "mined": ["length", "first_start"]}
+    titles = {f"{name.replace('_', ' ')}, {source} (n = 1,200)" for source, own in wanted.items() for name in own}
+    assert {axes.get_title() for axes in figure.axes} == titles
+    assert all(len(axes.get_lines()) == 3 for axes in figure.axes)
     said = {axes.get_title(): [text.get_text() for text in axes.texts] for axes in figure.axes}
     assert said["length, mined (n = 1,200)"] == ["can be solved\nby letters"]
     assert said["length, generated (n = 1,200)"] == [""]
@@ -93,9 +103,25 @@ def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
     assert len(colours) == 4
 
 
+def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_stay_as_they_are():
+    line = pd.DataFrame({"value": range(20), "accuracy": [0.0, 1.0] * 10, "n": 10})
+    assert smoothed(line).iloc[2:-2].tolist() == pytest.approx([0.4, 0.6] * 8)
+    assert smoothed(line.assign(n=[0, 10] * 10)).tolist() == pytest.approx([1.0] * 20)  # weighted by n
+    few = line[:8]
+    assert smoothed(few).tolist() == few["accuracy"].tolist()
+
+
 def blind_rates(best: str) -> pd.DataFrame:
     rows = [
-        {"model": slug, "feature": feature, "layer": 0, "accuracy": accuracy, "low": accuracy - 0.1, "high": 0.99}
+        {
+            "model": slug,
+            "feature": feature,
+            "layer": 0,
+            "accuracy": accuracy,
+            "low": accuracy - 0.1,
+            "high": 0.99,
+            "n": 90,
+        }
         for feature in FEATURES
         for slug, accuracy in (("words", 0.9 if best == "words" else 0.6), ("letters", 0.8))
     ]

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from cxprobe.params import Member, ModelSpec, Rule, Series, UnigramModel
+from cxprobe.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
 from cxprobe.report import (
     accuracies_of_meaning,
     along_series,
@@ -111,10 +111,15 @@ def test_only_the_last_checkpoint_of_a_training_stands_beside_other_models():
 def rates(**columns):
     return pd.DataFrame(
         [{"model": model, "construction": "let-alone", "tests": "meaning", "words": "real"} for model in ("a", "b")]
-    ).assign(accuracy=0.5, low=0.4, high=0.6, **columns)
+    ).assign(accuracy=0.5, low=0.4, high=0.6, n=40, **columns)
 
 
-def figures_of(left=("a", "b", "words"), series=None, people=False, **changed):
+LIDS = "Lifting the … is harder than the …"
+SIDES = (("construction", 0.0), ("rival", 1.0))
+MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, connections=1, retries=0, timeout=1)
+
+
+def figures_of(left=("a", "b", "words"), series=None, people=False, members=None, **changed):
     """Return the figures of four models, of which some are left in the tables."""
     models = pd.DataFrame({"model": left})
     biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
@@ -130,9 +135,12 @@ def figures_of(left=("a", "b", "words"), series=None, people=False, **changed):
     }
     best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
     tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    tables["card_questions"] = pd.DataFrame(
+        [("let-alone", "A", "The one who sang is …")], columns=["construction", "variant", "question"]
+    )
     tables["series_biases"] = pd.DataFrame(columns=["series", "construction"])
     people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
-    return pair_figures(tables, best, "per_token", MEMBERS, series or {}, people)
+    return pair_figures(tables, best, "per_token", members or MEMBERS, series or {}, people)
 
 
 def test_the_figures_are_those_of_which_there_are_pairs():
@@ -167,6 +175,44 @@ def test_figures_name_twins_and_blind_models_and_show_the_best_blind_one_as_a_ti
     assert legend(figures["pseudowords"]) == ["a", "best blind", "chance"]  # trained models only
     assert legend(figures["blind_by_construction"]) == ["words (blind)", "chance"]
     assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
+
+
+def test_a_variant_is_a_row_that_says_what_is_asked():
+    (axes,) = figures_of()["meaning_by_variant"].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["let alone, A\nThe one who sang is …"]
+
+
+def test_a_model_with_a_fixed_preference_is_hollow():
+    sides = [rates(variant="A", sentence=kind).assign(accuracy=value, low=value, high=value) for kind, value in SIDES]
+    figures = figures_of(sentences=pd.concat(sides))
+    assert legend(figures["meaning_by_variant"])[-1] == "hollow: a fixed preference"
+    assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
+
+
+def test_a_mock_model_is_drawn_beside_no_other():
+    mock = Member("mock", MOCK, "mock")
+    for name, figure in figures_of(left=("a", "mock"), members=[*MEMBERS, mock]).items():
+        assert "mock (asked)" not in legend(figure), name
+    alone = figures_of(left=("mock", "words"), members=[MEMBERS[2], mock])
+    assert "mock (asked)" in legend(alone["meaning_by_variant"])
+
+
+def test_what_is_asked_is_a_continuation_without_its_answer():
+    questions = pair_cards(judged_cells(), MEMBERS, 0.6)["card_questions"]
+    assert questions.to_numpy().tolist() == [["toy", "A", "it is …"], ["toy", "B", "it is …"]]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "question"),
+    [
+        (" The one who sang is Ann.", " The one who sang is Bob.", "The one who sang is …"),
+        (" Lifting the lid is harder than the box.", " Lifting the box is harder than the lid.", LIDS),
+        (" She did so with effort.", " She did so without any great effort.", "She did so … effort"),
+    ],
+)
+def test_the_answer_of_a_question_is_what_the_two_members_do_not_share(good, bad, question):
+    items = judged_cells().assign(good=good, bad=bad)
+    assert pair_cards(items, MEMBERS, 0.6)["card_questions"]["question"].tolist() == [question] * 2
 
 
 def test_people_who_have_judged_the_items_are_a_tick_beside_the_models():
@@ -273,7 +319,7 @@ def test_a_series_has_a_figure_with_a_panel_for_each_construction():
     along = along_series(judged(), {"training": TRAINING}, "construction")
     [(name, figure)] = series_figures(along, "construction", "per token").items()
     assert name == "series_training"
-    assert [axes.get_title() for axes in figure.axes] == ["let alone", "npi"]
+    assert [axes.get_title() for axes in figure.axes] == ["let alone\n(n = 20)", "npi\n(n = 20)"]
     assert figure.axes[0].lines[0].get_xdata().tolist() == [1e3, 2e6]
 
 

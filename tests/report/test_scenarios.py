@@ -119,9 +119,13 @@ def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance
     assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short", "PMI"]
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
-    assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "published, other models"}
+    assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "Other (published)"}
     first = figure.axes[0]
-    assert [label.get_text() for label in first.get_xticklabels()] == ["S1\nbase", "S2\nrecency", "S3\nvocabulary"]
+    assert [label.get_text() for label in first.get_xticklabels()] == [
+        "S1: base\nn = 100",
+        "S2: recency\nn = 100",
+        "S3: vocabulary\nn = 100",
+    ]
     assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
     bars = [
         segment for bars in first.containers for collection in bars.lines[2] for segment in collection.get_segments()
@@ -146,9 +150,16 @@ def test_a_figure_is_named_as_the_scenarios_are():
     files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
     shown = rates()[rates()["calibration"] != "PMI"]
     figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, OTHER], "both")
-    assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short"]
+    assert [panel.get_title() for panel in figure.axes] == [
+        "not calibrated",
+        "calibrated by S5: without the construction",
+    ]
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert labels == ["S1\nbase", "S2\nrecency", "S3\nvocabulary"]
+    assert labels == [
+        "S1: base text\nn = 100",
+        "S2: order of the\nsentences\nn = 100",
+        "S3: the other\nword right\nn = 100",
+    ]
 
 
 def models_drawn(figure) -> list[str]:
@@ -161,7 +172,7 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
     shown = every[every["calibration"].isin(["none", "S5"])]
     best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
     figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, TWIN, BLIND], "x", best)
-    assert models_drawn(figure) == ["chance", "best blind", "mine", "twin (random weights)"]
+    assert models_drawn(figure) == ["mine", "twin (random weights)", "best blind", "chance"]
     for axes in figure.axes:
         (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
         places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
@@ -172,7 +183,7 @@ def test_where_only_blind_models_ran_they_are_drawn_themselves():
     files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
     shown = rates()[(rates()["model"] == "mine") & (rates()["calibration"] == "none")].assign(model="copier")
     figure = scenario_figure(shown, "accuracy", published_rates(None), files, [BLIND], "x")
-    assert models_drawn(figure) == ["chance", "copier (blind)"]
+    assert models_drawn(figure) == ["copier (blind)", "chance"]
 
 
 def test_the_cards_of_scenarios_name_the_blind_model_that_solves_them():

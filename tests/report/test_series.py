@@ -82,7 +82,7 @@ def test_series_of_one_quantity_share_a_figure_with_a_panel_for_each_group():
     best = rates[rates["model"] == "words"]
     figures = side_by_side(along, "title", best)
     assert list(figures) == ["by_training_tokens", "by_parameters"]
-    axes = {one.get_title(): one for one in figures["by_training_tokens"].axes}
+    axes = {one.get_title().partition("\n")[0]: one for one in figures["by_training_tokens"].axes}
     assert list(axes) == ["all pairs of meaning", "all pairs of form", "let alone", "conative", "npi", "blimp: all"]
     for title, one in axes.items():
         drawn = {line.get_label(): line for line in one.lines if not str(line.get_label()).startswith("_")}
@@ -124,19 +124,20 @@ def test_biases_along_a_series_are_those_of_its_models_by_noun_type():
         assert row.quantity == SERIES[row.series].models[row.model]
 
 
-def test_the_figure_of_biases_has_a_curve_for_each_noun_type_and_shows_all_constructions_together():
+def test_the_figure_of_biases_has_a_panel_for_each_noun_type_and_shows_all_constructions_together():
     of_all = pd.concat([biases("order"), biases("variant")], ignore_index=True)
     along = biases_along_series(of_all, of_all.assign(construction="toy", bias=1.0), SERIES)
     figures = bias_figures(along, "all pairs of meaning", "per token")
     assert list(figures) == ["series_small_biases", "series_large_biases", "series_sizes_biases"]
-    panels = {axes.get_title(): axes for axes in figures["series_small_biases"].axes}
-    assert list(panels) == ["bias (i)", "bias (ii)", "changed"]
+    panels = {axes.get_title().partition("\n")[0]: axes for axes in figures["series_small_biases"].axes}
+    assert list(panels) == [
+        f"{bias}, {kind}" for bias in ("bias (i)", "bias (ii)", "changed") for kind in ("name", "noun")
+    ]
     rates = of_all[of_all["compares"] == "order"].set_index(["noun_type", "model"])
     for title, column in (("bias (i)", "bias"), ("changed", "changed")):
-        lines = {line.get_label(): line.get_ydata().tolist() for line in panels[title].lines}
-        assert lines == {
-            kind: [rates.loc[(kind, model), column] for model in ("s1", "s2")] for kind in ("name", "noun")
-        }
+        for kind in ("name", "noun"):
+            (line,) = panels[f"{title}, {kind}"].lines
+            assert line.get_ydata().tolist() == [rates.loc[(kind, model), column] for model in ("s1", "s2")]
 
 
 def test_constructions_without_switched_pairs_have_one_bias():

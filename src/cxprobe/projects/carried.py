@@ -45,6 +45,12 @@ CARRIED = (
     "prompts",
     "published",
     "results/.gitignore",
+    "results/judge_ways/.gitignore",
+    "results/report_benchmarks/.gitignore",
+    "results/report_pairs/.gitignore",
+    "results/report_prompts/.gitignore",
+    "results/report_recognition/.gitignore",
+    "results/report_scenarios/.gitignore",
 )
 """Files and whole folders, relative to the repository. What trained the carried models is not among them: no pipeline
 runs it, and it stays in the repository."""

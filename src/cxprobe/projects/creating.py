@@ -82,8 +82,9 @@ def upgrade_project(folder: Path) -> None:
             f"{folder}: there is no {VERSION_FILE}, so `cxprobe init` has not made this project, and there is nothing "
             "to upgrade"
         )
-    command = ["git", "status", "--porcelain", "--", *_OWNED]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "status", "--porcelain", "--", *_OWNED], cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode or done.stdout.strip():
         said = done.stderr.strip() or done.stdout.rstrip()
         raise ProjectError(
@@ -191,8 +192,9 @@ def _initialise(folder: Path) -> None:
 
 def _git_folder(folder: Path) -> Path | None:
     """Return the folder of the repository that a folder is in."""
-    command = ["git", "rev-parse", "--show-toplevel"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+    )
     return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from cxprobe.params import Member
-from cxprobe.report.dots import LEGEND, LETTER, LINE, ROW, SPREAD, draw_dots, readable, tidy
+from cxprobe.report.dots import LEGEND, LETTER, LINE, ROW, SPREAD, draw_dots, readable, tidy, write_sizes, write_title
 from cxprobe.report.tables import cell
 
 CARD = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
@@ -91,7 +91,7 @@ def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Fi
     """Draw what blind models get, a row for each data set, a colour for each model, with each row's chance and limit.
 
     Args:
-        cards: What `card_table` returns, with at least one row.
+        cards: What `card_table` returns, with at least one row; the number of items stands beside each data set.
         title: Of the figure.
     """
     names, models = (list(dict.fromkeys(cards[column])) for column in ("dataset", "model"))
@@ -104,6 +104,7 @@ def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Fi
     for number, (model, offset) in enumerate(zip(models, offsets, strict=True)):
         own = cards[cards["model"] == model]
         draw_dots(axes, own, "accuracy", own["dataset"].map(names.index).to_numpy(float) + offset, model, number)
+    write_sizes(axes, [cards.loc[cards["dataset"] == name, "n"] for name in names])
     first = cards.drop_duplicates("dataset")
     rows = first["dataset"].map(names.index).to_numpy(float)
     edge = SPREAD / 2 + 0.1
@@ -116,7 +117,7 @@ def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Fi
     axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
     axes.set_xlabel("accuracy")
     tidy(axes, "x")
-    figure.suptitle(title, fontsize=11)
+    write_title(figure, title)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
 

@@ -1,6 +1,10 @@
-"""Figures of rates with intervals: dots over categories, and lines over a quantity such as training tokens."""
+"""Figures of rates with intervals: dots over categories, and lines over a quantity such as training tokens.
 
-from collections.abc import Sequence
+Every row or panel says how many items its rates are of, and marks of few items are smaller and paler (`WEIGHTS`).
+"""
+
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +18,17 @@ from cxprobe.report.plots import MARKERS, OKABE_ITO
 
 ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
-LINE = 0.22  # of the legend, in inches
+SMALL_LETTER = 0.068  # of the names of rows in two lines, in inches
+LINE, LABEL_LINE = 0.22, 0.14  # of the legend, and of the name of a row, in inches
 BEST_BLIND, PEOPLE = "best blind", "people (majority)"  # in legends
 PEOPLE_COLOUR = "#0072B2"  # the blue of Okabe & Ito
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
+PANEL = 2.3  # the width of a panel, in inches
+# Fewest items -> the size of a mark, the width of its line and how dark both are.
+WEIGHTS = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
+PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
+HOLLOW = "hollow: a fixed preference"  # in legends
+_TITLE, _HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
 
 
 def dots(
@@ -35,9 +46,11 @@ def dots(
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
     Args:
-        table: Columns rows, colours and panels (their names), value, low, high.
+        table: Columns rows, colours and panels (their names), value, low, high and n, the number of items (NaN where
+            it is not known, as of published rates); and, where some models have a fixed preference, `PREFERENCE`,
+            whose true rows have hollow marks.
         title: Of the figure.
-        rows: The column whose values are the categories, in the table's order from the top.
+        rows: The column whose values are the categories, in the table's order from the top; a value may have two lines.
         colours: The column whose values have a colour and a marker each.
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
@@ -48,10 +61,17 @@ def dots(
             value. Rows that the table lacks are not drawn.
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
-    width = 1.9 + 2.3 * len(places)
+    lines = max(str(name).count("\n") for name in names) + 1
+    longest = max(len(line) for name in names for line in str(name).split("\n"))
+    width = max(1.9, longest * (SMALL_LETTER if lines > 1 else LETTER)) + (PANEL + 0.25) * len(places)
+    hollow = PREFERENCE in table and bool(table[PREFERENCE].any())
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
-    legend = -(-(len(kinds) + (chance is not None) + (best is not None) + (people is not None)) // columns) * LINE
-    height = len(names) * ROW * max(1.0, len(kinds) / 4) + 1.3 + legend
+    entries = len(kinds) + sum(shown is not None for shown in (chance, best, people)) + hollow
+    height = (
+        len(names) * max(ROW * max(1.0, len(kinds) / 4), LABEL_LINE * (lines + 0.5))
+        + 1.5
+        + -(-entries // columns) * LINE
+    )
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else np.zeros(1)
@@ -60,6 +80,8 @@ def dots(
             own = table[(table[panels] == place) & (table[colours] == kind)]
             y = np.array([names.index(name) for name in own[rows]]) + offset
             draw_dots(axes, own, value, y, str(kind), number)
+        in_panel = table[table[panels] == place]
+        write_sizes(axes, [in_panel.loc[in_panel[rows] == name, "n"] for name in names])
         if best is not None:
             own = best[(best[panels] == place) & best[rows].isin(names)]
             _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], "black", BEST_BLIND)
@@ -68,20 +90,60 @@ def dots(
             _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], PEOPLE_COLOUR, PEOPLE)
         if chance is not None:
             axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
-        axes.set_title(readable(str(place)), fontsize=10)
+        axes.set_title(within(readable(str(place)), PANEL / _HEADING), fontsize=10)
         axes.set_xlim(-0.02, 1.02)
         axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_xlabel(readable(value))
         tidy(axes, "x")
-    grid[0].set_yticks(range(len(names)), [readable(str(name)) for name in names])
+    if hollow:
+        look: dict[str, Any] = {"color": "0.35", "marker": "o", "linestyle": "", "markerfacecolor": "white"}
+        grid[0].plot([], [], label=HOLLOW, **look)
+    grid[0].set_yticks(range(len(names)), [_row_label(str(name)) for name in names], fontsize=8 if lines > 1 else 10)
     grid[0].set_ylim(len(names) - 0.5, -0.5)
-    figure.suptitle(title, fontsize=11)
-    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
+    write_title(figure, title)
+    entries_of = legend_of(grid)
+    figure.legend(entries_of.values(), entries_of.keys(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 
+def _row_label(name: str) -> str:
+    """Return the name of a row; what stands in a second line is a text and keeps its hyphens."""
+    first, line_end, second = name.partition("\n")
+    return f"{readable(first)}{line_end}{second}"
+
+
+def legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
+    """Return label -> what it stands for, of all panels, each label once; chance and what is below it come last."""
+    found = {
+        str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    return found | {label: found.pop(label) for label in (BEST_BLIND, PEOPLE, "chance", HOLLOW) if label in found}
+
+
+def write_title(figure: Figure, title: str) -> None:
+    """Give a figure a title, in as many lines as its width needs."""
+    figure.suptitle(within(title, figure.get_figwidth() / _TITLE), fontsize=11)
+
+
+def within(text: str, letters: float) -> str:
+    """Return a text in lines of at most so many letters; its own lines stay apart."""
+    return "\n".join(textwrap.fill(line, max(12, int(letters))) for line in text.split("\n"))
+
+
+def write_sizes(axes: Axes, sizes: "Sequence[pd.Series[int]]") -> None:
+    """Write at the right of each row how many items its rates are of: "16", "4 to 16", or nothing for an empty row."""
+    beside = axes.get_yaxis_transform()
+    for place, own in enumerate(sizes):
+        if own.notna().any():
+            text = " to ".join(f"{size:,}" for size in sorted({int(own.min()), int(own.max())}))
+            axes.text(1.03, place, text, transform=beside, va="center", fontsize=7, color="0.35")
+    axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
+
+
 def _draw_ticks(axes: Axes, values: "pd.Series[float]", places: Sequence[int], colour: str, label: str) -> None:
-    """Draw a tick across the row of each value."""
+    """Draw a tick across the row of each value; nothing, not even in the legend, where there is none."""
+    if not len(places):
+        return
     y, half = np.array(places, dtype=float), SPREAD / 2 + 0.1
     axes.vlines(values, y - half, y + half, color=colour, linewidth=2, label=label)
 
@@ -127,7 +189,7 @@ def curves(
     """Draw rates over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
 
     Args:
-        table: Columns x, panels and colours (their names), value, low, high.
+        table: Columns x, panels and colours (their names), value, low, high and n, which stands in the panel's title.
         title: Of the figure.
         x: The column of the quantity, such as training tokens.
         panels: The column whose values have a panel each.
@@ -141,7 +203,7 @@ def curves(
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
     columns = min(4, len(places))
     lines = -(-len(places) // columns)
-    figure = Figure(figsize=(columns * 2.4 + 0.6, lines * 2.0 + 0.9), layout="constrained")
+    figure = Figure(figsize=(columns * 2.4 + 0.6, lines * 2.15 + 0.9), layout="constrained")
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for spare in grid[len(places) :]:
         spare.remove()
@@ -159,9 +221,11 @@ def curves(
         axes.set_xlabel(readable(x) if lowest else "")
         axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-        axes.set_title(readable(str(place)), fontsize=9)
+        of_place = table.loc[table[panels] == place, "n"]
+        sizes = " to ".join(f"{size:,}" for size in sorted({int(of_place.min()), int(of_place.max())}))
+        axes.set_title(f"{within(readable(str(place)), 2.2 / _HEADING)}\n(n = {sizes})", fontsize=9)
         tidy(axes, "y")
-    figure.suptitle(title, fontsize=11)
+    write_title(figure, title)
     lines_of = {
         name: line for axes in grid[: len(places)] for line, name in zip(*axes.get_legend_handles_labels(), strict=True)
     }
@@ -191,10 +255,36 @@ def readable(name: str) -> str:
 
 
 def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
-    """Draw rates of one colour with their intervals; y holds the height of each row of the table."""
+    """Draw rates of one colour with their intervals, those of fewer items smaller and paler.
+
+    Args:
+        axes: Where.
+        own: Columns value (its name), low, high, n, and perhaps `PREFERENCE`.
+        value: The column of the rates.
+        y: The height of each row of the table.
+        label: In the legend.
+        number: Which colour and marker.
+    """
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    axes.hlines(y, own["low"], own["high"], color=colour, linewidth=1.4, alpha=0.7)
-    axes.plot(own[value], y, color=colour, marker=marker, markersize=4.5, linestyle="", label=label)
+    least = np.array([max(fewest for fewest in WEIGHTS if n >= fewest) for n in own["n"].fillna(np.inf)])
+    hollow = own[PREFERENCE].to_numpy(bool) if PREFERENCE in own else np.zeros(len(own), dtype=bool)
+    labels = iter([label])
+    for fewest, (size, width, alpha) in WEIGHTS.items():
+        for is_hollow in (False, True):
+            drawn = (least == fewest) & (hollow == is_hollow)
+            if not drawn.any():
+                continue
+            some, heights = own[drawn], np.asarray(y)[drawn]
+            axes.hlines(heights, some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
+            face: dict[str, Any] = {"markerfacecolor": "white"} if is_hollow else {}
+            look: dict[str, Any] = {
+                "color": colour,
+                "marker": marker,
+                "markersize": size,
+                "linestyle": "",
+                "alpha": alpha,
+            }
+            axes.plot(some[value], heights, label=next(labels, "_nolegend_"), **look | face)
 
 
 def tidy(axes: Axes, grid: str) -> None:

@@ -4,14 +4,17 @@ Pairs in a cell in which one answer is always right (the column balanced of judg
 part of a rate over several cells.
 """
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby, takewhile
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.params import Member, Rule, Series
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.dots import PEOPLE, dots
+from cxprobe.report.dots import PEOPLE, PREFERENCE, dots
+from cxprobe.report.preferences import fixed_preferences, mocks_beside_others
 from cxprobe.report.series import along_series, bias_figures, earlier_checkpoints, series_figures, with_series
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by
@@ -19,6 +22,7 @@ from cxprobe.stats import rate_by
 ALL, ALL_OF_FORM = "all pairs of meaning", "all pairs of form"
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
+_QUESTION = 60  # letters of what a variant asks, in figures
 _COLUMNS = ["construction", "model", "source", "accuracy", "n"]
 _BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
 _BIAS, _CHANGED = ("bias", "low", "high"), ("changed", "changed_low", "changed_high")
@@ -168,7 +172,8 @@ def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> 
     Returns:
         "card" (`card_table`), with the column always: what is right and what is wrong in all pairs of the data set, or
         an empty text; "card_composition" and "card_words" (`composition_table` and `word_table` of the right and the
-        wrong continuations).
+        wrong continuations); and "card_questions": construction, variant and question, the first right continuation of
+        each variant with its answer left out.
     """
     real = items[items["words"] == "real"]
     balanced = _balanced(real)
@@ -179,7 +184,29 @@ def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> 
     place = {name: number for number, name in enumerate(dict.fromkeys(real["construction"]))}
     both = pd.concat([wholes, variants], ignore_index=True)
     ordered = both.sort_values("construction", key=lambda names: names.map(place), kind="stable")
-    return _cards_of(ordered, members, limit)
+    return _cards_of(ordered, members, limit) | {"card_questions": _questions(real)}
+
+
+def _questions(items: pd.DataFrame) -> pd.DataFrame:
+    first = items.drop_duplicates(["construction", "variant"])
+    asked = [_without_answer(good, bad) for good, bad in zip(first["good"], first["bad"], strict=True)]
+    return first[["construction", "variant"]].assign(question=asked).reset_index(drop=True)
+
+
+def _without_answer(good: str, bad: str) -> str:
+    """Return a continuation with "…" in the place of the words in which the two members of a pair differ."""
+    one, other = (text.strip().removesuffix(".").split() for text in (good, bad))
+    if len(one) == len(other):
+        kept = [word if word == its else "…" for word, its in zip(one, other, strict=True)]
+        return " ".join(word for word, _ in groupby(kept))
+    before = _shared(one, other)
+    after = _shared(one[before:][::-1], other[before:][::-1])
+    return " ".join([*one[:before], "…", *one[len(one) - after :]])
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def benchmark_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
@@ -225,12 +252,13 @@ def pair_figures(
     """Return the figures of those kinds of pairs that there are.
 
     Blind models have two figures of their own and are ticks in the others. Models with real words and pseudowords
-    beside each other are the trained ones. Of the checkpoints of a training only the last is drawn.
+    beside each other are the trained ones. Of the checkpoints of a training only the last is drawn, and a mock model
+    nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are hollow.
 
     Args:
         tables: constructions, variants, sentences, noun_types and biases of `cxprobe.judge.pair_tables`, by model;
-            card, see `pair_cards`; series, by construction, see `pairs_along_series`; and series_biases, see
-            `biases_along_series`.
+            card and card_questions, see `pair_cards`; series, by construction, see `pairs_along_series`; and
+            series_biases, see `biases_along_series`.
         best: variants, noun_types and constructions: the best blind model of each row (`cxprobe.judge.best_blind`).
         score: The score that decided, for the titles.
         members: What the models are; figures name them by their labels.
@@ -270,7 +298,8 @@ def benchmark_figures(
     Returns:
         As far as there is anything to draw: accuracy, blind, series_<name> and cards.
     """
-    accuracy = tables["accuracy"].assign(panel=title.partition(",")[0])
+    every = tables["accuracy"]
+    accuracy = every[~every["model"].isin(mocks_beside_others(members))].assign(panel=title.partition(",")[0])
     blind = accuracy["model"].isin([member.slug for member in members if member.is_blind])
     accuracy["model"] = accuracy["model"].map({member.slug: member.label for member in members})
     ticks = None if best.empty else best.assign(panel=title.partition(",")[0])
@@ -293,8 +322,12 @@ def _dots_of_pairs(
     people: pd.DataFrame,
 ) -> dict[str, Figure]:
     drawn = ("constructions", "variants", "sentences", "noun_types", "biases")
-    earlier = earlier_checkpoints(series)
-    kept = {name: tables[name][~tables[name]["model"].isin(earlier)] for name in drawn}
+    left_out = earlier_checkpoints(series) | mocks_beside_others(members)
+    preferences = fixed_preferences(tables["sentences"])
+    kept = {name: tables[name][~tables[name]["model"].isin(left_out)] for name in drawn}
+    kept |= {name: _marked(table, preferences) for name, table in kept.items() if name != "biases"}
+    asked = tables["card_questions"]
+    questions = dict(zip(zip(asked["construction"], asked["variant"], strict=True), asked["question"], strict=True))
     blind = {member.slug for member in members if member.is_blind}
     trained = {member.slug for member in members if member.state == "trained"}
     constructions = kept["constructions"]
@@ -312,14 +345,14 @@ def _dots_of_pairs(
     # Name -> table, title, the column of the panels, what is drawn, the best blind models.
     wanted: dict[str, tuple[pd.DataFrame, str, str, str, pd.DataFrame | None]] = {
         "meaning_by_variant": (
-            _meaning(own["variants"]),
-            "Pairs of meaning",
-            "variant",
+            _by_variant(_meaning(own["variants"]), questions),
+            "Pairs of meaning by what is asked",
+            "tests",
             "accuracy",
-            _meaning(best["variants"]),
+            _by_variant(_meaning(best["variants"]), questions),
         ),
         "meaning_by_sentence": (
-            _meaning(with_rivals),
+            _by_variant(_meaning(with_rivals), questions),
             "Sentences with the construction and their rivals without it",
             "sentence",
             "accuracy",
@@ -358,17 +391,39 @@ def _dots_of_pairs(
         name: dots(
             table.assign(model=table["model"].map(labels)),
             f"{title}, {score}",
-            rows="construction",
+            rows="row" if "row" in table else "construction",
             colours="model",
             panels=panels,
             value=value,
             chance=0.5 if value == "accuracy" else None,
             best=None if ticks is None or ticks.empty else ticks,
-            people=people if name == "meaning_by_variant" and len(people) else None,
+            people=people.merge(_rows(table)) if name == "meaning_by_variant" and len(people) else None,
         )
         for name, (table, title, panels, value, ticks) in wanted.items()
         if not table.empty
     }
+
+
+def _marked(table: pd.DataFrame, preferences: Collection[tuple[str, str, str]]) -> pd.DataFrame:
+    """Return a table with the column that says which models have a fixed preference on which construction."""
+    rows = zip(table["model"], table["construction"], table["words"], strict=True)
+    return table.assign(**{PREFERENCE: [row in preferences for row in rows]})
+
+
+def _by_variant(table: pd.DataFrame, questions: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """Return a table with the column row: the construction and the variant, and below them what is asked."""
+    names = zip(table["construction"], table["variant"], strict=True)
+    return table.assign(
+        row=[f"{name}, {variant}\n{_short(questions.get((name, variant), ''))}" for name, variant in names]
+    )
+
+
+def _rows(table: pd.DataFrame) -> pd.DataFrame:
+    return table[["construction", "row"]].drop_duplicates()
+
+
+def _short(question: str) -> str:
+    return textwrap.shorten(question, _QUESTION, placeholder=" …")
 
 
 def _meaning(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """Figures of recognition, each drawn from a tidy table, in colours for colour-blind readers (Okabe & Ito 2008)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 from math import floor
 from typing import Any
 
@@ -20,6 +19,7 @@ from cxprobe.records import ALL_SENTENCES
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
+RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
 PANEL = (3.4, 2.9)  # inches
 CONTROL_STYLE: Mapping[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
@@ -33,7 +33,7 @@ def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: 
     the colour of the model that it is a twin of, and a broken line.
 
     Args:
-        by_layer: Columns model (a slug), feature, layer, accuracy, low, high.
+        by_layer: Columns model (a slug), feature, layer, accuracy, low, high, n.
         controls: Columns feature, control, accuracy.
         members: What the models are; at least those of ``by_layer``.
         title: Of the figure.
@@ -41,8 +41,10 @@ def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: 
     Source:
         Weissweiler et al. 2022, Figure 1.
     """
-    figure, panels = _panels(by_layer, title)
-    for feature, axes in panels.items():
+    figure, of_features = _panels(by_layer, title)
+    sizes = by_layer.drop_duplicates("feature").set_index("feature")["n"]
+    panels = {f"{_readable(feature)} (n = {int(sizes[feature]):,})": axes for feature, axes in of_features.items()}
+    for feature, axes in of_features.items():
         _draw_layers(axes, _of(by_layer, feature), _of(controls, feature), members)
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
     return figure
@@ -55,7 +57,9 @@ def accuracy_side_by_side(
     title: str,
     notes: Mapping[tuple[str, str], str],
 ) -> Figure:
-    """Draw accuracy by layer as `accuracy_per_layer` does, a row per feature and a column per source of sentences.
+    """Draw accuracy by layer as `accuracy_per_layer` does, a column of panels per source of sentences.
+
+    A column has a panel for each feature of which the source has sentences, and no others.
 
     Args:
         by_layer: Columns source, model, feature, layer, accuracy, low, high, n.
@@ -68,18 +72,25 @@ def accuracy_side_by_side(
         Weissweiler et al. 2022, Figure 1.
     """
     sources, features = (list(dict.fromkeys(by_layer[name])) for name in ("source", "feature"))
-    size = (max(len(sources) * PANEL[0], 4.4) + 1.0, len(features) * PANEL[1] * 0.9 + 1.2)
+    wanted = {
+        source: [one for one in features if one in set(_of_source(by_layer, source)["feature"])] for source in sources
+    }
+    rows = max(map(len, wanted.values()))
+    size = (max(len(sources) * PANEL[0], 4.4) + 1.0, rows * PANEL[1] * 0.9 + 1.2)
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, fontsize=11)
-    grid = figure.subplots(len(features), len(sources), squeeze=False)
+    grid = figure.subplots(rows, len(sources), squeeze=False)
     panels = {}
-    for (row, feature), (column, source) in product(enumerate(features), enumerate(sources)):
+    for column, its in enumerate(wanted.values()):
+        for spare in grid[len(its) :, column]:
+            spare.remove()
+    for column, row, source, feature in (
+        (column, row, source, feature)
+        for column, (source, its) in enumerate(wanted.items())
+        for row, feature in enumerate(its)
+    ):
         axes: Axes = grid[row, column]
-        own, own_controls = (_of(table[table["source"] == source], feature) for table in (by_layer, controls))
-        if own.empty:
-            axes.text(0.5, 0.5, "no sentences drawn\n(see build_recognition)", ha="center", transform=axes.transAxes)
-            axes.set_axis_off()
-            continue
+        own, own_controls = (_of(_of_source(table, source), feature) for table in (by_layer, controls))
         _draw_layers(axes, own, own_controls, members)
         name = f"{_readable(feature)}, {source} (n = {int(own['n'].iloc[0]):,})"
         panels["\n".join(filter(None, (name, notes.get((source, feature)))))] = axes
@@ -89,6 +100,9 @@ def accuracy_side_by_side(
 
 def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: pd.DataFrame, title: str) -> Figure:
     """Draw accuracy by the value of each feature, a line per layer, with the values that were trained on in grey.
+
+    A line is the mean over `RUNNING` neighbouring values, since single values have few sentences and seven lines of
+    them cannot be told apart; the single values are pale points. Lines of few values are not smoothed.
 
     A blind model has one layer, which is no layer of embeddings; it is a black line.
 
@@ -103,7 +117,10 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
     """
     sizes = " to ".join(map(str, sorted({int(by_value["n"].min()), int(by_value["n"].max())})))
     half_width = 50 * float((by_value["high"] - by_value["low"]).median())
-    note = f"{sizes} sentences a point, whose 95 % interval is about ± {half_width:.0f} points"
+    note = (
+        f"{sizes} sentences a point, whose 95 % interval is about ± {half_width:.0f} points\n"
+        f"lines: means over {RUNNING} neighbouring values"
+    )
     figure, panels = _panels(by_value, f"{title}\n{note}")
     layers = sorted(by_value["layer"].unique().tolist())
     # The last tenth of viridis is too pale a yellow for a line on white.
@@ -117,7 +134,9 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
         for layer in layers:
             line = _of(by_value[by_value["layer"] == layer], feature)
             look = {"color": colours(norm(layer))} if len(layers) > 1 else {"color": "black", "label": "blind model"}
-            axes.plot(line["value"], line["accuracy"], marker=".", markersize=4, linewidth=1, **look)
+            axes.plot(line["value"], smoothed(line), linewidth=1.6, **look)
+            points: dict[str, Any] = {"marker": ".", "markersize": 3, "linestyle": "", "alpha": 0.35}
+            axes.plot(line["value"], line["accuracy"], color=look["color"], label="_nolegend_", **points)
         if feature == ALL_SENTENCES:
             axes.set_xticks([])
         else:
@@ -128,6 +147,22 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
         scale = ScalarMappable(norm=norm, cmap=colours)
         figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
     return figure
+
+
+def smoothed(line: pd.DataFrame) -> "pd.Series[float]":
+    """Return the mean accuracy over `RUNNING` neighbouring values, weighted by their numbers of sentences.
+
+    At the ends there are fewer neighbours. A line of fewer than three times as many values stays as it is.
+
+    Args:
+        line: Columns value, accuracy, n, of one feature and layer, by value.
+    """
+    if len(line) < 3 * RUNNING:
+        return line["accuracy"]
+    window: dict[str, Any] = {"window": RUNNING, "center": True, "min_periods": 1}
+    right = (line["accuracy"] * line["n"]).rolling(**window).sum()
+    mean: pd.Series[float] = right / line["n"].rolling(**window).sum()
+    return mean
 
 
 def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member]) -> None:
@@ -202,6 +237,10 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
         spare.remove()
     figure.suptitle(title, fontsize=11)
     return figure, dict(zip(features, grid, strict=False))
+
+
+def _of_source(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    return table[table["source"] == source]
 
 
 def _of(table: pd.DataFrame, feature: str) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field
@@ -11,7 +12,7 @@ from pydantic import Field
 from cxprobe.errors import DataError
 from cxprobe.params import Member
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots
+from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots, legend_of
 from cxprobe.report.tables import cell
 from cxprobe.schema import Closed, read_yaml, validate
 
@@ -472,7 +473,8 @@ def accuracy_beside_published(
     Where several sets of ours have the name of one published set, the labels have our own name too.
 
     Args:
-        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high, chance.
+        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high, n,
+            chance.
         published: Columns set, shots, examples, chain_of_thought, model, accuracy.
         title: Of the figure.
         best: The best blind model of each set: set (the published name) and accuracy; None for none.
@@ -480,7 +482,10 @@ def accuracy_beside_published(
     ran = set(_settings(run, _SETTING))
     known = published[[setting in ran for setting in _settings(published, _SETTING)]]
     theirs = known.assign(
-        label=[f"{model} (published)" for model in known["model"]], low=known["accuracy"], high=known["accuracy"]
+        label=[f"{model} (published)" for model in known["model"]],
+        low=known["accuracy"],
+        high=known["accuracy"],
+        n=np.nan,
     )
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
@@ -505,10 +510,10 @@ def _dots(
         y = [names.index(row) for row in own.index.get_level_values(rows)]
         lower, upper = [place - edge for place in y], [place + edge for place in y]
         axes.vlines(own.to_numpy(), lower, upper, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, labels))))))
+    shown = legend_of(figure.axes)
+    columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, shown))))))
     figure.legends[0].remove()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 

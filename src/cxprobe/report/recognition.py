@@ -59,7 +59,9 @@ def figures_of_grid(
     for name, rows in by_layer.groupby("construction", sort=False):
         own = cards[cards["construction"] == name]
         lines = first[first["construction"] == name]
-        figures[f"recognition_{name}"] = accuracy_side_by_side(rows, lines, members, str(name), _notes(own))
+        figures[f"recognition_{name}"] = accuracy_side_by_side(
+            rows, lines, members, f"{name}: probes by layer", _notes(own)
+        )
         if not own.empty:
             short = own.assign(dataset=own["source"] + ", " + own["feature"])
             figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")

@@ -15,15 +15,20 @@ from cxprobe.constructions import Scenarios
 from cxprobe.params import Member
 from cxprobe.records import Estimate
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.dots import BEST_BLIND
+from cxprobe.report.dots import BEST_BLIND, WEIGHTS, legend_of, write_title
 from cxprobe.report.plots import MARKERS, OKABE_ITO
 from cxprobe.report.tables import cell
 from cxprobe.stats import differs_from_published
 
 CHANCE = 0.5
-PANEL = (2.9, 2.5)  # inches
+PANEL = (3.3, 2.6)  # inches
 ROW = 3  # panels beside each other
+COLUMNS = 4  # of the legend
 SPREAD = 0.7  # of the width of a scenario, over which the models are spread
+# What a test holds against a model, and what a calibration leaves out or changes -> how figures say so.
+CHANGES = {"recency": "order of the\nsentences", "vocabulary": "the other\nword right", "name": "names\nexchanged"}
+PURPOSES = {"short": "without the construction", "name": "about others", "adjective": "about another property"}
+_GREYS = ("x", "+", "1", "2", "3", "4", "|", ".", ",", "_")  # markers of published models that did not run
 _MASK = "[MASK]"
 _ROW = ["model", "scenario", "source", "n"]
 
@@ -106,6 +111,9 @@ def rates_by_scenario(
 ) -> Figure:
     """Draw a rate by scenario, a panel for each calibration and a marker for each model, with 95 % intervals.
 
+    The number of items stands below each scenario, and marks of few items are smaller and paler. Every published model
+    that did not run has a grey marker of its own.
+
     Args:
         rates: What `cxprobe.judge.scenario_rates` returns, of the models that are drawn.
         rate: accuracy or flips.
@@ -118,11 +126,14 @@ def rates_by_scenario(
             every panel, since a blind model has nothing that a calibration could take off.
     """
     lines = -(-len(calibrations) // ROW)
-    figure = Figure(figsize=(ROW * PANEL[0] + 0.4, lines * PANEL[1] + 1.1), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(lines, min(ROW, len(calibrations)), sharey=True)).ravel()
+    others = _others(published, rates["model"])
+    entries = -(-(rates["model"].nunique() + len(others) + 3) // COLUMNS) * 0.22
+    columns = min(ROW, len(calibrations))
+    figure = Figure(figsize=(columns * PANEL[0] + 0.4, lines * PANEL[1] + 0.8 + entries), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(lines, columns, sharey=True)).ravel()
     for spare in panels[len(calibrations) :]:
         spare.remove()
-    figure.suptitle(title, fontsize=11)
+    write_title(figure, title)
     for place, (calibration, name) in enumerate(calibrations.items()):
         axes = panels[place]
         axes.axhline(CHANCE, color="0.35", linestyle=":", linewidth=1.2, label="chance")
@@ -133,24 +144,38 @@ def rates_by_scenario(
             published[published["calibration"] == calibration],
             list(scenarios),
             labels or {},
+            others,
         )
         if best is not None and len(best):
             places = best["scenario"].map(list(scenarios).index).to_numpy(float)
             edge = SPREAD / 2 + 0.1
             axes.hlines(best[rate], places - edge, places + edge, color="black", linewidth=2, label=BEST_BLIND)
         axes.set_title(name, fontsize=10)
-        axes.set_xticks(range(len(scenarios)), [f"{key}\n{what}" for key, what in scenarios.items()], fontsize=8)
+        axes.set_xticks(range(len(scenarios)), _ticks(scenarios, rates), fontsize=7)
         axes.set_xlim(-0.5, len(scenarios) - 0.5)
         axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.grid(axis="y", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_ylabel(rate if place % ROW == 0 else "")
-    legend = dict[str, Any]()
-    for axes in panels[: len(calibrations)]:
-        legend |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    legend = legend_of(panels[: len(calibrations)])
+    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=COLUMNS, frameon=False, fontsize=8)
     return figure
+
+
+def _others(published: pd.DataFrame, ran: "pd.Series[str]") -> list[str]:
+    """Return the published models that did not run, in the order of their table."""
+    return [model for model in dict.fromkeys(published["model"]) if str(model).lower() not in set(ran)]
+
+
+def _ticks(scenarios: Mapping[str, str], rates: pd.DataFrame) -> list[str]:
+    """Return what stands below each scenario: its name, what it changes, and the number of its items."""
+    ticks = []
+    for name, what in scenarios.items():
+        own = rates.loc[rates["scenario"] == name, "n"]
+        items = " to ".join(f"{size:,}" for size in sorted({int(own.min()), int(own.max())}))
+        ticks.append(f"{name}: {what}\nn = {items}")
+    return ticks
 
 
 def scenario_figure(
@@ -180,8 +205,12 @@ def scenario_figure(
     tests: dict[str, str] = {}
     panels: dict[str, str] = {}
     for scenarios in of:
-        biases = {name: test.bias for name, test in scenarios.tests.items()} | {scenarios.base: "base"}
-        purposes = {name: f"{name}: {calibration.purpose}" for name, calibration in scenarios.calibrations.items()}
+        biases = {name: CHANGES.get(test.bias, test.bias) for name, test in scenarios.tests.items()}
+        biases |= {scenarios.base: "base text"}
+        purposes = {
+            name: f"{name}: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
+            for name, calibration in scenarios.calibrations.items()
+        }
         tests, panels = biases | tests, purposes | panels
     shown = [dict.fromkeys(rates[column]) for column in ("scenario", "calibration")]
     return rates_by_scenario(
@@ -189,11 +218,15 @@ def scenario_figure(
         rate,
         published,
         scenarios={name: tests[name] for name in shown[0]},
-        calibrations={name: panels.get(name, "not calibrated") for name in shown[1]},
+        calibrations={name: _calibrated(panels.get(name)) for name in shown[1]},
         title=title,
         labels={member.slug: member.label for member in members},
         best=best,
     )
+
+
+def _calibrated(by: str | None) -> str:
+    return "not calibrated" if by is None else f"calibrated by {by}"
 
 
 def scenario_words(texts: pd.DataFrame, scenarios: Scenarios, construction: str) -> dict[str, pd.DataFrame]:
@@ -258,8 +291,10 @@ def _draw_models(
     published: pd.DataFrame,
     scenarios: Sequence[str],
     labels: Mapping[str, str],
+    others: Sequence[str],
 ) -> None:
     models = list(dict.fromkeys(rates["model"]))
+    slots = len(models) + len(others)
     place = pd.Series(range(len(scenarios)), index=list(scenarios), dtype=float)
     hollow: dict[str, Any] = {"fillstyle": "none", "markersize": 7, "linestyle": ""}
     for number, model in enumerate(models):
@@ -267,20 +302,28 @@ def _draw_models(
             "color": OKABE_ITO[number % len(OKABE_ITO)],
             "marker": MARKERS[number % len(MARKERS)],
         }
-        shift = (number - (len(models) - 1) / 2) * SPREAD / len(models)
+        shift = (number - (slots - 1) / 2) * SPREAD / slots
         own = rates[rates["model"] == model]
         spread = np.stack([own[rate] - own["low"], own["high"] - own[rate]])  # (2, scenarios)
-        look: dict[str, Any] = style | {"linestyle": "", "markersize": 4, "label": labels.get(model, model)}
-        axes.errorbar(place[own["scenario"]] + shift, own[rate], yerr=spread, **look)
+        size, width, alpha = WEIGHTS[max(fewest for fewest in WEIGHTS if own["n"].min() >= fewest)]
+        look: dict[str, Any] = style | {"linestyle": "", "markersize": size, "elinewidth": width, "alpha": alpha}
+        axes.errorbar(place[own["scenario"]] + shift, own[rate], yerr=spread, label=labels.get(model, model), **look)
         theirs = published[published["model"].str.lower() == model]
         axes.plot(place[theirs["scenario"]] + shift, theirs["published"], **style | hollow)
     ran = published["model"].str.lower().isin(models)
     if ran.any():
         axes.plot([], [], color="0.35", marker="o", **hollow, label="hollow: published")
-    if not ran.all():
-        others = published[~ran]
-        tick: dict[str, Any] = {"color": "0.6", "marker": "_", "markersize": 14, "linestyle": "", "zorder": 0}
-        axes.plot(place[others["scenario"]], others["published"], **tick, label="published, other models")
+    for number, model in enumerate(others, start=len(models)):
+        shift = (number - (slots - 1) / 2) * SPREAD / slots
+        theirs = published[published["model"] == model]
+        grey: dict[str, Any] = {
+            "color": "0.45",
+            "marker": _GREYS[(number - len(models)) % len(_GREYS)],
+            "markersize": 5,
+        }
+        axes.plot(
+            place[theirs["scenario"]] + shift, theirs["published"], linestyle="", label=f"{model} (published)", **grey
+        )
 
 
 def _cell(rate: Estimate, published: float, items: float) -> str:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.params import Series
 from cxprobe.records import ModelFacts
-from cxprobe.report.dots import curves, readable
+from cxprobe.report.dots import curves
 from cxprobe.stats import rate_by, with_tie_rate
 
 OWN = "own pairs"  # the source of this project's pairs, no slug; others are called by the benchmark's
@@ -54,11 +54,11 @@ def along_series(items: pd.DataFrame, series: Mapping[str, Series], by: str) -> 
 
 
 def bias_figures(along: pd.DataFrame, construction: str, title: str) -> dict[str, Figure]:
-    """Return a figure of biases for every series, "series_<name>_biases", with a curve for each noun type.
+    """Return a figure of biases for every series, "series_<name>_biases", a panel for each noun type and bias.
 
     Args:
-        along: Columns series, axis, quantity, construction, noun_type, bias (which one; each has a panel), value, low
-            and high.
+        along: Columns series, axis, quantity, construction, noun_type, bias (which one), value, low, high
+            and n.
         construction: The rows that are drawn, such as those of all constructions.
         title: Follows the name of the series.
     """
@@ -66,11 +66,10 @@ def bias_figures(along: pd.DataFrame, construction: str, title: str) -> dict[str
     drawn = along[along["construction"] == construction].rename(columns={"value": value})
     return {
         f"series_{name}_biases": curves(
-            own.rename(columns={"quantity": own["axis"].iloc[0]}).assign(noun_type=own["noun_type"].map(readable)),
+            own.rename(columns={"quantity": own["axis"].iloc[0]}).assign(panel=own["bias"] + ", " + own["noun_type"]),
             f"{name}, biases by noun type, {title}",
             x=own["axis"].iloc[0],
-            panels="bias",
-            colours="noun_type",
+            panels="panel",
             value=value,
             chance=None,
         )

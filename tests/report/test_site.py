@@ -1,0 +1,412 @@
+"""The report as pages: what is shown of which model, what each number says, and pages that need nothing else."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+from mlflow.utils.search_utils import SearchUtils
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from cxprobe.params import load_params
+from cxprobe.records import Estimate
+from cxprobe.report.site import (
+    Blind,
+    Cast,
+    Finding,
+    cast_of,
+    findings_of,
+    overview_table,
+    read_run,
+    render_pages,
+    sections_of,
+)
+from cxprobe.report.site.bars import Bar, weight_of
+from cxprobe.report.site.findings import (
+    ABOVE_BLIND,
+    ABOVE_CHANCE,
+    BELOW,
+    NO_BLIND,
+    NO_DIFFERENCE,
+    NO_RATE,
+    PREFERENCE,
+)
+from cxprobe.report.site.lines import best_of
+from cxprobe.report.site.pages import runs_in_mlflow
+from cxprobe.storage import write_json, write_table
+
+NOTHING = {"recognition": [], "scenarios": [], "pairs": [], "prompts": [], "series": []}
+COMPARED = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
+INTERVAL = re.compile(r"\d+\u00a0% \[\d+,\u00a0\d+\]")
+
+
+def finding(value=0.7, low=0.6, high=0.8, n=100, **changes) -> Finding:
+    given = {
+        "construction": "toy",
+        "model": "mlm",
+        "question": "meaning",
+        "way": "minimal pairs",
+        "rate": Estimate(value, low, high, n),
+        "chance": 0.5,
+        "blind": Blind("shorter", Estimate(0.5, 0.4, 0.59, 100)),
+        "table": "report_pairs/accuracy.csv",
+        "stage": "judge_pairs",
+        "source": "own",
+    }
+    return Finding(**given | changes)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_toy_construction(tmp_path / "constructions")
+    (tmp_path / "lexicon").mkdir()
+    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
+    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", shrink)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def with_params(folder: Path, lines: list[str], **grid):
+    """Return parameters in which some lines of work run, with changes to their parts of the grid."""
+
+    def change(params: dict) -> None:
+        shrink(params)
+        params["lines"] = NOTHING | {line: ["all"] for line in lines}
+        for line in ("recognition", "scenarios", "pairs", "prompts", "ways"):
+            if line not in lines:
+                empty = {name: type(own)() for name, own in params["grid"][line].items()}
+                params["grid"][line] = empty
+        for line, own in grid.items():
+            params["grid"][line] |= own
+
+    change_params(folder, ROOT / "presets" / "embedded.yaml", change)
+    return load_params()
+
+
+def rates(**models: tuple[float, float, float, int]) -> pd.DataFrame:
+    rows = [(model.replace("_", "-"), *rate) for model, rate in models.items()]
+    return pd.DataFrame(rows, columns=["model", "accuracy", "low", "high", "n"])
+
+
+def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) -> None:
+    """Write the tables of a report; those that are not given have columns and no rows."""
+    empty = {
+        "recognition": {"accuracy": [], "recognition": [], "card": [], "comparisons": COMPARED},
+        "scenarios": {"accuracy": [], "comparisons": COMPARED},
+        "pairs": {
+            "accuracy": [],
+            "beside_published": ["construction", "model"],
+            "biases": [],
+            "card": [],
+            "comparisons": COMPARED,
+            "noun_types": [],
+            "sentences": [],
+            "series": [],
+            "series_biases": [],
+            "unbalanced": [],
+            "variants": [],
+        },
+        "prompts": {
+            "accuracy": [],
+            "accuracy_answerable": [],
+            "accuracy_by_test": [],
+            "cards": [],
+            "comparisons": COMPARED,
+            "inference_beside_published": [],
+            "reasoning_beside_published": [],
+        },
+    }[line]
+    place = folder / "results" / f"report_{line}"
+    for name, columns in empty.items():
+        own = tables.pop(name, pd.DataFrame(columns=columns or ["model"]))
+        write_table(own, place / ("" if name == "accuracy" else "tables") / f"{name}.csv")
+    for name, table in tables.items():
+        write_table(table, place / "tables" / f"{name}.csv")
+    artifacts = [f"figures/{name}.png" for name in figures]
+    write_json({"inputs": {f"data/judge_{line}": "d41d8"}, "artifacts": artifacts}, place / "tables" / "record.json")
+
+
+def pairs_accuracy(**models) -> pd.DataFrame:
+    return rates(**models).assign(construction="toy", tests="meaning", words="real")
+
+
+def read(params):
+    cast = cast_of(params)
+    run = read_run(params, lambda path: path, {"seed": "1"})
+    return run, cast
+
+
+def pages_of(params) -> dict[str, str]:
+    run, cast = read(params)
+    return render_pages(run, cast, findings_of(run, cast))
+
+
+@pytest.fixture
+def pages(folder):
+    """The pages of a run with pairs alone: two models, a blind panel, and the mock model asked too."""
+    params = with_params(folder, ["pairs"], pairs={"llms": ["mock"]})
+    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.4, 0.6, 90), mock=(0.5, 0.1, 0.9, 4))
+    blind = pairs_accuracy(shorter=(0.52, 0.44, 0.6, 300), first_mentioned=(0.5, 0.42, 0.58, 300))
+    write_report(folder, "pairs", accuracy=pd.concat([accuracy, blind]))
+    return pages_of(params)
+
+
+@pytest.mark.parametrize(
+    ("one", "verdict"),
+    [
+        (finding(low=0.6), ABOVE_BLIND),
+        (finding(low=0.59), ABOVE_CHANCE),
+        (finding(low=0.6, blind=None), NO_BLIND),
+        (finding(0.55, 0.5, 0.6), NO_DIFFERENCE),
+        (finding(0.5, 0.4, 0.6, preference="always the first"), PREFERENCE),
+        (finding(0.7, 0.6, 0.8, preference="always the first"), ABOVE_BLIND),
+        (finding(0.3, 0.2, 0.4), BELOW),
+        (finding(rate=None), NO_RATE),
+    ],
+)
+def test_a_verdict_follows_from_the_stated_rule(one, verdict):
+    assert one.verdict == verdict
+
+
+def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):
+    cast = cast_of(with_params(folder, ["pairs"]))
+    first, second, *_ = cast.blind
+    table = rates(mlm=(0.9, 0.8, 1.0, 10), **{slug.replace("-", "_"): (0.6, 0.5, 0.7, 10) for slug in (second, first)})
+    assert best_of(table, cast).model == first
+    assert best_of(table[table["model"] == "mlm"], cast) is None
+
+
+def test_what_did_not_run_is_not_asked_and_never_zero(pages):
+    index = pages["index.html"]
+    assert index.count("not asked") >= 4  # form and words, of two models
+    assert "0\u00a0% [0" not in index
+    assert "70\u00a0%" in index
+
+
+def test_a_run_of_nothing_has_pages_too(folder):
+    pages = pages_of(with_params(folder, []))
+    assert set(pages) == {"index.html", "methods.html", "figures.html"}
+
+
+def test_a_mock_model_is_shown_beside_no_other(pages):
+    assert "models/mock.html" not in pages
+    body = re.sub(r"<footer>.*</footer>", "", pages["index.html"], flags=re.DOTALL)
+    assert ">mock<" not in body
+    assert "mock" not in pages["constructions/toy.html"].split("<footer>")[0].replace("The mock model answers", "")
+    assert "Not shown: mock" in pages["index.html"]
+
+
+def test_every_interval_is_followed_by_its_number_of_items(pages):
+    for path, text in pages.items():
+        for found in INTERVAL.finditer(text):
+            rest = text[found.end() : found.end() + 30]
+            assert re.match(r",? ?n\u00a0=\u00a0[\d,]+|</td><td>[\d,]+", rest), (path, found[0], rest)
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_pages_need_nothing_else_and_every_picture_says_in_words_what_it_shows(pages):
+    for path, text in pages.items():
+        for tag, attributes in Elements(text).found:
+            assert tag != "script" or "src" not in attributes
+            assert tag != "link" or attributes["href"] == "data:,"
+            assert "@import" not in text
+            if tag == "svg":
+                assert re.search(r"\d", attributes["aria-label"]), path
+                assert attributes["role"] == "img"
+
+
+def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
+    place = folder / "results" / "report"
+    for path, text in pages.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    for path, text in pages.items():
+        for tag, attributes in Elements(text).found:
+            address = attributes.get("href") or ""
+            if tag != "a" or address.startswith("http"):
+                continue
+            file, _, anchor = address.partition("#")
+            target = (place / path).parent / file if file else place / path
+            assert target.resolve().is_file(), (path, address)
+            assert not anchor or f'id="{anchor}"' in target.read_text(), (path, address)
+
+
+def test_pages_are_the_same_whenever_they_are_made(pages, folder):
+    assert pages_of(load_params()) == pages
+    assert not any(re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d", text) for text in pages.values())
+
+
+def test_text_of_a_construction_is_no_markup(folder):
+    file = folder / "constructions" / "toy" / "construction.yaml"
+    file.write_text(re.sub("gloss: .*", 'gloss: "<script>alert(1)</script> & more"', file.read_text()))
+    params = with_params(folder, ["pairs"])
+    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.6, 0.8, 30)))
+    index = pages_of(params)["index.html"]
+    assert "<script>alert" not in index
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in index
+
+
+def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
+    params = with_params(folder, ["recognition"])
+    blind = cast_of(params).blind[0].replace("-", "_")
+    own = [
+        rates(one=(0.9, 0.8, 0.95, 50), **{blind: (value, 0.4, 0.99, 50)}).assign(source=source)
+        for source, value in (("generated", 0.98), ("balanced", 0.5))
+    ]
+    table = pd.concat(own).assign(construction="toy", layer=1, control_majority=0.5)
+    write_report(folder, "recognition", recognition=table)
+    found = findings_of(*read(params))
+    assert [(one.source, one.headline) for one in found] == [("generated", False), ("balanced", True)]
+    construction = pages_of(params)["constructions/toy.html"]
+    assert "Probe, generated sentences: these items can be solved" not in construction  # its interval has chance in it
+    assert "generated sentences" in construction
+
+
+def test_a_model_that_is_right_with_rivals_alone_has_a_fixed_preference(folder):
+    params = with_params(folder, ["pairs"])
+    sides = (("construction", (0.0, 0.0, 0.3, 8)), ("rival", (1.0, 0.7, 1.0, 8)))
+    sentences = pd.concat(
+        pairs_accuracy(mlm=rate, clm=(0.5, 0.3, 0.7, 8)).assign(sentence=name, variant="A") for name, rate in sides
+    )
+    accuracy = pairs_accuracy(mlm=(0.5, 0.3, 0.7, 16), clm=(0.5, 0.3, 0.7, 16))
+    write_report(folder, "pairs", accuracy=accuracy, sentences=sentences)
+    by_model = {one.model: one for one in findings_of(*read(params))}
+    assert by_model["mlm"].verdict == PREFERENCE
+    assert "sentences with the construction" in by_model["mlm"].preference
+    assert by_model["clm"].verdict == NO_DIFFERENCE
+
+
+def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(folder):
+    params = with_params(folder, ["scenarios"])
+    run_of = {"construction": "toy", "scenario": "S1"}
+    flips = rates(mlm=(0.98, 0.9, 0.99, 60)).rename(columns={"accuracy": "flips"}).assign(calibration="none")
+    turned = "S3"
+    tables = {
+        "toy/flips": flips.assign(scenario=turned),
+        "toy/accuracy": flips.rename(columns={"flips": "accuracy"}).assign(scenario=turned),
+        "toy/accuracy_beside_published": rates(),
+        "toy/flips_beside_published": rates(),
+    }
+    write_report(folder, "scenarios", accuracy=rates(mlm=(0.5, 0.4, 0.6, 60)).assign(**run_of), **tables)
+    (one,) = findings_of(*read(params))
+    assert one.verdict == PREFERENCE
+    assert one.preference.startswith("it keeps to the same word in 98")
+    assert "(S3: the other word right)" in one.preference
+
+
+def test_where_one_answer_is_always_right_there_is_no_rate(folder):
+    params = with_params(folder, ["pairs"])
+    unbalanced = pairs_accuracy(mlm=(0.93, 0.8, 0.98, 30)).assign(right="no", wrong="the", variant="no")
+    write_report(folder, "pairs", accuracy=pairs_accuracy().astype(object), unbalanced=unbalanced)
+    run, cast = read(params)
+    (one,) = findings_of(run, cast)
+    assert one.verdict == NO_RATE
+    assert "no not the: 93\u00a0% [80,\u00a098], n\u00a0=\u00a030" in one.note
+    assert overview_table([one], cast)["accuracy"].tolist() == [""]
+
+
+def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
+    params = with_params(folder, ["pairs", "recognition"])
+    cast = cast_of(params, {"clm"})
+    assert "one-random" in cast.twins
+    assert {"clm", "one-random", *cast.blind}.isdisjoint(cast.shown)
+
+
+def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
+    address = unquote(runs_in_mlflow(finding(), ["pairs", "prompts"]))
+    assert 'experiments=["1", "2", "3"]' in address
+    parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
+    assert {(one["type"], one["key"], one["value"]) for one in parsed} == {
+        ("parameter", "model", "mlm"),
+        ("parameter", "construction", "toy"),
+        ("parameter", "source", "own"),
+        ("tag", "cxprobe.stage", "judge_pairs"),
+    }
+
+
+def test_marks_of_few_items_are_lighter_than_those_of_many():
+    few, many = (Bar(Estimate(0.5, 0.4, 0.6, n), 0.5, None, "mlm") for n in (10, 3600))
+    assert few.weight < 0.6
+    assert many.weight == 1
+    assert few.radius < many.radius
+    assert few.thickness < many.thickness
+    assert weight_of(0) == weight_of(1) == 0.25
+
+
+def test_a_bar_says_in_words_what_it_shows():
+    one = finding()
+    words = Bar(one.rate, one.chance, one.blind, "mlm").words.replace("\u00a0", " ")
+    assert words == "mlm: 70 % [60, 80], n = 100; best blind model, shorter: 50 % [40, 59], n = 100; chance 50 %"
+
+
+def alternatives(page: str) -> dict[str, str]:
+    """Return the file of each image of a page with its text."""
+    found = [attributes for tag, attributes in Elements(page).found if tag == "img"]
+    return {image["src"]: image["alt"].replace("\u00a0", " ") for image in found}
+
+
+def test_a_figure_about_several_constructions_says_in_words_where_each_model_gets_least_and_most(folder):
+    params = with_params(folder, ["pairs"])
+    variants = pd.concat(
+        pairs_accuracy(mlm=(value, 0.1, 0.9, 16)).assign(variant=name) for name, value in (("A", 0.4), ("B", 0.7))
+    )
+    write_report(folder, "pairs", figures=["meaning_by_variant"], variants=variants)
+    (said,) = alternatives(pages_of(params)["figures.html"]).items()
+    assert said[0] == "../report_pairs/figures/meaning_by_variant.png"
+    assert "mlm: from 40 % (toy A) to 70 % (toy B), n = 16 each" in said[1]
+
+
+def test_a_figure_about_one_construction_stands_on_its_page(folder):
+    params = with_params(folder, ["recognition"])
+    layers = pd.concat(
+        rates(one=(0.5 + layer / 10, 0.4, 0.9, 60)).assign(layer=layer, source="generated", feature="length")
+        for layer in range(3)
+    )
+    summary = rates(one=(0.6, 0.5, 0.7, 60)).assign(source="generated", layer=1, control_majority=0.5)
+    tables = {"accuracy": layers.assign(construction="toy"), "recognition": summary.assign(construction="toy")}
+    write_report(folder, "recognition", figures=["recognition_toy"], **tables)
+    pages = pages_of(params)
+    (said,) = alternatives(pages["constructions/toy.html"]).values()
+    assert "one: from 50 % (generated length layer 0) to 70 % (generated length layer 2), n = 60 each" in said
+    assert alternatives(pages["figures.html"]) == {}
+
+
+def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_agreement(folder):
+    params = with_params(folder, ["pairs"], ways={"models": ["mlm"], "constructions": ["toy"]})
+    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.5, 0.4, 0.6, 40)))
+    ways = [("words", 0.5), ("recognised", 0.9), ("expected", 0.5)]
+    rows = [{"way": way, "accuracy": value, "low": value - 0.1, "high": value + 0.1, "n": 40} for way, value in ways]
+    counts = {"n": 38, "both_right": 19, "first_alone": 15, "second_alone": 1, "both_wrong": 3}
+    agreement = {"first": "recognised", "second": "expected", "kappa": 0.1, "low": -0.1, "high": 0.3} | counts
+    place = folder / "results" / "judge_ways" / "mlm" / "runs" / "toy" / "three-ways"
+    write_table(pd.DataFrame(rows), place / "ways.csv")
+    write_table(pd.DataFrame([agreement]), place / "agreement.csv")
+    page = pages_of(params)["constructions/toy.html"].replace("\u00a0", " ")
+    section = page.partition("asked in three ways</h2>")[2].partition("<h2>")[0]
+    assert "above the best blind model" in section
+    assert "not distinguishable from chance" in section
+    assert "0.10 [-0.10, 0.30]" in section
+    assert "n = 38" in section
+    assert "asked in words</td>" not in section  # it was not
+
+
+def test_settings_are_those_of_the_lines_that_run(folder):
+    sections = sections_of(with_params(folder, ["scenarios"]))
+    assert sections == ["build_scenarios", "fill_scenarios", "cards"]
+
+
+def test_a_cast_without_models_shows_none():
+    assert Cast({}).shown == []
