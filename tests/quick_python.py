@@ -6,21 +6,20 @@ loaded. The server forks; the child imports the project's own code and runs the 
 its exit code comes back. What is no script, such as `python -m`, is run by the real interpreter.
 """
 
-import atexit
 import gc
 import marshal
 import os
 import pkgutil
-import runpy
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+
+from forked_python import be_python
 
 _PACKAGES = ("cxprobe", "cxprobe_pretraining")
 # What stages import only where they need it.
@@ -121,39 +120,10 @@ def _watch(connection: socket.socket) -> None:
     child = os.fork()
     if child == 0:
         connection.close()
-        _run(files, *marshal.loads(bytes(request)))
+        be_python(*marshal.loads(bytes(request)), files)
     connection.sendall(child.to_bytes(8, "big"))
     connection.sendall(os.waitpid(child, 0)[1].to_bytes(8, "big"))
     os._exit(0)
-
-
-def _run(files: list[int], folder: str, arguments: list[str], environment: dict[str, str]) -> None:
-    """Be the process of a script, as `python script arguments` would be."""
-    code = 1
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number, file in enumerate(files):
-            os.dup2(file, number)
-            os.close(file)
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(environment)
-        paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
-        sys.path[0:1] = [str(Path(arguments[0]).resolve().parent), *paths]
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
-        code = 0
-    except SystemExit as ended:
-        if isinstance(ended.code, str):
-            sys.stderr.write(f"{ended.code}\n")
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
 
 
 if __name__ == "__main__":

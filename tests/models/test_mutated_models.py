@@ -1,6 +1,10 @@
-"""Files of models with random changes: each is refused, or read as transformers alone reads it."""
+"""Files of models with random changes: each is refused, or read as transformers alone reads it.
+
+CXPROBE_MUTATION_SEED gives changes that nobody has tried, CXPROBE_MUTATED_MODELS more of them.
+"""
 
 import json
+import os
 import random
 import shutil
 import time
@@ -15,6 +19,8 @@ from model_folders import KINDS, READ, both_loaders, save_sound, spec
 from tiny_lms import MASKED
 
 LONGEST = 20  # seconds
+SEED = os.environ.get("CXPROBE_MUTATION_SEED", "1600")
+MANY = int(os.environ.get("CXPROBE_MUTATED_MODELS", "1000"))
 SENTENCE = "the old cat runs, the young dog sings."
 
 
@@ -64,7 +70,7 @@ def answers(model, tokenizer):
         return ids, model(input_ids=torch.tensor([ids]))[0]
 
 
-def mutations_end_well(sound, folder, seed, count) -> dict[str, int]:
+def mutations_end_well(sound, folder, seed: str, count) -> dict[str, int]:
     """Load mutated models: each is refused, or is what transformers alone reads, within the time."""
     chance, ends = random.Random(seed), {"refused": 0, "taken": 0}
     for number in range(count):
@@ -93,14 +99,15 @@ def mutations_end_well(sound, folder, seed, count) -> dict[str, int]:
 
 
 def test_mutated_files_are_refused_or_read_as_they_stand(sound, tmp_path):
-    ends = mutations_end_well(sound, tmp_path, seed=16, count=60)
+    ends = mutations_end_well(sound, tmp_path, seed="16", count=60)
     assert min(ends.values()) > 5
 
 
 @pytest.mark.slow
 def test_a_thousand_mutated_files_are_refused_or_read_as_they_stand(sound, tmp_path):
-    ends = mutations_end_well(sound, tmp_path, seed=1600, count=1000)
-    assert min(ends.values()) > 100
+    ends = mutations_end_well(sound, tmp_path, seed=SEED, count=MANY)
+    print(ends)  # noqa: T201
+    assert min(ends.values()) > MANY / 10
 
 
 @both_loaders

@@ -1,6 +1,7 @@
 """Killing a stage at moments that a seed decides on, and what must hold afterwards."""
 
 import os
+import random
 import shutil
 import signal
 import sys
@@ -31,6 +32,13 @@ class Whole(NamedTuple):
     outputs: dict[Path, bytes]
     changes: int
     seconds: float
+
+
+class Struck(NamedTuple):
+    """What became of kills: what was wrong, and how many ended a process; others came after its end."""
+
+    wrong: list[str]
+    hits: int
 
 
 class Attacked(NamedTuple):
@@ -126,6 +134,33 @@ def attack(stage: Attacked, whole: Whole, older: dict[Path, bytes], signum: sign
         ]
         wrong += [f"{signum.name} at {moment}, {len(standing)} files stood: {fault}" for fault in faults]
     return wrong
+
+
+def attack_again_and_again(stage: Attacked, whole: Whole, number: int) -> Struck:
+    """Kill a stage by every signal, each time among what the kill before has left, and let it end; do so often.
+
+    Every other time the outputs of an unbroken run stand, as after a run by hand.
+
+    Args:
+        stage: What is killed.
+        whole: An unbroken run of it.
+        number: How often each signal is sent.
+    """
+    generator = random.Random(f"{SEED}-{stage.script.stem}-{stage.arguments}")
+    wrong, hits = [], 0
+    for count in range(number):
+        standing = whole.outputs if count % 2 else {}
+        stage.restore(standing)
+        told = f"{len(standing)} files stood"
+        for signum in generator.sample(SIGNALS, len(SIGNALS)):
+            (moment,) = moments(str(generator.random()), signum, whole.changes, whole.seconds, 1)
+            ended = stage.run_and_kill(signum, moment)
+            hits += ended.code != 0
+            told += f", {signum.name} at {moment}"
+            faults = [*faults_of_end(signum, ended), *faults_of_outputs(stage, whole, standing)]
+            wrong += [f"{told}: {fault}" for fault in faults]
+        wrong += [f"{told}: {fault}" for fault in faults_of_next(stage, whole)]
+    return Struck(wrong, hits)
 
 
 def faults_of_end(signum: int, ended: Ended) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ruamel.yaml import YAML
 
-Kind = Literal["yaml", "jsonl", "tsv", "csv", "cfg"]
+Kind = Literal["yaml", "jsonl", "tsv", "csv", "cfg", "bytes"]  # bytes: no text
 
 LONG = "x" * 200_000
 DIGITS = "9" * 5_000
@@ -167,12 +167,13 @@ def mutate(sound: bytes, kind: Kind, seed: str, *, compressed: bool = False) -> 
     """Return a sound file with one to three mutations, which the seed decides."""
     rng = random.Random(seed)
     content, names = sound, []
-    if rng.random() < 0.03:
+    if kind != "bytes" and rng.random() < 0.03:
         name = rng.choice(list(HARMLESS))
         mutation = Mutation(name, HARMLESS[name](sound), is_harmless=True)
     else:
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             name = rng.choice(("bytes", "tokens", "tokens", "lines", "structure", "structure", "encodings"))
+            name = "bytes" if kind == "bytes" else name
             how, content = MUTATORS[name](content, kind, rng)
             names.append(f"{name}: {how}")
         mutation = Mutation(" + ".join(names), content)

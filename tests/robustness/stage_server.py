@@ -4,18 +4,19 @@ A stage takes seconds to import what it needs, and none if it is forked from a s
 some calls of functions after the n-th time that the process changes a file of its project, so it can be repeated.
 """
 
+import atexit
 import json
 import os
 import random
 import runpy
-import signal
 import subprocess
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
+
+from forked_python import be_python
 
 _CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink")
 
@@ -53,14 +54,14 @@ class StageServer:
 
     Args:
         preload: Scripts whose imports are made once.
-        environment: Of the stages.
+        environment: Of the stages; it has a PYTHONPATH.
     """
 
     def __init__(self, preload: Sequence[Path], environment: dict[str, str]) -> None:
         command = [sys.executable, __file__, *map(str, preload)]
-        self._server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
+        paths = [environment["PYTHONPATH"], str(Path(__file__).parents[1])]
+        own = environment | {"PYTHONPATH": os.pathsep.join(paths)}
+        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own)
 
     def __enter__(self) -> "StageServer":
         return self
@@ -136,29 +137,13 @@ def _read(file: int) -> str:
 
 
 def _run(said: int, counted: int, start: list[str], kill: Kill | None, environment: dict[str, str]) -> NoReturn:
-    """Be the process of a stage, as `python script arguments` would be."""
-    folder, *sys.argv = start
-    code = 1
-    try:
-        os.chdir(folder)
-        os.environ.update(environment)
-        with Path(os.devnull).open() as nothing:  # the requests are not for the stage
-            os.dup2(nothing.fileno(), 0)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
-        changes = _Changes(folder, Kill(*kill) if kill else Kill(0, 0, 0))
-        sys.addaudithook(changes.see)
-        runpy.run_path(sys.argv[0], run_name="__main__")
-        code = 0
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else ended.code is not None
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.write(counted, str(changes.count).encode())
-        os._exit(code)
+    """Be the process of a stage, which the requests to the server are not for, and count its changes of files."""
+    folder, *arguments = start
+    changes = _Changes(folder, Kill(*kill) if kill else Kill(0, 0, 0))
+    atexit.register(lambda: os.write(counted, str(changes.count).encode()))
+    sys.addaudithook(changes.see)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    be_python(folder, arguments, dict(os.environ) | environment, [nothing, said, os.dup(said)])
 
 
 class _Changes:
@@ -192,7 +177,6 @@ class _Changes:
 
 
 if __name__ == "__main__":
-    sys.path[0:1] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     for path in sys.argv[1:]:
         runpy.run_path(path, run_name="preloaded")
     needed = ["cxprobe.tracking", "mlflow.store.tracking.sqlalchemy_workspace_store"]
@@ -203,5 +187,4 @@ if __name__ == "__main__":
     drawn = Figure()
     drawn.subplots()
     drawn.savefig(os.devnull, format="png")  # matplotlib looks for fonts
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     _serve()

@@ -14,6 +14,7 @@ from cxprobe.params import load_params
 MODULES = sorted(path for folder in ("src", "pipelines", "models") for path in (ROOT / folder).rglob("*.py"))
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal"}
 LISTENERS = {"socket", "socketserver", "http.server", "wsgiref", "xmlrpc.server", "flask", "uvicorn", "gunicorn"}
+LISTENING = "src/cxprobe/labelling/page/server.py"  # the only module that may, and only on 127.0.0.1
 RUNNERS = {"eval", "exec", "compile", "__import__", "pd.eval", "os.system", "os.popen"}
 RUNNERS |= {"subprocess.getoutput", "subprocess.getstatusoutput", "torch.hub.load"}
 UNPICKLERS = {"joblib.load", "pd.read_pickle", "yaml.load"}  # of PyYAML's
@@ -45,9 +46,32 @@ def keyword(call: ast.Call, name: str) -> object:
     return next((ast.literal_eval(one.value) for one in call.keywords if one.arg == name), None)
 
 
-@pytest.mark.parametrize("forbidden", [PICKLES, LISTENERS], ids=["pickle", "listening"])
-def test_no_module_imports_what_unpickles_or_listens(forbidden):
-    assert [place(path, node) for path in MODULES for name, node in imports(path) if name in forbidden] == []
+@pytest.mark.parametrize(
+    ("forbidden", "allowed"), [(PICKLES, []), (LISTENERS, [LISTENING])], ids=["pickle", "listening"]
+)
+def test_no_module_imports_what_unpickles_or_listens(forbidden, allowed):
+    """But for the server of the labelling page, of which the next test sees what it listens to."""
+    found = {str(path.relative_to(ROOT)) for path in MODULES for name, _ in imports(path) if name in forbidden}
+    assert sorted(found) == allowed
+
+
+def test_the_labelling_page_is_served_to_this_machine_alone():
+    path = ROOT / LISTENING
+    assert {name for name, _ in imports(path) if name in LISTENERS} == {"http.server"}
+    servers = {
+        node.name
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef) and any("Server" in ast.unparse(base) for base in node.bases)
+    }
+    assert servers == {"LabelServer"}
+    bound = [call for name, call in calls(path) if name == "super().__init__" and len(call.args) == 2]
+    assert [ast.unparse(call.args[0]) for call in bound] == ["('127.0.0.1', 0)"]
+    made = [(place(one, call), name) for one in MODULES for name, call in calls(one) if name.endswith("HTTPServer")]
+    assert made == []  # none but through LabelServer, which fixes the address
+    others = {"server_bind", "bind", "listen", "allow_reuse_port", "address_family", "server_address"}
+    assert not others & {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
+    assert not others & {node.id for node in nodes(path) if isinstance(node, ast.Name)}
+    assert not others & {node.name for node in nodes(path) if isinstance(node, ast.FunctionDef)}
 
 
 def test_what_could_bring_pickled_objects_is_opened_without_them():

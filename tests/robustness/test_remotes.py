@@ -1,4 +1,4 @@
-"""A damaged object in a team's remote is noticed when it is pulled, with the README's recipe."""
+"""A damaged object in a team's remote is noticed when it is pulled, with the documentation's recipe."""
 
 import re
 import shlex
@@ -12,7 +12,8 @@ from dvc.cli import main as dvc
 
 from conftest import ROOT
 
-BUCKET = "s3://bucket/cxprobe"  # as in the README
+PAGE = ROOT / "docs" / "howto" / "team.md"
+BUCKET = "s3://bucket/cxprobe"  # as in docs/howto/team.md
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def project(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def s3(monkeypatch) -> Iterator:
-    """A client of a local S3 server with the README's bucket, and the server's address."""
+    """A client of a local S3 server with the documentation's bucket, and the server's address."""
     server = pytest.importorskip("moto.server", reason="needs moto[s3] and flask, for a local S3 server")
     pytest.importorskip("dvc_s3", reason="needs dvc-s3")
     import boto3
@@ -49,8 +50,8 @@ def s3(monkeypatch) -> Iterator:
 
 
 def recipe(place: str) -> list[list[str]]:
-    """Return the README's commands that make a remote at some place."""
-    lines = re.findall(r"^    dvc (remote (?:add|modify) .*?)(?:  +#.*)?$", (ROOT / "README.md").read_text(), re.M)
+    """Return the documentation's commands that make a remote at some place."""
+    lines = re.findall(r"^    dvc (remote (?:add|modify) .*?)(?:  +#.*)?$", PAGE.read_text(), re.M)
     commands = [shlex.split(line) for line in lines]
     return [command for command in commands if command[1] == "modify" or command[-1] == place]
 

@@ -120,6 +120,7 @@ def test_several_people_may_stand_in_one_file(tmp_path, asked):
         ([EXPORT, 1, 1, "Ann", "both", ""], "line 2: answer 'both' is not allowed"),
         ([EXPORT, 99, 1, "Ann", "A", ""], "line 2: form '99' has no question '1' in items.csv"),
         ([EXPORT, 1, 0, "Ann", "A", ""], "line 2: form '1' has no question '0'"),
+        ([EXPORT, "9" * 5_000, 1, "Ann", "A", ""], "line 2: form '999"),
         ([EXPORT, "", 1, "Ann", "A", ""], "line 2: form '' has no question '1'"),
         ([EXPORT, "one", "²", "Ann", "A", ""], "line 2: form 'one' has no question '²'"),
         (["export-1", 1, 1, "Ann", "A", ""], f"line 2: export 'export-1' is not {EXPORT}"),
@@ -168,6 +169,7 @@ def test_a_damaged_file_is_a_fault_or_an_answer_and_never_a_traceback(tmp_path_f
     [
         (lambda table: table.drop(columns="gold"), "is it the items.csv of an export?"),
         (lambda table: table.assign(form="x"), "line 2: form 'x' is not allowed"),
+        (lambda table: table.assign(number="9" * 5_000), "line 2: number '999"),
         (lambda table: table.assign(gold="C"), "line 2: answers"),
         (lambda table: table.assign(answers="A"), "do not fit 2 options"),
         (lambda table: table.assign(kind="pair"), "kind 'pair' with the answers"),

@@ -27,6 +27,7 @@ OWN = {"export", "form", "number", "rater", "answer"}
 LABEL_STUDIO = {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"}
 PROLIFIC = {"participant_id", "status"}
 _DELIMITERS = (",", ";", "\t")
+_MOST_DIGITS = 9  # of a number
 LONGEST_RATER = 200  # characters of a person's name
 
 
@@ -196,7 +197,7 @@ def _checked(raw: _Raw, asked: _Asked) -> Answer | None:
             f"export {shown(raw.export)} is not {asked.export}, the one of items.csv; take its own items.csv"
         )
     form, number = (cell.removesuffix(".0") for cell in (raw.form, raw.number))
-    question = (int(form), int(number)) if (form + number).isdecimal() and form and number else None
+    question = (int(form), int(number)) if _is_number(form) and _is_number(number) else None
     if question is None or question not in asked.letters:
         raise ValueError(f"form {shown(raw.form)} has no question {shown(raw.number)} in items.csv")
     if not raw.answer:
@@ -239,7 +240,7 @@ def _read_rows(path: Path) -> tuple[list[str], Rows]:
 def _fault_of_item(row: Mapping[str, str]) -> str | None:
     """Return what is wrong with a row of items.csv, or None."""
     for column in ("form", "number"):
-        if not row[column].isdecimal() or int(row[column]) < 1:
+        if not _is_number(row[column]) or int(row[column]) < 1:
             return f"{column} {shown(row[column])} is not allowed: it must be a number from 1 on"
     answers, options = row["answers"].split(" "), [row[name] for name in ("a", "b", "c") if row[name]]
     if len(answers) != len(options) or row["gold"] not in LETTERS[: len(options)]:
@@ -250,6 +251,10 @@ def _fault_of_item(row: Mapping[str, str]) -> str | None:
         return f"kind {shown(row['kind'])} with the answers {shown(row['answers'])} is not allowed"
     empty = [column for column in ("item", "construction", "frame") if not row[column].strip()]
     return f"{empty[0]} is empty; it must not be" if empty else None
+
+
+def _is_number(cell: str) -> bool:
+    return cell.isdecimal() and len(cell) <= _MOST_DIGITS
 
 
 def _plain(column: str) -> str:

@@ -68,6 +68,13 @@ def test_packages_are_listed_with_their_versions_however_their_names_are_written
     assert list_corpus(corpus).to_numpy().tolist() == expected
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_names_are_read_whatever_editor_has_saved_them(tmp_path, mark, end):
+    (tmp_path / "packages.txt").write_bytes(f"{mark}joblib{end}networkx{end}".encode())
+    assert [package.name for package in find_packages(tmp_path / "packages.txt")] == ["joblib", "networkx"]
+
+
 def test_only_the_packages_that_are_named_are_read(tmp_path):
     opened = open_corpus(installed(tmp_path, "joblib"), tmp_path)
     lines = [line for shard in opened.shards for line in (tmp_path / opened.folder / shard).read_text().splitlines()]

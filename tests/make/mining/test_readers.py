@@ -170,6 +170,13 @@ def test_what_is_no_parquet_is_a_fault(tmp_path):
     assert faults[0].fault.startswith("the column 'text' holds list<")
 
 
+def test_a_parquet_file_whose_names_of_columns_are_damaged_is_a_fault(tmp_path):
+    pa.parquet.write_table(pa.table({"text": ["one"]}), tmp_path / "a.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    _, faults = read(read_parquet, content.replace(b"text", b"tex\xd3"), "a.parquet")
+    assert [fault.fault.split(":")[0] for fault in faults] == ["cannot be read further"]
+
+
 def test_paragraphs_of_running_text_keep_their_place():
     text = "First line\nof one paragraph.\n\n\nSecond — one.\n \nThird\n"
     records, faults = read(read_text, text.encode(), "a.txt")

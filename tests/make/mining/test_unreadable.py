@@ -18,6 +18,9 @@ from cxprobe.errors import DataError
 from cxprobe.make.corpora import list_corpus, open_corpus, sources
 from cxprobe.make.mining import refuse_unreadable
 from cxprobe.params import FilesCorpus
+from cxprobe.storage import full_disk
+
+pytest_plugins = ["small_disks"]
 
 SENTENCE = "The taller it was, the older it became."
 RECORDS = [{"text": f"{SENTENCE} Number {number}.", "url": f"u{number}"} for number in range(8)]
@@ -202,8 +205,23 @@ def test_a_storage_that_never_answers_is_given_up(monkeypatch):
             list_corpus(corpus_of(folder))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("left", [0, 1, 2, 4])
+def test_a_full_disk_is_told_without_the_tracebacks_of_a_log(toy_tagger, tmp_path, small_disk, capfd, left):
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "a.json").write_text(LINES)
+    disk = small_disk(tmp_path / "scratch", "64k")
+    (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
+    with pytest.raises(OSError, match=r"No space left|the disk is full") as raised:
+        mine(corpus_of(tmp_path / "books"), settings_of(toy_tagger), disk, tmp_path / "out")
+    assert "the disk is full" in (full_disk(raised.value) or "")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("call", ["open", "read"])
-def test_an_error_of_a_storages_own_library_leaves_its_shard_for_the_next_run(toy_tagger, tmp_path, monkeypatch, call):
+def test_an_error_of_a_storages_own_library_leaves_its_shard_for_the_next_run(
+    toy_tagger, tmp_path, monkeypatch, capfd, call
+):
     class ClientError(Exception):
         """As botocore's, which are no OSError."""
 
@@ -217,4 +235,5 @@ def test_an_error_of_a_storages_own_library_leaves_its_shard_for_the_next_run(to
         broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
         with pytest.raises(DataError, match=r"^a\.json was not read .* the token has expired\. Run the stage again"):
             mine(corpus_of(folder), settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    assert "Traceback" not in capfd.readouterr().err
     assert len(mine(corpus_of(folder), settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")[1].sentences)

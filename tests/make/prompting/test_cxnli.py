@@ -112,6 +112,9 @@ def test_tabs_and_windows_line_ends_are_read(tmp_path):
         ("odd,1,", ",1,", "line 2: no construction has been named yet"),
         ("P/H/R", "Row", "line 1: no column P/H/R"),
         ("A dog barked.", '"A dog barked.', "one of its quotation marks is never closed"),
+        ("A dog barked.", "x" * 200_000, "line 8: field larger than field limit (131072)"),
+        ("1 (neutral)", "1" * 5_000, "line 10: relation '111"),
+        ("A dog barked.", "A dog\0 barked.", "line 8: a NUL is not text"),
     ],
 )
 def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, old, new, message):

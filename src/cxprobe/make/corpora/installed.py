@@ -64,7 +64,7 @@ def find_packages(names: Path) -> list[Package]:
     if not names.is_file():
         raise DataError(f"{names} does not exist; it must name the packages of the corpus, one a line")
     try:
-        lines = names.read_text(encoding="utf-8").splitlines()
+        lines = names.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as fault:
         raise DataError(
             f"{names}: byte {fault.start} is not UTF-8; save it as UTF-8, with the names of packages, one a line"

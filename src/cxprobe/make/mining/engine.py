@@ -12,6 +12,8 @@ from typing import Any
 
 from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
 from datatrove.executor.base import PipelineExecutor
+from datatrove.utils.logging import logger
+from datatrove.utils.stats import PipelineStats
 
 from cxprobe.errors import DataError
 from cxprobe.make.mining.shards import Job, mine_shard
@@ -20,6 +22,17 @@ from cxprobe.params import Engine, LocalEngine, RayEngine
 _POLL = 30  # seconds between two checks of a cluster's jobs
 _SETTLE = 5  # checks after the last job has ended, since a network file system may be late
 _LOOK = 2.0  # seconds between two counts of finished shards
+
+
+class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
+    """Runs shards on this machine without datatrove's log, whose tracebacks would hide what the stage says of a fault.
+
+    On a full disk the log itself could not be written, with a traceback for each of its lines.
+    """
+
+    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
+        logger.disable("datatrove")  # in the process that mines the shard
+        return super()._run_for_rank(rank, local_rank, node_rank)
 
 
 def count_finished(job: Job, engine: Engine) -> int:
@@ -83,7 +96,7 @@ def _executor(job: Job, engine: Engine) -> PipelineExecutor:
         "logging_dir": str(Path(job.output) / "datatrove"),
     }
     if isinstance(engine, LocalEngine):
-        return LocalPipelineExecutor(**shared, workers=min(engine.workers, len(job.shards)))
+        return _LocalExecutor(**shared, workers=min(engine.workers, len(job.shards)))
     if isinstance(engine, RayEngine):
         return RayPipelineExecutor(**shared, workers=engine.workers, mem_per_cpu_gb=engine.memory_gb)
     return SlurmPipelineExecutor(

@@ -149,7 +149,7 @@ def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Itera
         for batch in table.iter_batches(PARQUET_ROWS, columns=columns, use_threads=False):
             yield from _rows(batch, row, shard, keys, longest)
             row += len(batch)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as fault:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as fault:  # of a column's name
         yield Fault(shard, row + 1, -1, f"cannot be read further: {' '.join(str(fault).split())[:300]}", b"")
 
 

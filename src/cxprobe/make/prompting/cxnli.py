@@ -13,13 +13,14 @@ import pandas as pd
 
 from cxprobe.constructions import make_inference
 from cxprobe.errors import DataError
+from cxprobe.reading import one_line, read_text
 from cxprobe.records import RELATIONS, Inference, Relation
 
 _PARTS = ("premise", "hypothesis", "relation")
 _COLUMNS = ("CxN Type", "Number", "P/H/R")
 _VALUE = "Annotation Targets"  # begins the name of the column of the texts
 _SUFFIX = "-CxN"  # some names of constructions end in it
-_RELATION = re.compile(r"(\d+)(?:\.0)?\s*(?:\((.*)\))?")
+_RELATION = re.compile(r"(\d{1,9})(?:\.0)?\s*(?:\((.*)\))?")
 _ALIKE = 0.75  # how similar, from 0 to 1, a misspelt word must be to the word that it is read as
 _SWALLOWED = re.compile(r"\n.*[\t,](?:premise|hypothesis|relation)[\t,]", re.IGNORECASE)  # rows inside a text
 
@@ -73,20 +74,20 @@ def read_inference_file(path: Path, of: str) -> InferenceFile:
     Source:
         Scivetti et al. 2025; github.com/melissatorgbi/beyond-memorization, folder data/.
     """
-    if not path.is_file():
+    if not (path.exists() or path.is_symlink()):
         raise DataError(f"{path}: there is no such file; the README says how to import it")
     parser = _Parser(path, of)
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as fault:
-        raise DataError(f"{path}: byte {fault.start} is not UTF-8; save the file as UTF-8") from None
-    if text.startswith("\ufeff"):
+    text = read_text(path, DataError)
+    if path.read_bytes().startswith(b"\xef\xbb\xbf"):
         parser.repair(1, "a byte-order mark was ignored")
     delimiter = "\t" if path.suffix == ".tsv" else ","
-    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
-    columns = _columns(next(rows, []), path, parser)
-    for row in rows:
-        parser.take(rows.line_num, [row[column] if column < len(row) else "" for column in columns], row)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        columns = _columns(next(rows, []), path, parser)
+        for row in rows:
+            parser.take(rows.line_num, [row[column] if column < len(row) else "" for column in columns], row)
+    except csv.Error as fault:
+        parser.fault(rows.line_num, f"{fault}; is a quotation mark never closed?")
     return parser.finish(rows.line_num)
 
 
@@ -95,7 +96,8 @@ def _columns(header: list[str], path: Path, parser: "_Parser") -> list[int]:
     value = [name for name in names if name.startswith(_VALUE)]
     missing = [name for name in _COLUMNS if name not in names] + ([] if value else [f"{_VALUE} ..."])
     if missing:
-        raise DataError(f"{path}, line 1: no column {', '.join(missing)}; found {', '.join(names) or 'nothing'}")
+        found = ", ".join(names) or "nothing"
+        raise DataError(one_line(f"{path}, line 1: no column {', '.join(missing)}; found {found}"))
     used = [*_COLUMNS, value[0]]
     stray = [name for name in names if name not in used]
     if stray:
@@ -119,10 +121,10 @@ class _Parser:
     faults: list[str] = field(default_factory=list)
 
     def repair(self, line: int, what: str) -> None:
-        self.repairs.append(Repair(line, what))
+        self.repairs.append(Repair(line, one_line(what)))
 
     def fault(self, line: int, what: str) -> None:
-        self.faults.append(f"{self.path}, line {line}: {what}")
+        self.faults.append(one_line(f"{self.path}, line {line}: {what}"))
 
     def take(self, line: int, cells: list[str], row: list[str]) -> None:
         """Take a row of the file, whose cells are those of the four columns."""

@@ -1,0 +1,122 @@
+"""Every stage of the pipeline, killed or on a full disk: no half output stands, and the next run makes it whole.
+
+The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tried, CXPROBE_KILLS more of them.
+"""
+
+import json
+import os
+import random
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import networkx
+import pytest
+from dvc.repo import Repo
+from killing import SEED, SIGNALS, Attacked, attack_again_and_again, faults_after_sync
+from stage_server import StageServer
+
+from conftest import ROOT, change_params, make_project, project_environment
+
+pytest_plugins = ["small_disks"]
+pytestmark = pytest.mark.slow
+
+MANY = int(os.environ.get("CXPROBE_KILLS", "6")) // 3  # with each signal
+SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
+PAGE = 4096  # bytes; a disk in memory gives whole pages to files
+BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory) -> Iterator[dict[str, Attacked]]:
+    """Name of each script of the pipeline -> a stage of it, in a project in which all stages have run."""
+    folder = tmp_path_factory.mktemp("attacked") / "project"
+    make_project(folder)
+    write_benchmark(folder / "data" / "raw" / "toy-blimp")
+    change_params(folder, folder / "params.yaml", ask_for_everything)
+    with StageServer(SCRIPTS, project_environment(folder)) as server:
+        ready: dict[str, Attacked] = {}
+        for stage in in_order(folder):
+            _, script, *arguments = shlex.split(stage.cmd)
+            outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
+            one = Attacked(server, folder, folder / script, arguments, outputs, {})
+            ended = one.run()
+            assert ended.code == 0, f"{stage.cmd}: {ended.said}"
+            ready.setdefault(one.script.stem, one)
+        yield ready
+
+
+def in_order(folder: Path) -> list:
+    """Return all stages of a project as DVC finds them, each after those that it depends on."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with Repo() as repo:
+            stages = networkx.topological_sort(repo.index.graph.reverse())
+            return [stage for stage in stages if stage.cmd and stage.path_in_repo == "dvc.yaml"]
+    finally:
+        os.chdir(before)
+
+
+def write_benchmark(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    pairs = [(f"the {noun} runs.", f"the {noun} run.") for noun in ("cat", "dog", "horse", "bird")]
+    kept = {"field": "morphology", "linguistics_term": "agreement", "UID": "toy_agreement"}
+    rows = [
+        {"sentence_good": good, "sentence_bad": bad, "pairID": str(number), **kept}
+        for number, (good, bad) in enumerate(pairs)
+    ]
+    (folder / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+
+
+def ask_for_everything(params: dict) -> None:
+    """Let every script of the pipeline have a stage, and search for the regularisation of probes."""
+    params["benchmarks"] = {"toy-blimp": BENCHMARK}
+    grid = params["grid"]
+    grid["benchmarks"] = {"models": ["mlm", "clm"], "llms": ["mock"], "benchmarks": ["toy-blimp"]}
+    grid["pairs"]["llms"] = ["mock"]
+    grid["frames"] = {"llms": ["mock"], "constructions": ["toy"]}
+    grid["recognition"]["models"] = ["one", "by-form"]
+    params["lines"]["series"] = ["all"]
+    params["series"] = {"toy-training": {"axis": "training_tokens", "models": {"mlm": 1000.0, "clm": 2000.0}}}
+    params["tune_probes"].update(enabled=True, trials=2, folds=2)
+
+
+@pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
+def test_kills_of_every_stage_leave_nothing_half_done(stages, name):
+    stage = stages[name]
+    struck = attack_again_and_again(stage, stage.run_whole(), MANY)
+    print(f"{name}: {struck.hits} of {MANY * len(SIGNALS)} kills came before its end")  # noqa: T201
+    assert [*struck.wrong, *faults_after_sync(stage)] == []
+
+
+@pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
+def test_every_stage_says_that_a_disk_is_full_and_is_made_whole_once_there_is_space(stages, name, small_disk):
+    stage = stages[name]
+    whole = stage.run_whole().outputs
+    for top in sorted({path.parts[0] for path in whole}):
+        pages = sum(-(-len(content) // PAGE) for path, content in whole.items() if path.parts[0] == top)
+        left = random.Random(f"{SEED}-{name}-{top}").randrange(pages)
+        disk = copy_to_disk(stage.folder / top, small_disk)
+        stage.remove_outputs()
+        (disk / "other").write_bytes(bytes(shutil.disk_usage(disk).free - left * PAGE))
+        ended = stage.run()
+        place = f"{left} of {pages} pages on the disk of {top}"
+        assert (ended.code, "Traceback" in ended.said) == (2, False), f"{place}: {ended.said}"
+        assert f"bytes are free on {disk}" in ended.said, f"{place}: {ended.said}"
+        assert {path for path, content in stage.found().items() if content != whole[path]} == set(), place
+        (disk / "other").unlink()
+        again = stage.run()
+        assert again.code == 0, f"{place}: {again.said}"
+        assert (stage.found(), stage.partial_files()) == (whole, []), place
+
+
+def copy_to_disk(folder: Path, small_disk: Callable[[Path, str], Path]) -> Path:
+    """Mount a disk on a folder of a project, with what is in the folder, and return it."""
+    before = folder.with_name(f"before-{folder.name}")
+    shutil.copytree(folder, before)
+    disk = small_disk(folder, "64m")
+    shutil.copytree(before, disk, dirs_exist_ok=True)
+    shutil.rmtree(before)
+    return disk
