@@ -1,6 +1,7 @@
 """Mining, in MB of text per second of one core's processor time: from .json.gz to tagged candidates.
 
-CXPROBE_BENCH_CORPUS names a folder of .json.gz files shaped like C4 ("text" and "url" in each line). The limit is
+The corpus is made of the documentation of some installed packages, in documents as long as those of C4;
+CXPROBE_BENCH_CORPUS names a folder of .json.gz files to take instead ("text" and "url" in each line). The limit is
 reading alone; the peers are Python's own gzip and json, and tagging every sentence.
 """
 
@@ -9,29 +10,28 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections import Counter
 from itertools import islice
 from pathlib import Path
+from statistics import median
+from time import process_time
 
 import pyarrow as pa
 import pytest
+from paired import show, take_turns
 from threadpoolctl import threadpool_limits
 
 from cxprobe.constructions import load_construction, load_pattern
+from cxprobe.make.corpora.installed import find_packages, installed_prose
 from cxprobe.make.mining import Keys, Matchers, Searcher, load_tagger, read_jsonl, search, search_by_tagging_everything
 
 ROOT = Path(__file__).parent.parent
 TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"
-CORPUS = os.environ.get("CXPROBE_BENCH_CORPUS", "")
+PACKAGES = {"matplotlib", "numpy", "pandas", "scikit-learn", "scipy", "sqlalchemy"}
+PARAGRAPHS = 12  # of a document: about 2 kB, as in C4
 SAMPLE = 150  # records that are tagged as a whole
 LONGEST_LINE = 4_000_000
-
-pytestmark = [
-    pytest.mark.skipif(not CORPUS, reason="CXPROBE_BENCH_CORPUS names no folder of .json.gz files"),
-    pytest.mark.benchmark(group="mining", timer=time.process_time, disable_gc=True),
-]
-RATES: dict[str, float] = {}  # what has been measured so far, in MB of text per second
+ROUNDS = 3
+NAMES = ["let-alone", "comparative-correlative"]
 
 MEMORY = """
 import resource, sys
@@ -54,8 +54,18 @@ def one_thread():
         yield
 
 
-def shards() -> list[Path]:
-    return sorted(Path(CORPUS).glob("*.json.gz"))
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory) -> list[Path]:
+    if folder := os.environ.get("CXPROBE_BENCH_CORPUS"):
+        return sorted(Path(folder).glob("*.json.gz"))
+    path = tmp_path_factory.mktemp("corpus") / "documentation.json.gz"
+    packages = [one for one in find_packages(ROOT / "corpora" / "documentation.txt") if one.name.lower() in PACKAGES]
+    paragraphs = [text for _, text in installed_prose(packages)]
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for start in range(0, len(paragraphs), PARAGRAPHS):
+            document = {"text": "\n".join(paragraphs[start : start + PARAGRAPHS]), "url": f"documentation#{start}"}
+            file.write(json.dumps(document) + "\n")
+    return [path]
 
 
 def blocks(paths):
@@ -75,62 +85,43 @@ def megabytes(block) -> float:
     return sum(len(text.as_buffer()) for text in block.texts) / 1e6
 
 
-def report(benchmark, what: str, size: float, **more: float) -> None:
-    RATES[what] = size / benchmark.stats.stats.min
-    others = {f"times {name}": round(RATES[what] / rate, 2) for name, rate in RATES.items() if name != what}
-    benchmark.extra_info.update({"MB/s": round(RATES[what], 1), **others, **more})
-    print(f"\n{what}: {RATES[what]:.1f} MB/s; {others} {more or ''}")
+def test_mining_against_reading(shards, capsys):
+    looking = {name: searcher(name) for name in NAMES}
+    size = sum(map(megabytes, blocks(shards)))
+
+    def read_as_python_does():
+        return sum(len(json.loads(line)["text"]) for path in shards for line in gzip.open(path))
+
+    def mine(name):
+        return sum(len(search(block, looking[name]).candidates) for block in blocks(shards))
+
+    ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
+    ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
+    seconds = take_turns({**ways, "gzip and json of Python": read_as_python_does}, ROUNDS, clock=process_time)
+    with capsys.disabled():
+        show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size)
 
 
-def test_reading_as_python_does(benchmark):
-    def read() -> int:
-        return sum(len(json.loads(line)["text"].encode()) for path in shards() for line in gzip.open(path))
-
-    size = benchmark.pedantic(read, rounds=3)
-    report(benchmark, "gzip and json", size / 1e6)
-
-
-def test_reading_alone(benchmark):
-    size = sum(map(megabytes, blocks(shards())))
-    benchmark.pedantic(lambda: [len(block.urls) for block in blocks(shards())], rounds=5)
-    report(benchmark, "reading", size)
-
-
-@pytest.mark.parametrize("name", ["let-alone", "comparative-correlative"])
-def test_candidates(benchmark, name):
-    looking = searcher(name)
-
-    def mine() -> Counter[str]:
-        total: Counter[str] = Counter()
-        for block in blocks(shards()):
-            findings = search(block, looking)
-            total.update(findings.counts)
-            total["candidates"] += len(findings.candidates)
-        return total
-
-    counts = benchmark.pedantic(mine, rounds=5, warmup_rounds=1)
-    more = {key: counts[key] for key in ("sentences_tagged", "candidates")}
-    report(benchmark, name, counts["bytes_of_text"] / 1e6, **more)
-
-
-def test_tagging_everything(benchmark):
+def test_mining_against_tagging_everything(shards, capsys):
     looking = searcher("comparative-correlative")
-    block = next(islice(blocks(shards()), 1))
+    block = next(islice(blocks(shards), 1))
     sample = block._replace(texts=block.texts.slice(0, SAMPLE), urls=block.urls[:SAMPLE], bases=block.bases[:SAMPLE])
-    benchmark.pedantic(lambda: search_by_tagging_everything(sample, looking), rounds=2)
-    report(benchmark, "tagging everything", megabytes(sample))
+    ways = {"cxprobe": lambda: search(sample, looking)}
+    ways |= {"tagging every sentence": lambda: search_by_tagging_everything(sample, looking)}
+    seconds = take_turns(ways, ROUNDS, clock=process_time)
+    with capsys.disabled():
+        show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample))
+    assert median(seconds["cxprobe"]) < median(seconds["tagging every sentence"])
 
 
 @pytest.mark.parametrize("copies", [1, 8])
-def test_memory_does_not_grow_with_the_shard(benchmark, tmp_path, copies):
+def test_memory_does_not_grow_with_the_shard(shards, tmp_path, capsys, copies):
     shard = tmp_path / "all.json.gz"
     with shard.open("wb") as file:
-        file.writelines(path.read_bytes() for _ in range(copies) for path in shards())
+        file.writelines(path.read_bytes() for _ in range(copies) for path in shards)
     command = [sys.executable, "-c", MEMORY, str(Path(__file__).parent), str(shard)]
-    done = benchmark.pedantic(lambda: subprocess.run(command, capture_output=True, text=True, check=True), rounds=1)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     before, peak = map(int, done.stdout.split()[-2:])
-    print(
-        f"\n{copies} copies of the corpus in one shard: {peak} MB at most, {before} MB of them before the first block"
-    )
-    benchmark.extra_info.update({"peak MB": peak, "before MB": before})
+    with capsys.disabled():
+        print(f"\n{copies} copies of the corpus in one shard: {peak} MB at most, {before} MB before the first block")
     assert peak < 1000
