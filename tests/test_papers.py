@@ -108,8 +108,8 @@ def test_every_published_file_stands_beside_an_entry(atlas):
 def test_every_stage_that_measures_or_reports_is_on_the_page(atlas):
     named = {stage for paper in atlas.papers for entry in paper.entries for stage in entry.stages}
     kinds = {name: (stage.get("do", stage)["cmd"]).split("/")[1] for name, stage in PIPELINE["stages"].items()}
-    # This project's own: base models, pairs of others in words, and the same pairs by a probe.
-    beyond = {"score_answers", "ask_benchmarks", "fit_pair_probes"}
+    # This project's own: base models, pairs of others in words, the same pairs by a probe, and the pages of the report.
+    beyond = {"score_answers", "ask_benchmarks", "fit_pair_probes", "report"}
     assert {name for name, kind in kinds.items() if kind in ("measure", "report")} - beyond <= named
 
 

@@ -45,7 +45,7 @@ def _run(stage: Stage, name: str, items: pd.DataFrame, predicted: pd.DataFrame) 
         model=slug,
         facts=read_model_facts(PROBES / slug),
         construction=name,
-        source="three-ways",
+        source="own",
         dataset=stage.use(PAIRS if name == "all" else PAIRS / f"{name}.parquet"),
         items=len(items),
         metrics=judged.metrics,

@@ -56,6 +56,7 @@ def test_every_model_has_a_run_for_each_construction_of_a_line(finished_project)
         "scenarios": {(model, of, "own") for model in ("mlm", "last-rule", "copier") for of in ("toy", "all")},
         "pairs": {(model, of, "own") for model in ("mlm", "clm", *RULES) for of in ("toy", "all")},
         "prompts": {(model, of, "own") for model in ("mock", "clm", *HALVES) for of in ("toy", "all")},
+        "ways": {("mlm", of, "own") for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():
         params = [one.data.params for one in runs(finished_project, experiment)]
@@ -128,7 +129,7 @@ def test_new_probe_parameters_extract_nothing(project):
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     models = ("one", "one-random", "by-form")
     fitted, judged = ([f"{stage}@{model}" for model in models] for stage in ("fit_probes", "judge_probes"))
-    assert sorted(ran) == sorted([*(f"{stage}-toy" for stage in fitted), *judged, "report_recognition@all"])
+    assert sorted(ran) == sorted([*(f"{stage}-toy" for stage in fitted), *judged, "report_recognition@all", "report"])
 
 
 def test_another_score_decides_without_asking_a_model(project):
@@ -144,6 +145,8 @@ def test_another_score_decides_without_asking_a_model(project):
         "judge_pairs@by-rule",
         "judge_pairs@clm",
         "judge_pairs@mlm",
+        "judge_ways@mlm",
+        "report",
         "report_pairs@all",
         "report_prompts@all",
     ]
@@ -152,10 +155,10 @@ def test_another_score_decides_without_asking_a_model(project):
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("src/cxprobe/judge/pairs.py", {"judge_benchmarks", "judge_pairs"}),
+        ("src/cxprobe/judge/pairs.py", {"judge_benchmarks", "judge_pairs", "judge_ways"}),
         ("src/cxprobe/judge/scenarios.py", {"judge_scenarios"}),
         ("src/cxprobe/judge/recognition.py", {"judge_probes"}),
-        ("src/cxprobe/judge/replies.py", {"judge_replies"}),
+        ("src/cxprobe/judge/replies.py", {"judge_replies", "judge_ways"}),
         ("src/cxprobe/report/pairs.py", {"report_pairs"}),
         ("src/cxprobe/report/dots.py", {"judge_", "report_"}),
         ("src/cxprobe/report/recognition.py", {"judge_probes", "report_recognition"}),
@@ -177,8 +180,8 @@ def test_how_answers_are_judged_or_drawn_runs_no_measuring_stage(project, file, 
         )
     }
     assert outdated
-    assert all(stage.startswith(("judge_", "report_")) for stage in outdated), outdated
-    assert all(any(stage.startswith(one) for one in (*expected, "report_")) for stage in outdated), outdated
+    assert all(stage.startswith(("judge_", "report")) for stage in outdated), outdated
+    assert all(any(stage.startswith(one) for one in (*expected, "report")) for stage in outdated), outdated
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):
@@ -219,6 +222,7 @@ def test_a_new_model_runs_alone(project):
         "fit_probes@two-toy",
         "judge_probes@two",
         "report_recognition@all",
+        "report",
     ]
     summary = read_table(project / "results/report_recognition/accuracy.csv")
     assert summary["model"].unique().tolist() == ["one", "two"]
@@ -236,7 +240,7 @@ def test_a_model_that_left_the_grid_leaves_the_report_and_is_pruned(project):
     assert not (project / "results/judge_probes/one").exists()
     assert not [stage for stage in locked(project) if stage.endswith(("@one", "@one-toy"))]
     # The report looks at a folder that is smaller now, and finds the same.
-    assert stages_that_ran(run(project, "dvc", "repro").stdout) == ["report_recognition@all"]
+    assert stages_that_ran(run(project, "dvc", "repro").stdout) == ["report_recognition@all", "report"]
 
 
 def test_mined_sentences_are_probed_beside_generated_ones(project):
@@ -248,7 +252,7 @@ def test_mined_sentences_are_probed_beside_generated_ones(project):
     change(project, mined_too)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     probing = [f"{stage}@one-toy" for stage in ("extract_features", "fit_probes")]
-    assert ran == ["build_recognition@all", *probing, "judge_probes@one", "report_recognition@all"]
+    assert ran == ["build_recognition@all", *probing, "judge_probes@one", "report_recognition@all", "report"]
     sentences = read_table(project / "data/label_sentences/toy/sentences.parquet").set_index("id")
     assert len(sentences) == 80
     sequences = {split: set(rows["cluster_template"]) for split, rows in sentences.groupby("split")}
@@ -297,7 +301,7 @@ def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
     }
     change(project, lambda params: (params.clear(), params.update(kept)))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["build_pairs@all", "score_pairs@mlm", "judge_pairs@mlm", "report_pairs@all"]
+    assert ran == ["build_pairs@all", "score_pairs@mlm", "judge_pairs@mlm", "report_pairs@all", "report"]
 
 
 def test_a_benchmark_of_others_is_scored_by_group(project):
@@ -328,6 +332,7 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
         "build_benchmarks@toy-blimp",
         *[f"{verb}_benchmarks@{model}-toy-blimp" for verb in ("score", "judge") for model in ("mlm", "clm")],
         "report_benchmarks@toy-blimp",
+        "report",
     ]
     together = project / "results/report_benchmarks/toy-blimp"
     table = read_table(together / "accuracy.csv")
@@ -347,6 +352,7 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
     assert ran == [
         *[f"judge_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")],
         "report_benchmarks@toy-blimp",
+        "report",
     ]
 
 

@@ -67,6 +67,7 @@ def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_sta
         "build_pairs@all",
         "judge_pairs@mini-clm",
         "judge_pairs@mini-mlm",
+        "report",
         "report_pairs@all",
         "score_pairs@mini-clm",
         "score_pairs@mini-mlm",

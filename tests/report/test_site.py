@@ -391,7 +391,7 @@ def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_a
     rows = [{"way": way, "accuracy": value, "low": value - 0.1, "high": value + 0.1, "n": 40} for way, value in ways]
     counts = {"n": 38, "both_right": 19, "first_alone": 15, "second_alone": 1, "both_wrong": 3}
     agreement = {"first": "recognised", "second": "expected", "kappa": 0.1, "low": -0.1, "high": 0.3} | counts
-    place = folder / "results" / "judge_ways" / "mlm" / "runs" / "toy" / "three-ways"
+    place = folder / "results" / "judge_ways" / "mlm" / "runs" / "toy" / "own"
     write_table(pd.DataFrame(rows), place / "ways.csv")
     write_table(pd.DataFrame([agreement]), place / "agreement.csv")
     page = pages_of(params)["constructions/toy.html"].replace("\u00a0", " ")

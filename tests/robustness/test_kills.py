@@ -28,6 +28,7 @@ def server() -> Iterator[StageServer]:
 @pytest.fixture
 def toy(server, tmp_path, empty_store) -> Iterator:
     """Makes a toy stage in a project of its own."""
+    (tmp_path / "constructions").mkdir()  # what makes a folder a project
     (tmp_path / "mlruns").mkdir()
     shutil.copy(empty_store, tmp_path / "mlruns" / "mlflow.db")
     (tmp_path / "input.txt").write_text("hello")

@@ -49,6 +49,11 @@ class Encoder:
         return f"<cxprobe.{type(self).__name__} {self.name}: {self._loaded.kind}, {dtype}, on {model.device}>"
 
     @property
+    def fingerprint(self) -> str:
+        """Which weights exactly: the commit on the hub, or the SHA-256 of a local folder's weights."""
+        return self._loaded.fingerprint
+
+    @property
     def model(self) -> Any:
         """The model of transformers itself."""
         return self._loaded.model

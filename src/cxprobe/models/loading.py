@@ -18,10 +18,11 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
+from cxprobe.models.downloads import SETTINGS, WEIGHTS, refusing_altered
 from cxprobe.models.folders import hash_weights, refuse_damaged
 from cxprobe.models.language_models import CausalLM, Encoder, MaskedLM
 from cxprobe.models.refusals import refusing
-from cxprobe.models.sources import Source, fingerprint_of, loading_options, locate
+from cxprobe.models.sources import Source, at_one_commit, fingerprint_of, loading_options, locate
 from cxprobe.models.tokenizers import longest_input, refuse_unfit, refuse_unreadable, refuse_without_vocabulary
 from cxprobe.models.twins import draw, shuffle
 from cxprobe.models.weights import (
@@ -143,9 +144,12 @@ def _open(slug: str, spec: ModelSpec) -> Source:
         weights = hash_weights(slug, spec, Path(path))
     transformers_logging.disable_progress_bar()
     with refusing(slug, spec, path, "config.json"):
-        config = AutoConfig.from_pretrained(path, **loading_options(spec))
-    with refusing(slug, spec, path, "the tokenizer (tokenizer.json and tokenizer_config.json)"):
-        tokenizer = AutoTokenizer.from_pretrained(path, **loading_options(spec))
+        spec = at_one_commit(spec, path)
+    with refusing_altered(slug, spec, path, SETTINGS):
+        with refusing(slug, spec, path, "config.json"):
+            config = AutoConfig.from_pretrained(path, **loading_options(spec))
+        with refusing(slug, spec, path, "the tokenizer (tokenizer.json and tokenizer_config.json)"):
+            tokenizer = AutoTokenizer.from_pretrained(path, **loading_options(spec))
     source = Source(slug, spec, path, weights, config, tokenizer, max_tokens=0)
     if not tokenizer.is_fast:
         raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
@@ -166,7 +170,8 @@ def _load(source: Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
             return draw(source, model_class).eval(), {"missing_keys": (), "unexpected_keys": ()}
     if Path(source.path).is_dir():
         refuse_damaged_weights(source, model_class)
-    with source.refusing("the weights"):
+    altered = refusing_altered(source.slug, source.spec, source.path, WEIGHTS)
+    with source.refusing("the weights"), altered:
         model, report = model_class.from_pretrained(
             source.path,
             config=source.config,

@@ -41,11 +41,21 @@ def reason_of(error: BaseException) -> str:
     return text if plain else f"{type(error).__name__}: {text}"
 
 
+def _first(error: BaseException) -> BaseException:
+    """Return the error that an error began with; transformers says "Can't load" of whatever the hub's client met."""
+    while before := error.__cause__ or error.__context__:
+        error = before
+    return error
+
+
 def _not_there(slug: str, spec: ModelSpec, error: BaseException) -> str:
     revision = f" --revision {spec.revision}" if spec.revision else ""
+    first = _first(error)
+    why = f" ({reason_of(first)})" if first is not error else ""
     return (
-        f"models.{slug}: '{spec.name}' cannot be loaded: {reason_of(error)} "
-        f"Online: `hf download {spec.name}{revision}` shows whether the name and your access are right. "
-        "Offline: copy the model's folder to this machine and set "
-        f"models.{slug}.name to its path."
+        f"models.{slug}: '{spec.name}' cannot be loaded: {reason_of(error)}{why} "
+        f"Online: `hf download {spec.name}{revision}` shows whether the name and your access are right; a private or "
+        "gated model needs a token in the environment variable HF_TOKEN. "
+        f"Offline: copy the model's folder to this machine and set models.{slug}.name to its path; or copy the cache "
+        "(HF_HOME) of a machine that has loaded it, and set HF_HUB_OFFLINE=1."
     )

@@ -24,7 +24,8 @@ class Source:
 
     Attributes:
         slug: Its key in params.yaml, for messages.
-        spec: Where it comes from, its precision, and whether it is a twin.
+        spec: Where it comes from, its precision, and whether it is a twin; of a model of the hub the revision is a
+            commit.
         path: Its folder, or its name on the hub.
         weights: "sha256 ..." of a local folder's weights, "" for a model of the hub or a folder without weights.
         config: Of transformers.
@@ -67,6 +68,21 @@ def locate(slug: str, spec: ModelSpec) -> str:
     return source
 
 
+def at_one_commit(spec: ModelSpec, path: str) -> ModelSpec:
+    """Return a model of the hub with the commit that its revision names at this moment, any other model as it is.
+
+    The files of a model are asked for one after the other. If a branch moves meanwhile, the weights would otherwise be
+    of another commit than the configuration, and the fingerprint would name a third.
+
+    Raises:
+        OSError: The hub cannot be reached and the model is not in the cache, or its name or revision is wrong.
+    """
+    if Path(path).is_dir():
+        return spec
+    config = Path(cached_file(path, "config.json", revision=spec.revision))
+    return spec.model_copy(update={"revision": config.parent.name})  # the cache has one folder a commit
+
+
 def loading_options(spec: ModelSpec) -> dict[str, Any]:
     """Return what transformers is told whenever it reads a part of a model: to run no code of it, and the revision."""
     return {"trust_remote_code": False} | ({"revision": spec.revision} if spec.revision else {})
@@ -85,7 +101,6 @@ def fingerprint_of(source: Source) -> str:
 
 def _origin(source: Source) -> str:
     """Return the commit of a model of the hub, or for a folder without weights what its random twin follows from."""
-    config = Path(cached_file(source.path, "config.json", revision=source.spec.revision))
     if Path(source.path).is_dir():
-        return f"configuration sha256 {digest(config)}"
-    return f"commit {config.parent.name}"  # the cache has one folder a commit
+        return f"configuration sha256 {digest(Path(source.path) / 'config.json')}"
+    return f"commit {source.spec.revision}"

@@ -30,7 +30,6 @@ _LINES = {
     "replies": "prompts",
     "answers": "prompts",
     "pair_replies": "pairs",
-    "ways": "pairs",
     "benchmark_replies": "benchmarks",
 }
 

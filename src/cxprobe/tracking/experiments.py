@@ -73,6 +73,20 @@ all tests and never flips; a model that copies a word is right only in those tha
         _BLIND,
         _READING,
     ),
+    "ways": _description(
+        """\
+**The same minimal pairs asked in several ways: does what a model's vectors hold agree with what it expects and says?**
+A linear probe is trained on the pairs of some frames and takes one text of the pairs of the others; the model finds one
+text more probable; and a model that takes instructions names one, where `judge_ways.asked` says which entry of `llms`
+it is.""",
+        _RATES,
+        """\
+`accuracy` is that of the probe, of the layer that is best on all other frames; `expected.accuracy` that of the
+likelihood, `said.accuracy` that of the replies, and `words.accuracy` that of the same probe on counts of words, which
+cannot know what words mean together. `kappa.<way>_<way>` is Cohen's kappa of two ways on the same pairs; the table
+`agreement` has its interval. `by_layer.accuracy` is a series whose step is the layer.""",
+        _READING,
+    ),
     "pairs": _description(
         """\
 **Minimal pairs: does a model find the right text more probable than the wrong one?** The texts of a pair differ in what

@@ -147,13 +147,13 @@ def runs_in_mlflow(finding: Finding, lines: Sequence[str]) -> str:
 
     Args:
         finding: The finding.
-        lines: The lines of work that ran; each has an experiment beside that of the stages.
+        lines: The lines of work that ran; each has an experiment, beside that of the stages and that of the three ways.
     """
     sought = {"params.model": finding.model, "params.construction": finding.construction}
     if finding.source:
         sought["params.source"] = finding.source
     said = [f"{name} = '{value}'" for name, value in sought.items()] + [f"tags.\"cxprobe.stage\" = '{finding.stage}'"]
-    experiments = json.dumps([str(place + 1) for place in range(len(lines) + 1)])
+    experiments = json.dumps([str(place + 1) for place in range(len(lines) + 2)])
     search = f"experiments={quote(experiments)}&searchFilter={quote(' and '.join(said))}"
     return f"{MLFLOW}/#/compare-experiments/s?{search}"
 

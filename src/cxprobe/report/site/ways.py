@@ -9,7 +9,7 @@ from cxprobe.records import Estimate
 from cxprobe.report.site.findings import Blind, Cast, Finding, Question
 from cxprobe.report.site.words import number
 
-SOURCE = "three-ways"  # of the runs
+SOURCE = "own"  # of the runs
 _BLIND = "words"  # the way of a probe that is given counts of words and no vectors
 WAYS: Mapping[str, tuple[Question, str]] = {
     "recognised": ("form", "the same pairs: probe trained on other frames"),

@@ -1,0 +1,430 @@
+"""Models and corpora of the hub, loaded by the ordinary code and commands from a hub that runs on this machine."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hub_server import files_of, running_hub
+from safetensors.torch import load_file
+
+from conftest import ROOT, save_toy_tagger, write_toy_construction, write_toy_corpus
+from model_folders import change, rewrite
+from tiny_lms import save_lm
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "hf_MayReadThePrivateModel"
+TEXT = "the red cat runs."
+# Loads models by name and revision, each line of the input in a child of its own with some of its environment changed.
+# A process that imports all of it takes seconds; the hub's client reads HF_ENDPOINT and HF_HOME when it is imported.
+LOAD = f"""
+import json, os, sys, time
+import cxprobe
+from cxprobe.errors import ModelError
+def load(name, revision):
+    try:
+        model = cxprobe.load(name, revision=revision)
+    except ModelError as error:
+        return {{"refused": str(error)}}
+    return {{"fingerprint": model._loaded.fingerprint, "score": model.score([{TEXT!r}])["sum"][0]}}
+cxprobe.load("mini-mlm"), cxprobe.load("mini-clm")
+for line in sys.stdin:
+    names, environment = json.loads(line)
+    if child := os.fork():
+        os.waitpid(child, 0)
+    else:
+        os.environ.update(environment)
+        if "IMPATIENT" in environment:  # the client waits half a minute for a hub that does not answer
+            time.sleep = lambda seconds: None
+        print(json.dumps([load(*name) for name in names]), flush=True)
+        os._exit(0)
+"""
+MINE = """
+import sys
+from pathlib import Path
+from cxprobe.constructions import load_construction, load_pattern
+from cxprobe.errors import DataError
+from cxprobe.make.corpora import list_corpus, open_corpus
+from cxprobe.make.mining import collect, make_job, run_shards
+from cxprobe.params import FilesCorpus, MineSentences
+def mine(folder, into):
+    corpus = FilesCorpus(kind="files", folder=folder, glob=None, format="jsonl", text="text", url="url")
+    duplicates = {"shingle": 5, "permutations": 64, "threshold": 0.9}
+    settings = MineSentences(
+        tagger="tagger", most_words=100, longest_line=1 << 20, most_faults=0.1, duplicates=duplicates,
+        engine={"kind": "local", "workers": 1})
+    construction = load_construction("toy")
+    print(list_corpus(corpus).to_json(orient="records"))
+    job = make_job(open_corpus(corpus, Path("scratch")), settings, load_pattern("toy", construction), Path("scratch"))
+    run_shards(job, settings.engine)
+    Path(into).mkdir()
+    found = collect(job, construction, settings.duplicates, Path(into))
+    found.sentences.to_csv(f"{into}/sentences.csv")
+if __name__ == "__main__":
+    try:
+        mine(*sys.argv[1:])
+    except DataError as error:
+        sys.exit(f"{error}")
+"""
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Three models' files: as they were first, after more training, and a masked model."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("first", "second"):
+        save_lm(folder / name, "gpt2")
+    rewrite(folder / "second", lambda weights: weights["transformer.ln_f.weight"].mul_(2))
+    save_lm(folder / "masked", "bert")
+    return {name.name: files_of(name) for name in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory):
+    """A hub, and the environment of somebody who uses it."""
+    home = tmp_path_factory.mktemp("home")
+    with running_hub() as hub:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
+        own |= {"HF_ENDPOINT": hub.address, "HF_HOME": str(home / "cache"), "HOME": str(home), "OMP_NUM_THREADS": "1"}
+        yield hub, own | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{own['PATH']}"}
+
+
+@pytest.fixture(scope="module")
+def loader(user):
+    """A process that loads models, line by line."""
+    _, environment = user
+    with subprocess.Popen(
+        (sys.executable, "-c", LOAD), env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def cache(user):
+    """The user's cache, empty at first."""
+    folder = Path(user[1]["HF_HOME"])
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+@pytest.fixture
+def hub(user, cache):
+    """The hub, without repositories."""
+    user[0].__init__(user[0].address, user[0].storage)
+    return user[0]
+
+
+@pytest.fixture
+def python(user, cache, tmp_path):
+    """Run a program of this environment as a user of the hub."""
+
+    def run_as_user(*command: str, **changed: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, env=user[1] | changed, capture_output=True, text=True, check=False)
+
+    return run_as_user
+
+
+@pytest.fixture
+def load(loader, cache):
+    """Load models by name and revision, one after the other, in a process of their own."""
+
+    def load_in_process(*models: tuple[str, str | None], **changed: str) -> list[dict]:
+        loader.stdin.write(json.dumps([models, changed]) + "\n")
+        loader.stdin.flush()
+        return json.loads(loader.stdout.readline())
+
+    return load_in_process
+
+
+@pytest.fixture
+def load_anew(user):
+    """Load models in a new process, whose libraries are imported with another environment."""
+
+    def load_in_process(*models: tuple[str, str | None], **changed: str) -> list[dict]:
+        done = subprocess.run(
+            (sys.executable, "-c", LOAD),
+            env=user[1] | changed,
+            input=json.dumps([models, changed]),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    return load_in_process
+
+
+def written_with(text: str, *folders: Path) -> list[Path]:
+    """Return the files below some folders that have a text in them."""
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    return [file for file in files if text.encode() in file.read_bytes()]
+
+
+# Revisions
+
+
+def test_a_branch_a_tag_and_a_commit_are_loaded_and_the_commit_is_recorded(hub, load, models):
+    first = hub.commit("team/model", models["first"])
+    second = hub.commit("team/model", models["second"])
+    other = hub.commit("team/model", models["masked"], branch="masked")
+    hub.repositories["models", "team/model"].tags["v1"] = first
+    revisions = (None, "main", "v1", first, second, "masked")
+    found = load(*(("team/model", revision) for revision in revisions))
+    commits = (second, second, first, first, second, other)
+    assert [one["fingerprint"] for one in found] == [f"commit {commit}" for commit in commits]
+    scores = dict(zip(commits, (one["score"] for one in found), strict=True))
+    assert [one["score"] for one in found] == [scores[commit] for commit in commits]
+    assert len(set(scores.values())) == 3
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_branch_that_moves_while_a_model_is_loaded_does_not_mix_two_commits(hub, load, models, file):
+    first = hub.commit("team/model", models["first"])
+    second = hub.commit("team/model", models["second"])
+    repository = hub.repositories["models", "team/model"]
+    repository.branches["main"] = first
+    hub.moves[file] = (repository, "main", second)
+    moved, unmoved = load(("team/model", None), ("team/model", first))
+    assert repository.branches["main"] == second
+    assert moved == unmoved
+
+
+def test_a_wrong_name_or_revision_says_how_to_look(hub, load, models):
+    hub.commit("team/model", models["first"])
+    revision, name = load(("team/model", "v9"), ("team/modle", None))
+    assert "v9 is not a valid git identifier" in revision["refused"]
+    assert (
+        "`hf download team/model --revision v9` shows whether the name and your access are right"
+        in (revision["refused"])
+    )
+    assert "models.modle: 'team/modle' cannot be loaded: team/modle is not a local folder and is not" in name["refused"]
+
+
+# Private models
+
+
+def test_a_private_model_needs_a_token_which_is_sent_to_the_hub_alone_and_written_nowhere(
+    hub, load, python, models, cache, tmp_path
+):
+    commit = hub.commit("team/private", models["first"], token=TOKEN)
+    [without] = load(("team/private", None))
+    assert "a private or gated model needs a token in the environment variable HF_TOKEN" in without["refused"]
+    [wrong] = load(("team/private", None), HF_TOKEN="hf_ThisIsNotTheToken")
+    assert "Invalid credentials" in wrong["refused"]
+    assert "hf_ThisIsNotTheToken" not in wrong["refused"]
+    hub.asked.clear()
+    [found] = load(("team/private", None), HF_TOKEN=TOKEN)
+    assert found["fingerprint"] == f"commit {commit}"
+    assert {one.token for one in hub.asked if one.place == "storage"} == {""}
+    assert {one.token for one in hub.asked if "team/private" in one.path and one.place == "hub"} == {TOKEN}
+    (tmp_path / "sentences.txt").write_text(f"{TEXT}\n")
+    done = python("cxprobe", "score", "sentences.txt", "--model", "team/private", HF_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert TOKEN not in done.stdout + done.stderr
+    assert written_with(TOKEN, tmp_path, cache.parent) == []
+
+
+# Downloads that go wrong
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_was(hub, load, models, tmp_path):
+    save_lm(tmp_path / "large", "gpt2")
+    # A head that a language model leaves out; the client writes what it has got every 10 MB.
+    rewrite(tmp_path / "large", lambda weights: weights.update({"score.weight": torch.zeros(3_000_000)}))
+    commit = hub.commit("team/large", files_of(tmp_path / "large"))
+    hub.breaks["model.safetensors"] = [11_000_000]
+    [found] = load(("team/large", None))
+    assert found["fingerprint"] == f"commit {commit}"
+    assert [one.first for one in hub.sent("model.safetensors")] == [0, 10 << 20]
+    hub.commit("team/small", models["first"])
+    assert load(("team/small", None))[0]["score"] == found["score"]
+
+
+def test_a_download_that_never_ends_is_refused_and_the_next_run_is_complete(hub, load, models):
+    commit = hub.commit("team/model", models["first"])
+    hub.breaks["model.safetensors"] = [20_000] * 6
+    [refused] = load(("team/model", None))
+    assert "'team/model' cannot be loaded: " in refused["refused"]
+    assert "peer closed connection" in refused["refused"]
+    [found] = load(("team/model", None))
+    assert found["fingerprint"] == f"commit {commit}"
+
+
+@pytest.mark.parametrize(
+    ("file", "at"),
+    [("model.safetensors", -1000), ("config.json", rb'"n_layer": \d'), ("tokenizer.json", rb'"merges"')],
+    ids=["another number", "another layer", "no tokenizer"],
+)
+def test_a_file_of_the_right_size_with_another_hash_is_refused_until_it_is_downloaded_anew(
+    hub, load, python, models, file, at
+):
+    commit = hub.commit("team/model", models["first"])
+    content = models["first"][file]
+    at = at % len(content) if isinstance(at, int) else re.search(at, content).end() - 1
+    hub.damaged[file] = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    [found] = load(("team/model", None))
+    assert re.search(rf"models\.model: 'team/model': {file} of the hub has another hash than the hub", found["refused"])
+    hub.damaged.clear()
+    assert "another hash" in load(("team/model", commit))[0]["refused"]
+    command = re.search("run `(.*?)`", found["refused"])[1].split()
+    assert python(*command).returncode == 0
+    assert load(("team/model", None))[0]["fingerprint"] == f"commit {commit}"
+
+
+def test_a_file_of_another_size_is_refused(hub, load, models):
+    hub.commit("team/model", models["first"])
+    hub.damaged["model.safetensors"] = models["first"]["model.safetensors"][:-100]
+    [found] = load(("team/model", None))
+    assert "file should be of size 170408 but has size 170308" in found["refused"]
+
+
+# No network
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["HF_HUB_OFFLINE", "no hub"])
+def test_without_a_network_a_model_of_the_cache_is_loaded_and_any_other_refused_with_what_to_do(
+    hub, load, load_anew, models, said
+):
+    first = hub.commit("team/model", models["first"])
+    hub.repositories["models", "team/model"].tags["v1"] = first
+    online = load(("team/model", None), ("team/model", "v1"))
+    hub.asked.clear()
+    names = (("team/model", None), ("team/model", "v1"), ("team/model", first), ("team/other", None))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nobody listens
+        nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        changed = {"HF_HUB_OFFLINE": "1"} if said else {"HF_ENDPOINT": nowhere, "IMPATIENT": "yes"}
+        *cached, other = load_anew(*names, **changed)
+    assert cached == [*online, online[0]]
+    assert "'team/other' cannot be loaded: We couldn't connect to 'http://127.0.0.1:" in other["refused"]
+    assert (
+        "set models.other.name to its path; or copy the cache (HF_HOME) of a machine that has loaded it, and set "
+        in (other["refused"])
+    )
+    assert hub.asked == []
+
+
+def test_a_commit_of_the_cache_is_not_asked_for_again(hub, load, models):
+    commit = hub.commit("team/model", models["first"])
+    online = load(("team/model", None))
+    hub.asked.clear()
+    assert load(("team/model", commit)) == online
+    assert [one.path for one in hub.asked if one.path.endswith(("safetensors", "config.json"))] == []
+
+
+# What a repository holds
+
+
+def test_weights_in_pytorch_s_format_are_loaded_without_pickle_and_those_with_code_refused(hub, load, models, tmp_path):
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(models["first"].pop("model.safetensors"))
+    settings, stored = dict(models["first"]), weights.read_bytes()
+    models["first"]["model.safetensors"] = stored
+    torch.save(load_file(weights), tmp_path / "plain.bin")
+    torch.save({"weight": _Runs(tmp_path / "ran")}, tmp_path / "code.bin")
+    safe = hub.commit("team/safe", models["first"])
+    plain = hub.commit("team/plain", settings | {"pytorch_model.bin": (tmp_path / "plain.bin").read_bytes()})
+    hub.commit("team/code", settings | {"pytorch_model.bin": (tmp_path / "code.bin").read_bytes()})
+    found, same, code = load(("team/safe", None), ("team/plain", None), ("team/code", None))
+    assert (found["fingerprint"], same["fingerprint"]) == (f"commit {safe}", f"commit {plain}")
+    assert found["score"] == same["score"]
+    assert "models.code: 'team/code' cannot be loaded: " in code["refused"]
+    assert not (tmp_path / "ran").exists()
+    assert not [one for one in hub.asked if "discussions" in one.path or "commit" in one.path.split("/")[3:4]]
+
+
+class _Runs:
+    """An object that, when it is unpickled, makes a file."""
+
+    def __init__(self, made: Path) -> None:
+        self.made = made
+
+    def __reduce__(self):
+        return Path.touch, (self.made,)
+
+
+def test_code_of_a_repository_is_neither_run_nor_downloaded(hub, load, models, tmp_path):
+    (tmp_path / "config.json").write_bytes(models["first"]["config.json"])
+    change(tmp_path / "config.json", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"})
+    code = f"from pathlib import Path\nPath({str(tmp_path / 'ran')!r}).touch()\n".encode()
+    known = models["first"] | {"config.json": (tmp_path / "config.json").read_bytes(), "own.py": code}
+    change(tmp_path / "config.json", model_type="of-our-own")
+    unknown = known | {"config.json": (tmp_path / "config.json").read_bytes()}
+    commit = hub.commit("team/known", known)
+    hub.commit("team/unknown", unknown)
+    found, refused = load(("team/known", None), ("team/unknown", None))
+    assert found["fingerprint"] == f"commit {commit}"
+    assert "'team/unknown' cannot be loaded: " in refused["refused"]
+    assert hub.sent("own.py") == []
+    assert not (tmp_path / "ran").exists()
+
+
+# Corpora
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """The files of a corpus, in a folder where it can be mined."""
+    write_toy_construction(tmp_path / "constructions")
+    save_toy_tagger(tmp_path / "tagger")
+    write_toy_corpus(tmp_path / "corpus")
+    (tmp_path / "mine.py").write_text(MINE)
+    return {f"en/{name}": content for name, content in files_of(tmp_path / "corpus").items()}
+
+
+def test_a_data_set_of_the_hub_is_mined_like_a_folder(hub, python, corpus, tmp_path):
+    commit = hub.commit("team/corpus", corpus, kind="datasets")
+    hub.commit("team/corpus", {"en/0.jsonl": b"another"}, kind="datasets")
+    remote = python(sys.executable, "mine.py", f"hf://datasets/team/corpus@{commit}/en", "remote")
+    assert remote.returncode == 0, remote.stderr
+    listed = json.loads(remote.stdout.splitlines()[0])
+    assert [(one["name"], one["size"]) for one in listed] == [
+        (name.removeprefix("en/"), len(content)) for name, content in sorted(corpus.items())
+    ]
+    local = python(sys.executable, "mine.py", "corpus", "local")
+    assert local.returncode == 0, local.stderr
+    for name in ("sentences.csv", "rejects.parquet", "faults.parquet"):
+        assert (tmp_path / "remote" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+    assert len((tmp_path / "remote" / "sentences.csv").read_text().splitlines()) == 81
+
+
+def test_a_private_data_set_needs_a_token(hub, python, corpus, cache, tmp_path):
+    commit = hub.commit("team/corpus", corpus, kind="datasets", token=TOKEN)
+    place = f"hf://datasets/team/corpus@{commit}/en"
+    refused = python(sys.executable, "mine.py", place, "none")
+    assert refused.returncode == 1
+    assert f"corpora: {place} " in refused.stderr
+    done = python(sys.executable, "mine.py", place, "some", HF_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert TOKEN not in done.stdout + done.stderr
+    assert written_with(TOKEN, tmp_path, cache.parent) == []
+
+
+# The page
+
+
+def test_the_commands_of_the_page_run_one_after_the_other(hub, python, models, corpus, tmp_path):
+    page = (ROOT / "docs" / "howto" / "hub.md").read_text()
+    commands = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    first = hub.commit("team/model", models["first"])
+    hub.repositories["models", "team/model"].tags["v1"] = first
+    hub.commit("team/private", models["second"], token=TOKEN)
+    hub.commit("team/corpus", corpus, kind="datasets")
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "sentences.txt").write_text(f"{TEXT}\n")
+    assert len(commands) == 8
+    printed = []
+    for command in commands:
+        done = python("bash", "-e", "-c", command)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        printed.append(done.stdout)
+    assert f"snapshots/{first}" in printed[1]
+    assert printed[2] == f"commit {first}\n"
