@@ -327,7 +327,7 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
     address = unquote(runs_in_mlflow(finding(), ["pairs", "prompts"]))
-    assert 'experiments=["1", "2", "3"]' in address
+    assert 'experiments=["1", "2", "3", "4"]' in address
     parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
     assert {(one["type"], one["key"], one["value"]) for one in parsed} == {
         ("parameter", "model", "mlm"),
