@@ -25,22 +25,22 @@ repro: $(VENV)/installed
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
-test: $(VENV)/installed-test
+test: $(VENV)/installed-develop
 	ruff format --check
 	ruff check
 	mypy
 	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
 
 # Without those that run the pipeline, stage by stage.
-test-fast: $(VENV)/installed-test
+test-fast: $(VENV)/installed-develop
 	ruff check
 	pytest --numprocesses auto --dist loadfile -m 'not slow and not pipeline'
 
 # The slow ones too, such as those that start a server.
-test-all: $(VENV)/installed-test
+test-all: $(VENV)/installed-develop
 	pytest -m 'slow or not slow'
 
-benchmark: $(VENV)/installed-benchmark
+benchmark: $(VENV)/installed
 	pytest benchmarks --quiet
 
 docs: $(VENV)/installed-docs
@@ -60,7 +60,7 @@ clean:
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(call install,minilm$(comma)prompting)
+	$(call install,minilm$(comma)prompting$(comma)test)
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
