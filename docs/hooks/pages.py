@@ -78,7 +78,7 @@ def describe_verdicts() -> str:
 
 
 def _taken(root: Path, place: str, source: str) -> str:
-    """Return a file of the project as a page of the site: its links lead to pages, or are no links if there is none."""
+    """Return a file of the project as a page of the site: a link without a page becomes plain text."""
     pages = {shown: page for page, shown in TAKEN.items()}
     pages |= {f"notebooks/{name}": page for name, page in NOTEBOOK_PAGES.items()}
     here = Path(source).parent

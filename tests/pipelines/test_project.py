@@ -332,7 +332,6 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
         "build_benchmarks@toy-blimp",
         *[f"{verb}_benchmarks@{model}-toy-blimp" for verb in ("score", "judge") for model in ("mlm", "clm")],
         "report_benchmarks@toy-blimp",
-        "report",
     ]
     together = project / "results/report_benchmarks/toy-blimp"
     table = read_table(together / "accuracy.csv")

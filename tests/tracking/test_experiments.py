@@ -5,9 +5,9 @@ from cxprobe.tracking.experiments import DESCRIPTIONS
 
 
 def test_there_is_one_experiment_a_line_of_work_and_one_for_the_other_stages():
-    assert list(DESCRIPTIONS) == ["recognition", "scenarios", "pairs", "prompts", "benchmarks", "stages"]
-    judges = ("judge_probes", "judge_scenarios", "judge_pairs", "judge_replies", "judge_answers", "judge_benchmarks")
-    assert {line_of_work(stage) for stage in judges} | {STAGES} == set(DESCRIPTIONS)
+    assert list(DESCRIPTIONS) == ["recognition", "scenarios", "ways", "pairs", "prompts", "benchmarks", "stages"]
+    lines = ("probes", "scenarios", "ways", "pairs", "replies", "answers", "benchmarks")
+    assert {line_of_work(f"judge_{line}") for line in lines} | {STAGES} == set(DESCRIPTIONS)
 
 
 @pytest.mark.parametrize("name", ["recognition", "scenarios", "pairs", "prompts", "benchmarks"])

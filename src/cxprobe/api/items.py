@@ -12,6 +12,7 @@ from cxprobe.make.pairs import read_pairs as read_records
 from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_table
 from cxprobe.params import CONSTRUCTIONS_FOLDER, BuildPairs, PerCell
 from cxprobe.projects import carried_files
+from cxprobe.schema import suggest
 
 
 def list_constructions(folder: str | Path | None = None) -> list[str]:
@@ -151,7 +152,5 @@ def _lexicon(folder: str | Path | None) -> Path:
 
 def _require(construction: str, folder: Path, file: str) -> None:
     if not (folder / construction / file).is_file():
-        known = sorted(path.parent.name for path in folder.glob(f"*/{file}"))
-        raise ConstructionError(
-            f"'{construction}' has no {file} in {folder}; the constructions that have one are {', '.join(known)}"
-        )
+        known = [path.parent.name for path in folder.glob(f"*/{file}")]
+        raise ConstructionError(f"'{construction}' has no {file} in {folder}{suggest(construction, known)}")

@@ -148,6 +148,7 @@ def features(
     import numpy as np
 
     from cxprobe import load_encoder
+    from cxprobe.storage import replacing
     from cxprobe.texts import read_sentences
 
     if output.suffix != ".npy" or not output.absolute().parent.is_dir():
@@ -155,10 +156,8 @@ def features(
     texts = read_sentences(file, format, column)["text"].tolist()
     encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
     vectors = encoder.features(texts, pooling=pooling)
-    part = output.with_name(f"{output.name}.part")
-    with part.open("wb") as stream:
+    with replacing(output) as partial, partial.open("wb") as stream:
         np.save(stream, vectors, allow_pickle=False)
-    part.replace(output)
     print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")
 
 

@@ -1,12 +1,12 @@
 """Writing tables of results to .tsv, .csv, .jsonl and .parquet, or to standard output."""
 
-import os
 import sys
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.storage import replacing
 from cxprobe.texts.reading import STANDARD, format_of
 
 
@@ -20,20 +20,19 @@ def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> N
 
     Raises:
         DataError: The format is none of these, or the file cannot be written.
+        DiskFullError: The disk is full.
     """
     kind = refuse_unwritable(path, given)
     if path == STANDARD:
         sys.stdout.write(_text(table, kind))
         return
-    part = Path(f"{path}.{os.getpid()}.part")
     try:
-        if kind == "parquet":
-            table.to_parquet(part, index=False)
-        else:
-            part.write_text(_text(table, kind), encoding="utf-8")
-        part.replace(path)
+        with replacing(Path(path)) as partial:
+            if kind == "parquet":
+                table.to_parquet(partial, index=False)
+            else:
+                partial.write_text(_text(table, kind), encoding="utf-8")
     except OSError as fault:
-        part.unlink(missing_ok=True)
         raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
 
 
