@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -158,6 +159,42 @@ def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_t
     assert run < 5
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
     assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("ended", ["worker", "stage"])
+def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tagger, tmp_path, ended):
+    """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import signal, sys, time\n"
+        f"sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/make/mining')]!r}\n"
+        "from pathlib import Path\n"
+        "from test_engine import corpus_of, job_of, run_shards, settings_of\n"
+        f"settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
+        "if __name__ == '__main__':\n"
+        f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
+        "    run_shards(job, settings.engine)\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    workers = workers_of(process)
+    (workers[0] if ended == "worker" else process).kill()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode
+    assert ("fewer engine.workers than 2" in said) == (ended == "worker")
+    assert not psutil.wait_procs(workers, timeout=20)[1]
+    _, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+
+
+def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
+    """Wait until a stage has two workers, which its fork server has started, and return them."""
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
+        if len(workers) == 2:
+            return workers
+        time.sleep(0.01)
+    raise AssertionError("the workers did not start")
 
 
 def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):

@@ -1,11 +1,17 @@
 """A corpus shard by shard, on this machine, on Slurm or on Ray: datatrove runs them, and runs none twice."""
 
+import os
 import shutil
+import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -25,14 +31,51 @@ _LOOK = 2.0  # seconds between two counts of finished shards
 
 
 class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
-    """Runs shards on this machine without datatrove's log, whose tracebacks would hide what the stage says of a fault.
+    """Mines shards in processes of this machine.
 
-    On a full disk the log itself could not be written, with a traceback for each of its lines.
+    datatrove's own pool waits for ever if the system ends one of its processes, as it does where memory is short.
     """
 
+    def run(self) -> None:
+        """Mine the shards that are left.
+
+        Raises:
+            DataError: A process was ended from outside.
+        """
+        left = self.get_incomplete_ranks()
+        if self.workers == 1:
+            for rank in left:
+                self._run_for_rank(rank)
+            return
+        pool = ProcessPoolExecutor(self.workers, get_context("forkserver"), _start_process)
+        try:
+            deque(pool.map(self._run_for_rank, left), maxlen=0)
+        except BrokenProcessPool as fault:
+            raise DataError(
+                f"the system ended a process that mined, most often because memory is short. Run the stage again with "
+                f"fewer engine.workers than {self.workers}: it goes on with the shards that are left"
+            ) from fault
+        finally:
+            for process in active_children():
+                process.terminate()
+            pool.shutdown(cancel_futures=True)
+
     def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
+        """Mine a shard without datatrove's log, whose tracebacks would hide what the stage says of a fault."""
         logger.disable("datatrove")  # in the process that mines the shard
         return super()._run_for_rank(rank, local_rank, node_rank)
+
+
+def _start_process() -> None:
+    """Let this process of a pool end with the one that started it, even by SIGKILL, and leave Ctrl-C to that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def count_finished(job: Job, engine: Engine) -> int:
