@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
-from paired import show, take_turns
+from paired import take_turns
 from test_likelihood import sentences, with_batch_encode_plus
 
 import cxprobe
 
-ROUNDS = 3
+ROUNDS = 5
 BATCH = 16
+MINICONS = f"minicons 0.3.39, batches of {BATCH}"
 
 
 @pytest.mark.parametrize("name", ["mini-clm", "mini-mlm"])
-def test_scores_against_minicons(name, capsys):
+def test_scores_against_minicons(name, show):
     lm, texts = cxprobe.load(name, device="cpu"), sentences()
     tokenizer = with_batch_encode_plus(lm.tokenizer)
     masked = lm.kind == "masked"
@@ -35,8 +36,7 @@ def test_scores_against_minicons(name, capsys):
                 found += [sum(score for token, score in row if token not in special) for row in rows]
         return found
 
-    seconds = take_turns({"cxprobe": ours, f"minicons 0.3.39, batches of {BATCH}": theirs}, ROUNDS)
-    with capsys.disabled():
-        show(f"score(), {name}, {len(texts)} sentences", seconds, "sentences/s", len(texts))
+    seconds = take_turns({"cxprobe": ours, MINICONS: theirs}, ROUNDS)
+    show(f"score(), {name}, {len(texts)} sentences", seconds, "sentences/s", len(texts), {MINICONS: 1})
     if not masked:  # minicons takes "cat." for one word, where a tokenizer does
         np.testing.assert_allclose(ours(), theirs(), atol=1e-4)

