@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import spacy
 import torch
+from filelock import FileLock
 from hypothesis import settings
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
@@ -207,11 +208,17 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in which `dvc repro` has run once. Never change it: take `project`, a copy."""
-    folder = tmp_path_factory.mktemp("finished") / "project"
-    make_project(folder)
-    run(folder, "dvc", "repro")
+def finished_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A project in which `dvc repro` has run once, for every worker. Never change it: take `project`, a copy."""
+    shared = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    folder, finished = shared / "finished" / "project", shared / "finished" / "whole"
+    folder.parent.mkdir(exist_ok=True)
+    with FileLock(folder.parent / "lock"):
+        if not finished.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # what another process has failed to make
+            make_project(folder)
+            run(folder, "dvc", "repro")
+            finished.touch()
     return folder
 
 

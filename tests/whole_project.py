@@ -1,0 +1,28 @@
+"""What tests of whole projects ask: which stages ran, which runs MLflow has, and what DVC has locked."""
+
+from pathlib import Path
+
+from mlflow import MlflowClient
+from ruamel.yaml import YAML
+
+from conftest import change_params
+
+LISTED = "list_corpus@toy"  # looks at the corpus's files whenever DVC runs
+
+
+def change(folder: Path, edit) -> None:
+    change_params(folder, folder / "params.yaml", edit)
+
+
+def stages_that_ran(output: str) -> list[str]:
+    ran = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
+    return [stage for stage in ran if stage != LISTED]
+
+
+def runs(folder: Path, experiment: str, query: str = ""):
+    client = MlflowClient(f"sqlite:///{folder.resolve() / 'mlruns' / 'mlflow.db'}")
+    return client.search_runs([client.get_experiment_by_name(experiment).experiment_id], query)
+
+
+def locked(folder: Path) -> dict:
+    return YAML(typ="safe").load(folder / "dvc.lock")["stages"]
