@@ -13,6 +13,7 @@ from conftest import run
 from cxprobe.records import Circumstances, Dataset, RunRecord, Trial
 from cxprobe.storage import read_json, this_machine
 from cxprobe.tracking import OpenRun, TrackingError, add_runs, finish, keep_circumstances, running, sync, tracking_uri
+from cxprobe.tracking import runs as tracked_runs
 from cxprobe.tracking.circumstances import record_digest
 from cxprobe.tracking.runs import PROCESS_TAG, RECORD_TAG
 
@@ -246,6 +247,25 @@ def test_syncing_writes_what_the_store_lacks_and_nothing_twice(project_folder):
     assert sync([JUDGED, MEASURED]) == 0
     assert len(runs("pairs")) == 1
     assert len(runs("stages")) == 3  # with the two trials
+
+
+def test_syncing_asks_for_the_runs_of_an_experiment_at_once_and_not_one_by_one(project_folder, monkeypatch):
+    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
+    sync(records)
+    asked, ask = [], MlflowClient.search_runs
+    monkeypatch.setattr(MlflowClient, "search_runs", lambda *told, **more: asked.append(told) or ask(*told, **more))
+    assert sync(records) == 0
+    assert [query for *_, query in asked].count("attributes.status = 'FINISHED'") == 1
+    assert not [query for *_, query in asked if RECORD_TAG in query]
+
+
+def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
+    monkeypatch.setattr(tracked_runs, "_PAGE", 2)
+    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
+    assert sync(records[:4]) == 4
+    assert sync(records) == 1
+    assert sync(records) == 0
+    assert len(runs("pairs")) == 5
 
 
 def test_a_deleted_store_is_written_again_as_it_was(project_folder):

@@ -78,9 +78,9 @@ def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]
     answered = items[items["accuracy"].notna()].reset_index(drop=True)
     groups = answered.groupby(by, sort=False) if by else [((), answered)]
     rows = [
-        (*key, *pair, *_difference(group, pair))
+        (*key, *pair, *difference)
         for key, group in groups
-        for pair in _pairs(_require_once(group, key), members)
+        for pair, difference in _differences(_require_once(group, key), members)
     ]
     table = pd.DataFrame(rows, columns=[*by, *(name for name in COMPARISON if name != "p_holm")])
     return table.assign(p_holm=holm(table["p"].to_numpy(np.float64)))[[*by, *COMPARISON]]
@@ -114,9 +114,16 @@ def _is_twin(twin: Member, member: Member) -> bool:
     return twin.state != "trained" and (one.name, one.revision) == (other.name, other.revision)
 
 
-def _difference(group: pd.DataFrame, pair: _Pair) -> tuple[float, ...]:
+def _differences(group: pd.DataFrame, members: Sequence[Member]) -> Iterator[tuple[_Pair, tuple[float, ...]]]:
+    """Give the comparisons of the models of a group, each with what `_difference` returns."""
+    # Once for each model, since there are as many pairs as the square of the models.
+    own = {slug: rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
+    for pair in _pairs(group, members):
+        yield pair, _difference(own[pair.first], own[pair.second])
+
+
+def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, ...]:
     """Return difference, low, high, n, p and detectable of two models on the items that both have."""
-    first, second = (group[group["model"] == slug].set_index("id") for slug in (pair.first, pair.second))
     both = first.index[first.index.isin(second.index)]
     if both.empty:
         return (np.nan, np.nan, np.nan, 0, np.nan, np.nan)

@@ -29,6 +29,7 @@ PROCESS_TAG = "cxprobe.process"  # machine:process:its beginning, by which the r
 STAGE_TAG = "cxprobe.stage"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs, the versions of packages, and the devices
 _CLOCK = 10.0  # seconds by which two readings of the time at which a process began may differ
+_PAGE = 1000  # runs in an answer of the store
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -104,7 +105,7 @@ def sync(records: Sequence[RunRecord]) -> int:
     try:
         client = open_store()
         ended = sum(_end_left_open(client, experiment) for experiment in _known_experiments(client))
-        added = _add_missing(client, known)
+        added = _add_missing(client, _left_of(client, known))
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
             blot(
@@ -139,6 +140,26 @@ def _failing(run: OpenRun) -> Iterator[None]:
         with without_retries():
             _end(run, "FAILED")
         raise
+
+
+def _left_of(
+    client: MlflowClient, records: Sequence[tuple[RunRecord, Circumstances | None]]
+) -> list[tuple[RunRecord, Circumstances | None]]:
+    """Return the records whose runs the store does not list; it is asked for all runs at once, not for one by one."""
+    experiments = {name: experiment_id(client, name) for name in dict.fromkeys(one.experiment for one, _ in records)}
+    found, query = dict[str, set[str]](), "attributes.status = 'FINISHED'"
+    for name, experiment in experiments.items():
+        found[name] = {run.data.tags.get(RECORD_TAG, "") for run in _every_run(client, experiment, query)}
+    return [(record, known) for record, known in records if record_digest(record) not in found[record.experiment]]
+
+
+def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[entities.Run]:
+    """Yield the runs of an experiment that a query finds; in pages, since thousands of runs are much to answer."""
+    token = None
+    while token != "":
+        page = client.search_runs([experiment], query, max_results=_PAGE, page_token=token)
+        yield from page
+        token = page.token or ""
 
 
 def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, Circumstances | None]]) -> int:
@@ -188,11 +209,8 @@ def _known_experiments(client: MlflowClient) -> list[str]:
 def _end_left_open(client: MlflowClient, experiment: str, tags: Mapping[str, str] = MappingProxyType({})) -> int:
     """End the runs, with these tags, that processes of this machine have left open, and return their number."""
     same = "".join(f" and tags.`{name}` = '{value}'" for name, value in tags.items())
-    left, token = [], None
-    while token != "":
-        page = client.search_runs([experiment], f"attributes.status = 'RUNNING'{same}", page_token=token)
-        left += [run for run in page if _has_died(run.data.tags.get(PROCESS_TAG, ""))]
-        token = page.token or ""
+    begun = _every_run(client, experiment, f"attributes.status = 'RUNNING'{same}")
+    left = [run for run in begun if _has_died(run.data.tags.get(PROCESS_TAG, ""))]
     for run in left:
         client.set_terminated(run.info.run_id, status="FAILED" if RECORD_TAG in run.data.tags else "KILLED")
     return len(left)
