@@ -236,6 +236,26 @@ def test_judged_runs_are_written_once(project_folder):
     assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
 
 
+@pytest.mark.parametrize("record", [JUDGED, MEASURED], ids=["judged", "with trials"])
+def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
+    class Early(MlflowClient):
+        """A client that looked for the run before the other one had finished it."""
+
+        looked = False
+
+        def search_runs(self, *arguments, **more):
+            found = super().search_runs(*arguments, **more) if self.looked else []
+            self.looked = True
+            return found
+
+    add_runs([record], CIRCUMSTANCES)
+    with monkeypatch.context() as early:
+        early.setattr("cxprobe.tracking.runs.open_store", lambda: Early(tracking_uri()))
+        add_runs([record], CIRCUMSTANCES)
+    assert len(runs(record.experiment)) == 1 + len(record.trials)
+    assert sync([record]) == 0
+
+
 def test_another_setting_is_another_run(project_folder):
     add_runs([JUDGED, replace(JUDGED, params={**JUDGED.params, "seed": "2"})], CIRCUMSTANCES)
     assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "2"]

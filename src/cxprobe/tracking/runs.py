@@ -27,6 +27,7 @@ from cxprobe.tracking.store import TrackingError, experiment_id, open_store, tra
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
 PROCESS_TAG = "cxprobe.process"  # machine:process:its beginning, by which the run of a process that died is known
 STAGE_TAG = "cxprobe.stage"
+PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs, the versions of packages, and the devices
 _CLOCK = 10.0  # seconds by which two readings of the time at which a process began may differ
 _PAGE = 1000  # runs in an answer of the store
@@ -81,6 +82,7 @@ def finish(run: OpenRun, record: RunRecord, circumstances: Circumstances, judged
             tags = {"mlflow.runName": _name(record, circumstances), **_tags(record, circumstances)}
             _log(run, tags=[entities.RunTag(name, value) for name, value in tags.items()])
             _write(run, record, circumstances)
+        _remove_copies(run.client, run.client.get_run(run.id).info.experiment_id, record)
         _add_missing(run.client, [(one, circumstances) for one in judged])
 
 
@@ -167,16 +169,32 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, Circum
     added = 0
     for record, circumstances in records:
         experiment = experiments[record.experiment]
-        query = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record_digest(record)}'"
-        if client.search_runs([experiment], query, max_results=1):
+        if client.search_runs([experiment], _finished(record), max_results=1):
             continue
         # Tags that a run has from the beginning cost no transaction of their own.
         tags = {**_item_tags(record.stage, record.item), **_tags(record, circumstances)}
         run = OpenRun(client, _create(client, experiment, _name(record, circumstances), tags, circumstances))
         with _failing(run):
             _write(run, record, circumstances)
+        _remove_copies(client, experiment, record)
         added += 1
     return added
+
+
+def _finished(record: RunRecord) -> str:
+    """Return the search for the runs of a record that are complete."""
+    return f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record_digest(record)}'"
+
+
+def _remove_copies(client: MlflowClient, experiment: str, record: RunRecord) -> None:
+    """Delete all complete runs of a record but one: people who sync at the same moment write it twice.
+
+    Each looks after its own run is complete, so the last one sees them all, and all keep the same one.
+    """
+    for copy in sorted(run.info.run_id for run in client.search_runs([experiment], _finished(record)))[1:]:
+        for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'") if record.trials else ():
+            client.delete_run(trial.info.run_id)
+        client.delete_run(copy)
 
 
 def _create(
@@ -302,7 +320,7 @@ def _dataset_input(data: Dataset) -> entities.DatasetInput:
 
 
 def _write_trial(parent: OpenRun, experiment: str, trial: Trial, circumstances: Circumstances | None) -> None:
-    tags = {"mlflow.parentRunId": parent.id}
+    tags = {PARENT_TAG: parent.id}
     run = OpenRun(parent.client, _create(parent.client, experiment, trial.name, tags, circumstances))
     finished = circumstances.finished if circumstances else 0
     _log(
