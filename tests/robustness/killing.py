@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlflow import MlflowClient
-from stage_server import Ended, Kill, StageServer, moments
 
 from cxprobe.storage import SCRATCH
+from stage_server import Ended, Kill, StageServer, moments
 
 SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]

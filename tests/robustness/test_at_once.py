@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from stage_server import Ended, StageServer
 
 from conftest import project_environment
+from stage_server import Ended, StageServer
 
 HERE = Path(__file__).parent
 TOY = HERE / "toy_stage.py"

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import pytest
 from killing import SEED, SYNC
 from mlflow import MlflowClient
-from stage_server import StageServer
 
 from conftest import ROOT, project_environment
+from stage_server import StageServer
 
 pytestmark = pytest.mark.slow
 

@@ -9,15 +9,15 @@ import random
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
-import networkx
 import pytest
-from dvc.repo import Repo
 from killing import SEED, SIGNALS, Attacked, attack_again_and_again, faults_after_sync
-from stage_server import StageServer
 
 from conftest import ROOT, change_params, make_project, project_environment
+from dvc_stages import generations_of
+from stage_server import StageServer
 
 pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def stages(tmp_path_factory) -> Iterator[dict[str, Attacked]]:
     change_params(folder, folder / "params.yaml", ask_for_everything)
     with StageServer(SCRIPTS, project_environment(folder)) as server:
         ready: dict[str, Attacked] = {}
-        for stage in in_order(folder):
+        for stage in chain.from_iterable(generations_of(folder)):
             _, script, *arguments = shlex.split(stage.cmd)
             outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
             one = Attacked(server, folder, folder / script, arguments, outputs, {})
@@ -45,18 +45,6 @@ def stages(tmp_path_factory) -> Iterator[dict[str, Attacked]]:
             assert ended.code == 0, f"{stage.cmd}: {ended.said}"
             ready.setdefault(one.script.stem, one)
         yield ready
-
-
-def in_order(folder: Path) -> list:
-    """Return all stages of a project as DVC finds them, each after those that it depends on."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        with Repo() as repo:
-            stages = networkx.topological_sort(repo.index.graph.reverse())
-            return [stage for stage in stages if stage.cmd and stage.path_in_repo == "dvc.yaml"]
-    finally:
-        os.chdir(before)
 
 
 def write_benchmark(folder: Path) -> None:

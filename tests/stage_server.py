@@ -59,7 +59,7 @@ class StageServer:
 
     def __init__(self, preload: Sequence[Path], environment: dict[str, str]) -> None:
         command = [sys.executable, __file__, *map(str, preload)]
-        paths = [environment["PYTHONPATH"], str(Path(__file__).parents[1])]
+        paths = [environment["PYTHONPATH"], str(Path(__file__).parent)]
         own = environment | {"PYTHONPATH": os.pathsep.join(paths)}
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own)
 
