@@ -1,0 +1,279 @@
+"""What a team shares, on this machine: PostgreSQL, an S3 store and an SSH server, each at a free port of 127.0.0.1.
+
+Each can be killed and started again with what it had stored. A program that is not installed skips the test.
+"""
+
+import getpass
+import http.client
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+BUCKET = "bucket"  # as in the documentation
+
+
+def free_port() -> int:
+    """Return a port of this machine at which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
+    """Wait until something holds, and fail after some seconds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "a server did not start"
+        time.sleep(0.1)
+
+
+def listens(port: int) -> bool:
+    """Return whether anybody listens at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Program:
+    """A program that serves at a port.
+
+    Args:
+        command: What starts it.
+        port: Where it listens.
+        log: What it prints is added to this file.
+        ready: Whether it answers.
+        dies_by: The signal of `kill`, which all its processes get.
+        more: For `subprocess.Popen`.
+    """
+
+    def __init__(
+        self,
+        command: list[str],
+        port: int,
+        log: Path,
+        ready: Callable[[], bool],
+        dies_by: signal.Signals = signal.SIGKILL,
+        **more,
+    ) -> None:
+        self.command, self.port, self.log, self.ready, self.dies_by, self.more = (
+            command,
+            port,
+            log,
+            ready,
+            dies_by,
+            more,
+        )
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start the program, and wait until it answers."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True, **self.more)
+        wait_until(self._answers)
+
+    def kill(self) -> None:
+        """Kill all processes of the program, and wait until nobody listens at its port."""
+        os.killpg(self.process.pid, self.dies_by)
+        self.process.wait(timeout=60)
+        wait_until(lambda: not listens(self.port))
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        return self.ready()
+
+
+@contextmanager
+def running(program: Program) -> Iterator[Program]:
+    """Run a program while the block runs."""
+    try:
+        program.start()
+        yield program
+    finally:
+        if program.process is not None and program.process.poll() is None:
+            program.kill()
+
+
+def installed(name: str, *folders: Path) -> str:
+    """Return the path of a program, or skip the test."""
+    places = [*map(str, folders), os.environ["PATH"], "/usr/sbin"]
+    found = shutil.which(name, path=os.pathsep.join(places))
+    return found or pytest.skip(f"needs the program {name}")
+
+
+# PostgreSQL
+
+
+class Postgres(Program):
+    """A server of PostgreSQL, and the environment in which its own commands reach it as its administrator."""
+
+    administrator: dict[str, str]
+
+
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """Run PostgreSQL; `kill` ends it at once, as a crash does.
+
+    It refuses to run as root, so its folder is that of another user then.
+    """
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    initdb, server, ready = (installed(name, *versions[-1:]) for name in ("initdb", "postgres", "pg_isready"))
+    folder, port = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_port()
+    (folder / "password").write_text("of the administrator")
+    user = {}
+    if os.geteuid() == 0:
+        names = {entry.pw_name for entry in pwd.getpwall()}
+        user = {"user": "postgres" if "postgres" in names else "nobody", "extra_groups": []}
+        user["group"] = pwd.getpwnam(user["user"]).pw_gid
+        for path in (folder, folder / "password"):
+            os.chown(path, pwd.getpwnam(user["user"]).pw_uid, user["group"])
+    data, own = str(folder / "data"), {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    create = [initdb, "--pgdata", data, "--username=postgres", "--auth=scram-sha-256", "--pwfile=password", "--no-sync"]
+    subprocess.run(create, cwd=folder, env=own, check=True, capture_output=True, **user)
+    command = [server, "-D", data, "-h", "127.0.0.1", "-p", str(port), "-k", ""]
+    check = [ready, "--host=127.0.0.1", f"--port={port}", "--quiet"]
+    postgres = Postgres(
+        command,
+        port,
+        folder / "log",
+        lambda: subprocess.run(check, check=False).returncode == 0,
+        signal.SIGQUIT,
+        cwd=folder,
+        env=own,
+        **user,
+    )
+    postgres.administrator = {
+        "PATH": f"{Path(ready).parent}{os.pathsep}{os.environ['PATH']}",
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(port),
+        "PGUSER": "postgres",
+        "PGPASSWORD": "of the administrator",
+    }
+    try:
+        with running(postgres):
+            yield postgres
+    finally:
+        shutil.rmtree(folder)
+
+
+# S3
+
+
+class Store:
+    """A store that speaks S3, in threads of this process, so that it keeps its objects when it is stopped."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.start()
+        self.client.create_bucket(Bucket=BUCKET)
+
+    @property
+    def client(self):
+        """A client with the rights of the store's owner."""
+        import boto3
+
+        return boto3.client("s3", endpoint_url=self.address, region_name="us-east-1", **OWNER)
+
+    def start(self) -> None:
+        """Start to answer."""
+        from moto.server import ThreadedMotoServer
+
+        self._running = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
+        self._running.start()
+
+    def kill(self) -> None:
+        """Answer no more."""
+        self._running.stop()
+
+    def contents(self) -> dict[str, bytes]:
+        """Return key -> content of all objects."""
+        found = self.client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
+        keys = [one["Key"] for page in found for one in page.get("Contents", [])]
+        return {key: self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in keys}
+
+
+OWNER = {"aws_access_key_id": "TheKeyOfTheStore", "aws_secret_access_key": "TheSecretOfTheStore"}
+CREDENTIALS = "[default]\n" + "".join(f"{name} = {value}\n" for name, value in OWNER.items()) + "region = us-east-1\n"
+
+
+@contextmanager
+def running_store() -> Iterator[Store]:
+    """Run a store with the documentation's bucket."""
+    for package in ("moto", "boto3", "flask_cors"):
+        pytest.importorskip(package, reason="needs cxprobe's extras team and develop, for a local S3 server")
+    store = Store()
+    try:
+        yield store
+    finally:
+        from moto.core.models import DEFAULT_ACCOUNT_ID
+        from moto.s3.models import s3_backends
+
+        store.kill()
+        for backend in s3_backends[DEFAULT_ACCOUNT_ID].values():
+            backend.reset()
+
+
+# SSH
+
+
+class SshServer(Program):
+    """A server of OpenSSH, and the host key by which clients know it."""
+
+    host_key: str
+
+
+@contextmanager
+def running_ssh(folder: Path, home: Path, host: str) -> Iterator[SshServer]:
+    """Run an SSH server for this user, and write the key and the settings of a client.
+
+    Args:
+        folder: For the server's files.
+        home: The client's home; its `.ssh` is made.
+        host: The name by which the client reaches the server.
+    """
+    server, keygen = installed("sshd"), installed("ssh-keygen")
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where it goes before anybody has logged in
+    port, own = free_port(), home / ".ssh"
+    for place in (folder, own):
+        place.mkdir(parents=True)
+    for key in (folder / "host_key", own / "id_ed25519"):
+        subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    shutil.copy(own / "id_ed25519.pub", folder / "authorized_keys")
+    (folder / "config").write_text(
+        f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/host_key\nPidFile none\n"
+        f"AuthorizedKeysFile {folder}/authorized_keys\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+        "StrictModes no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n"
+    )
+    (own / "config").write_text(
+        f"Host {host}\n  HostName 127.0.0.1\n  Port {port}\n  User {getpass.getuser()}\n"
+        f"  IdentityFile {own}/id_ed25519\n  UserKnownHostsFile {own}/known_hosts\n"
+    )
+    (own / "known_hosts").touch()
+    command = [server, "-D", "-e", "-f", str(folder / "config")]
+    ssh = SshServer(command, port, folder / "log", lambda: listens(port), signal.SIGTERM)
+    ssh.host_key = f"[127.0.0.1]:{port} {(folder / 'host_key.pub').read_text()}"
+    with running(ssh):
+        yield ssh
+
+
+# MLflow
+
+
+def answers(port: int) -> bool:
+    """Return whether an MLflow server works at a port."""
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False

@@ -1,0 +1,307 @@
+"""A team's MLflow server on PostgreSQL and S3, started as the documentation says, which dies while stages write."""
+
+import os
+import random
+import re
+import shlex
+import shutil
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from subprocess import run as run_program
+from typing import NamedTuple
+
+import optuna
+import pytest
+from mlflow import MlflowClient
+from mlflow.entities import Run
+from team_servers import (
+    CREDENTIALS,
+    OWNER,
+    Postgres,
+    Program,
+    Store,
+    answers,
+    free_port,
+    installed,
+    running,
+    running_postgres,
+    running_store,
+)
+
+from conftest import ROOT, change_params, make_project, project_environment, run
+from cxprobe.measure.probing.probes import Regularisation
+from cxprobe.measure.probing.searches import Search, write_study
+from cxprobe.measure.probing.tuning import Tuned
+from cxprobe.records import RunRecord
+from cxprobe.stages import read_records
+from cxprobe.tracking.circumstances import record_digest
+from dvc_stages import generations_of
+from stage_server import Ended, StageServer
+from written_pages import fences
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
+
+PAGE = ROOT / "docs" / "howto" / "mlflow.md"
+AT_ONCE = 8
+SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
+
+
+class Team(NamedTuple):
+    """The parts of a team's server.
+
+    Attributes:
+        mlflow: The server that clients know.
+        postgres: Has the runs.
+        store: Has the artifacts.
+        client: What a client sets.
+        folder: Where the server was started; its password is there.
+    """
+
+    mlflow: Program
+    postgres: Postgres
+    store: Store
+    client: dict[str, str]
+    folder: Path
+
+    def named(self, text: str) -> str:
+        """Return a command of the page, with the addresses of this team's servers in it."""
+        return named(text, self.postgres, self.store, self.mlflow.port)
+
+
+def named(text: str, postgres: Postgres, store: Store, port: int) -> str:
+    addresses = {
+        "db.example.org:5432": f"127.0.0.1:{postgres.port}",
+        "https://s3.example.org": store.address,
+        "mlflow.example.org:5000": f"127.0.0.1:{port}",
+        "--host 0.0.0.0 --port 5000": f"--host 127.0.0.1 --port {port}",
+    }
+    for name, address in addresses.items():
+        text = text.replace(name, address)
+    assert "example.org" not in text
+    return text
+
+
+@pytest.fixture
+def team(tmp_path) -> Iterator[Team]:
+    """A server that the page's commands have started, on an empty database and an empty bucket."""
+    pytest.importorskip("psycopg", reason="needs cxprobe's extra team")
+    database, server, client = fences(PAGE, "bash")
+    folder, port = tmp_path / "server", free_port()
+    (folder / ".aws").mkdir(parents=True)
+    (folder / ".aws" / "credentials").write_text(CREDENTIALS)
+    with running_postgres() as postgres, running_store() as store:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        as_administrator(database, postgres, folder)
+        mlflow = Program(
+            ["bash", "-e", "-c", named(server, postgres, store, port)],
+            port,
+            tmp_path / "mlflow.log",
+            lambda: answers(port),
+            cwd=folder,
+            env={
+                "PATH": path,
+                "HOME": str(folder),
+                "MLFLOW_WORKERS": "2",
+            },  # four, by default, start slowly on two cores
+        )
+        with running(mlflow):
+            assert client.startswith("export ")
+            uri = shlex.split(named(client, postgres, store, port))[1]
+            yield Team(mlflow, postgres, store, dict([uri.split("=", 1)]), folder)
+
+
+def as_administrator(commands: str, postgres: Postgres, folder: Path) -> None:
+    installed("openssl")
+    done = run_program(
+        ["bash", "-e", "-c", commands],
+        cwd=folder,
+        env=postgres.administrator,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Iterator[tuple[Path, StageServer]]:
+    """A project in which no stage has run yet, and what runs its stages."""
+    folder = tmp_path_factory.mktemp("team") / "project"
+    make_project(folder)
+    change_params(folder, folder / "params.yaml", search_too)
+    with StageServer(sorted((folder / "pipelines").glob("*/*.py")), project_environment(folder)) as server:
+        yield folder, server
+
+
+def search_too(params: dict) -> None:
+    params["tune_probes"].update(enabled=True, trials=2, folds=2)
+    params["grid"]["recognition"]["models"] = ["one", "by-form"]
+
+
+def at_once(server: StageServer, folder: Path, stages: Sequence, environment: dict[str, str]) -> Iterator[Ended]:
+    """Run stages that do not need each other, eight at a time."""
+    for some in (stages[start : start + AT_ONCE] for start in range(0, len(stages), AT_ONCE)):
+        started = []
+        for stage in some:
+            _, script, *arguments = shlex.split(stage.cmd)
+            started.append(server.start(folder, folder / script, *arguments, **environment))
+        yield from [server.wait(process) for process in started]
+
+
+@contextmanager
+def outages(parts: Sequence[Program | Store]) -> Iterator[Counter[str]]:
+    """Kill one part after the other and start it again, at moments that a seed decides on; in the end all run."""
+    generator, ended, counted = random.Random(SEED), threading.Event(), Counter()
+
+    def break_down() -> None:
+        for part in cycle(parts):
+            if ended.wait(generator.uniform(1, 5)):
+                return
+            part.kill()
+            counted[type(part).__name__] += 1
+            ended.wait(generator.uniform(1, 6))
+            part.start()
+
+    breaking = threading.Thread(target=break_down)
+    breaking.start()
+    try:
+        yield counted
+    finally:
+        ended.set()
+        breaking.join()
+
+
+def sync(folder: Path, team: Team) -> tuple[int, int]:
+    """Return how many records `cxprobe sync` has found, and how many of them were new to the server."""
+    said = run(folder, "cxprobe", "sync", **team.client, MLFLOW_HTTP_REQUEST_TIMEOUT="60").stdout  # on a busy machine
+    found = re.search(r"(\d+) runs have a record under results/; (\d+) of them were new", said)
+    return int(found[1]), int(found[2])
+
+
+@pytest.fixture(autouse=True)
+def quiet_downloads(monkeypatch):
+    monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+
+
+def test_stages_that_write_while_the_servers_die_are_all_on_the_server_after_a_sync(whole, team, tmp_path, monkeypatch):
+    folder, server = whole
+    cut = 0
+    with outages([team.mlflow, team.postgres, team.store]) as counted:
+        for stages in generations_of(folder):
+            for ended in at_once(server, folder, stages, team.client):
+                assert ended.code == 0, ended.said
+                assert "Traceback" not in ended.said
+                cut += "`cxprobe sync` writes" in ended.said
+    print(f"{dict(counted)} outages; {cut} stages said that they could not write")  # noqa: T201
+    assert set(counted) == {"Program", "Postgres", "Store"}
+    assert cut > 0
+    records, added = sync(folder, team)
+    assert added > 0
+    monkeypatch.chdir(folder)
+    known = read_records()
+    assert len(known) == records
+    assert list(faults(known, team, tmp_path / "downloaded")) == []
+    assert sync(folder, team) == (records, 0)
+    assert list(faults(known, team, tmp_path / "downloaded again")) == []
+
+
+def faults(records: list[RunRecord], team: Team, folder: Path) -> Iterator[str]:
+    """Yield what the server has otherwise than the files under results/."""
+    client = MlflowClient(team.client["MLFLOW_TRACKING_URI"])
+    experiments = [one.experiment_id for one in client.search_experiments()]
+    found = client.search_runs(experiments, max_results=10_000)
+    yield from (f"{one.info.run_name} is still RUNNING" for one in found if one.info.status == "RUNNING")
+    finished = [one for one in found if one.info.status == "FINISHED"]
+    of_records = [one for one in finished if "mlflow.parentRunId" not in one.data.tags]
+    digests = {record_digest(record): record for record in records}
+    times = Counter(one.data.tags["cxprobe.record"] for one in of_records)
+    yield from (f"{digests[one].name} is there {times[one]} times" for one in digests if times[one] != 1)
+    yield from (f"{one} has no record" for one in times if one not in digests)
+    for one in of_records:
+        record = digests[one.data.tags["cxprobe.record"]]
+        yield from (f"{record.name}: {fault}" for fault in faults_of(one, record, client, folder / one.info.run_id))
+        children = [two for two in finished if two.data.tags.get("mlflow.parentRunId") == one.info.run_id]
+        trials = sorted((two.info.run_name, two.data.metrics, two.data.params) for two in children)
+        if trials != sorted((two.name, dict(two.metrics), dict(two.params)) for two in record.trials):
+            yield f"{record.name}: other trials"
+
+
+def faults_of(written: Run, record: RunRecord, client: MlflowClient, folder: Path) -> Iterator[str]:
+    if written.data.params != {name: str(value) for name, value in record.params.items()}:
+        yield "other parameters"
+    last = {name: series[-1][1] for name, series in record.series.items() if series}
+    if written.data.metrics != {**record.metrics, **last}:
+        yield "other metrics"
+    for name, series in record.series.items():
+        points = [(point.step, point.value) for point in client.get_metric_history(written.info.run_id, name)]
+        if sorted(points) != sorted(map(tuple, series)):
+            yield f"another series {name}"
+    folder.mkdir(parents=True)
+    client.download_artifacts(written.info.run_id, "", str(folder))
+    there = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    there.pop(Path("provenance.json"), None)
+    if there != {path: (record.folder / path).read_bytes() for path in record.artifacts}:
+        yield "other artifacts"
+
+
+def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team):
+    *_, client = fences(PAGE, "bash")
+    own = project_environment(project) | {"PATH": project_environment(project)["PATH"], "HOME": str(project.parent)}
+    assert not {"AWS_ACCESS_KEY_ID", "PGPASSWORD"} & set(own)
+    done = run_program(
+        ["bash", "-e", "-c", team.named(client)], cwd=project, env=own, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.findall("Running stage '(.+?)'", done.stdout) == ["list_corpus@toy"]
+    number = re.search(r"(\d+) runs have a record under results/; \1 of them were new to MLflow", done.stdout)
+    assert number, done.stdout
+    assert sync(project, team) == (int(number[1]), 0)
+    stored = team.store.contents()
+    assert {key.split("/")[0] for key in stored} == {"mlflow"}
+    keys = [*OWNER.values(), (team.folder / "mlflow.password").read_text().strip()]
+    printed = team.mlflow.log.read_bytes() + done.stdout.encode() + done.stderr.encode()
+    assert [key for key in keys if key.encode() in printed or any(key.encode() in one for one in stored.values())] == []
+    assert (team.folder / "mlflow.password").stat().st_mode & 0o077 == 0
+
+
+def test_of_two_people_who_sync_at_once_both_succeed_and_each_run_is_there_once(project, team, tmp_path, monkeypatch):
+    copies = [tmp_path / name for name in ("mine", "theirs")]
+    for copy in copies:
+        shutil.copytree(project, copy, symlinks=True)
+    with ThreadPoolExecutor() as both:
+        synced = list(both.map(lambda copy: sync(copy, team), copies))
+    monkeypatch.chdir(project)
+    records = read_records()
+    assert [number for number, _ in synced] == [len(records)] * 2
+    assert list(faults(records, team, tmp_path / "downloaded")) == []
+    assert sync(project, team) == (len(records), 0)
+
+
+def test_studies_are_copied_into_a_database_as_the_page_says(team, tmp_path, monkeypatch):
+    [create] = re.findall("`(createdb [^`]*)`", PAGE.read_text())
+    as_administrator(create, team.postgres, team.folder)
+    monkeypatch.setenv("PGPASSWORD", (team.folder / "mlflow.password").read_text().strip())
+    monkeypatch.chdir(tmp_path)
+    distributions = {"C": optuna.distributions.FloatDistribution(1e-4, 1e2, log=True)}
+    trials = tuple(
+        optuna.trial.create_trial(params={"C": C}, distributions=distributions, value=C / 2) for C in (0.1, 0.2)
+    )
+    for model in ("one", "two"):
+        folder = Path("data/fit_probes") / model / "toy" / "tuning"
+        folder.mkdir(parents=True)
+        found = Tuned(Regularisation(0.2, 0.0, False), 0.1, 2, trials)
+        write_study({Search("generated", "number", 0): found}, folder / "study.db")
+    (python,) = fences(PAGE, "python")
+    exec(compile(team.named(python), PAGE.name, "exec"), {})
+    storage = f"postgresql+psycopg://mlflow@127.0.0.1:{team.postgres.port}/studies"
+    names = [f"{model}/toy/tuning generated number 0" for model in ("one", "two")]
+    assert sorted(optuna.get_all_study_names(storage)) == names
+    for name in names:
+        copied = optuna.load_study(study_name=name, storage=storage).trials
+        assert [(trial.params, trial.value) for trial in copied] == [(trial.params, trial.value) for trial in trials]
