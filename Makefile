@@ -15,7 +15,7 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test test-fast test-all benchmark docs ui preset clean
+.PHONY: repro test test-fast test-all test-clusters benchmark docs ui preset clean
 
 repro: $(VENV)/installed
 	cxprobe check
@@ -39,6 +39,10 @@ test-fast: $(VENV)/installed-develop
 # The slow ones too, such as those that start a server.
 test-all: $(VENV)/installed-develop
 	pytest -m 'slow or not slow'
+
+# Those that start Slurm and Ray on this machine. Slurm is the system's: apt-get install slurm-wlm munge
+test-clusters: $(VENV)/installed-develop $(VENV)/installed-ray
+	pytest -m slow tests/real/test_slurm.py tests/real/test_ray.py
 
 # On a quiet machine; the table says of each ratio what is aimed at.
 benchmark: $(VENV)/installed

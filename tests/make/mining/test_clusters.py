@@ -1,4 +1,7 @@
-"""The same job on a cluster, with a scheduler of a few lines that runs an array of jobs one after the other."""
+"""The same job on a cluster, with a scheduler of a few lines that runs an array of jobs one after the other.
+
+`tests/real/` has the real ones.
+"""
 
 import os
 import sys
@@ -10,7 +13,7 @@ from pydantic import TypeAdapter
 from test_engine import corpus_of, job_of, settings_of, write_corpus
 
 from cxprobe.errors import DataError
-from cxprobe.make.mining import engine, run_shards
+from cxprobe.make.mining import clusters, engine, run_shards
 from cxprobe.make.mining.collecting import collect
 from cxprobe.params import Engine
 
@@ -40,7 +43,8 @@ def cluster(tmp_path, monkeypatch):
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("CLUSTER_LOG", str(tmp_path / "log"))
-    monkeypatch.setattr(engine, "_POLL", 0)
+    monkeypatch.setattr(clusters, "_POLLS", (0, 0))
+    monkeypatch.setattr(clusters, "_SETTLE", 0)
     settings = {"workers": 2, "partition": "cpu", "qos": "normal", "time": "01:00:00", "memory_gb": 2}
     return TypeAdapter(Engine).validate_python(
         settings | {"kind": "slurm", "environment": "true", "options": {"account": "linguistics"}}
@@ -81,5 +85,5 @@ def test_ray_is_asked_with_its_own_settings(corpus, toy_tagger, tmp_path):
     _, job = job_of(corpus, settings_of(toy_tagger), tmp_path / "there")
     settings = TypeAdapter(Engine).validate_python({"kind": "ray", "workers": 3, "memory_gb": 4})
     executor = engine._executor(job, settings)
-    assert type(executor).__name__ == "RayPipelineExecutor"
+    assert type(executor).__name__ == "RayExecutor"
     assert (executor.tasks, executor.workers, executor.mem_per_cpu_gb) == (3, 3, 4)

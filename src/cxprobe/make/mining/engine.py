@@ -1,10 +1,7 @@
 """A corpus shard by shard, on this machine, on Slurm or on Ray: datatrove runs them, and runs none twice."""
 
 import os
-import shutil
 import signal
-import subprocess
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -16,17 +13,16 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
+from datatrove.executor import LocalPipelineExecutor
 from datatrove.executor.base import PipelineExecutor
 from datatrove.utils.logging import logger
 from datatrove.utils.stats import PipelineStats
 
 from cxprobe.errors import DataError
+from cxprobe.make.mining.clusters import RayExecutor, SlurmExecutor
 from cxprobe.make.mining.shards import Job, mine_shard
 from cxprobe.params import Engine, LocalEngine, RayEngine
 
-_POLL = 30  # seconds between two checks of a cluster's jobs
-_SETTLE = 5  # checks after the last job has ended, since a network file system may be late
 _LOOK = 2.0  # seconds between two counts of finished shards
 
 
@@ -101,8 +97,10 @@ def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | Non
     executor = _executor(job, engine)
     left = len(executor.get_incomplete_ranks())
     with _counted(executor, left, progress):
-        executor.run()
-        _wait(executor, job)
+        if isinstance(executor, _LocalExecutor):
+            executor.run()
+        else:
+            executor.mine()
     return left
 
 
@@ -132,18 +130,18 @@ def _counted(executor: PipelineExecutor, left: int, progress: Callable[[int], ob
         counter.join()
 
 
-def _executor(job: Job, engine: Engine) -> PipelineExecutor:
+def _executor(job: Job, engine: Engine) -> _LocalExecutor | RayExecutor | SlurmExecutor:
     shared: dict[str, Any] = {
         "pipeline": [partial(mine_shard, job=job)],
-        "tasks": len(job.shards),
         "logging_dir": str(Path(job.output) / "datatrove"),
     }
     if isinstance(engine, LocalEngine):
-        return _LocalExecutor(**shared, workers=min(engine.workers, len(job.shards)))
+        return _LocalExecutor(**shared, tasks=len(job.shards), workers=min(engine.workers, len(job.shards)))
     if isinstance(engine, RayEngine):
-        return RayPipelineExecutor(**shared, workers=engine.workers, mem_per_cpu_gb=engine.memory_gb)
-    return SlurmPipelineExecutor(
+        return RayExecutor(**shared, shards=job.shards, workers=engine.workers, mem_per_cpu_gb=engine.memory_gb)
+    return SlurmExecutor(
         **shared,
+        shards=job.shards,
         workers=engine.workers,
         partition=engine.partition,
         qos=engine.qos,
@@ -151,30 +149,4 @@ def _executor(job: Job, engine: Engine) -> PipelineExecutor:
         mem_per_cpu_gb=engine.memory_gb,
         env_command=engine.environment,
         sbatch_args=dict(engine.options),
-        job_name="cxprobe-mining",
-        # Each array job waits for the one before, so the last one's end is the end of all.
-        max_array_launch_parallel=False,
     )
-
-
-def _wait(executor: PipelineExecutor, job: Job) -> None:
-    """Wait until every shard is finished; on this machine and on Ray they are when the executor returns."""
-    checks = 0
-    while left := executor.get_incomplete_ranks(skip_completed=True):
-        running = isinstance(executor, SlurmPipelineExecutor) and _is_queued(str(executor.job_id))
-        checks = 0 if running else checks + 1
-        if checks > _SETTLE or not isinstance(executor, SlurmPipelineExecutor):
-            names = ", ".join(job.shards[rank] for rank in left[:5])
-            raise DataError(
-                f"{len(left)} of {len(job.shards)} shards were not finished ({names} ...); their logs are in "
-                f"{job.output}/datatrove/logs. Run the stage again: it goes on with what is left"
-            )
-        time.sleep(_POLL)
-
-
-def _is_queued(job: str) -> bool:
-    squeue = shutil.which("squeue")
-    if squeue is None:
-        return False
-    done = subprocess.run([squeue, "-h", "-j", job], capture_output=True, text=True, check=False)
-    return bool(done.stdout.strip())

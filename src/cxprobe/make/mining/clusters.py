@@ -1,0 +1,327 @@
+"""Mining on a Slurm or a Ray cluster: datatrove's executors, with what was found missing when parts of them failed."""
+
+import hashlib
+import logging
+import math
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from datatrove.executor import RayPipelineExecutor, SlurmPipelineExecutor
+from datatrove.executor.base import PipelineExecutor
+from datatrove.utils.logging import logger
+from datatrove.utils.stats import PipelineStats
+
+from cxprobe.errors import DataError
+
+_POLLS = (1.0, 30.0)  # seconds between two looks at a cluster's jobs: the first, and the most
+_SILENT = 1800.0  # seconds without an answer of Slurm's controller after which the stage ends
+_SETTLE = 75.0  # seconds for markers to arrive after the last job has ended: a shared disk may show them a minute late
+_LOST = 3  # how often Ray begins a shard again whose worker was lost
+_GOES_ON = "Run the stage again: it goes on with what is left"
+# States of a job of Slurm that are not an end, as squeue writes them.
+_ACTIVE = {
+    "PENDING",
+    "CONFIGURING",
+    "RUNNING",
+    "SUSPENDED",
+    "STOPPED",
+    "COMPLETING",
+    "STAGE_OUT",
+    "SIGNALING",
+    "RESIZING",
+}
+_ACTIVE |= {"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+# Why a pending job will never begin, unless somebody changes it.
+_FOR_EVER = {"AccountNotAllowed", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS"}
+_FOR_EVER |= {"JobHeldAdmin", "JobHoldMaxRequeue", "launch_failed_requeued_held", "PartitionTimeLimit"}
+_FOR_EVER |= {"AssocMaxWallDurationPerJobLimit", "QOSMaxWallDurationPerJobLimit"}
+_MENDED = {
+    "TIMEOUT": "raise engine.time, which is {time}",
+    "OUT_OF_MEMORY": "raise engine.memory_gb, which is {mem_per_cpu_gb}",
+}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A task of an array of jobs: the array's id and its number in it, its state, and why it waits."""
+
+    array: str
+    number: str
+    state: str
+    reason: str
+
+
+class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
+    """Mines on a Slurm cluster by arrays of jobs, whose name is that of what is mined and where it is put.
+
+    datatrove submits a further job that merges statistics: nobody reads them, the job writes into a folder that the
+    stage removes, and it stays in the queue for ever where a task failed. That job is left out.
+    """
+
+    def __init__(self, *, shards: Sequence[str], **settings: Any) -> None:
+        super().__init__(tasks=len(shards), **settings)
+        self.shards = tuple(shards)
+        self.job_name = f"cxprobe-{hashlib.sha256(self.logging_dir.path.encode()).hexdigest()[:12]}"
+
+    def mine(self) -> None:
+        """Submit the shards that are left and wait until the last job has ended.
+
+        Jobs of an earlier run, one that was killed, work on: they are waited for first, so that no shard is mined by
+        two jobs at once.
+
+        Raises:
+            DataError: Slurm is not there, does not take or never begins the jobs, or they left shards unfinished.
+        """
+        _require_slurm()
+        self._wait({})
+        if not self.get_incomplete_ranks():
+            return
+        before = {(task.array, task.number): task for task in self._tasks() or ()}
+        self._submit()
+        ended = self._wait(before)
+        self._settle(sum(ended.values()))
+        _refuse_unfinished(self, self._causes(ended), "logs", "slurm_logs")
+
+    def launch_merge_stats(self) -> None:
+        """Submit no further job."""
+
+    def _submit(self) -> None:
+        # datatrove gives each array as many tasks as the first, so they share the shards evenly.
+        left, most = len(self.get_incomplete_ranks()), _most_tasks_of_an_array()
+        self.max_array_size = math.ceil(left / math.ceil(left / most))
+        try:
+            with _outside_of_a_job():
+                self.launch_job()
+        except subprocess.CalledProcessError as fault:
+            raise DataError(
+                f"mine_sentences.engine: sbatch does not take the jobs (its reason is above; partition "
+                f"{self.partition!r}, qos {self.qos!r}, time {self.time!r}, {self.mem_per_cpu_gb} GB, "
+                f"{self._sbatch_args}). Correct the engine and run the stage again"
+            ) from fault
+
+    def _wait(self, before: dict[tuple[str, str], _Task]) -> Counter[str]:
+        """Wait for the last job of this name, and return how often tasks that are not in ``before`` ended how."""
+        seen: dict[tuple[str, str], str] = {}
+        pause, silent_since = _POLLS[0], time.monotonic()
+        while True:
+            tasks = self._tasks()
+            if tasks is None:
+                self._refuse_silence(time.monotonic() - silent_since)
+            else:
+                silent_since = time.monotonic()
+                seen |= {(task.array, task.number): task.state for task in tasks}
+                active = [task for task in tasks if task.state in _ACTIVE]
+                self._refuse_waiting_for_ever(active)
+                if not active:
+                    break
+            time.sleep(pause)
+            pause = min(1.5 * pause, _POLLS[1])
+        return Counter(state for task, state in seen.items() if task not in before and _is_failure(state))
+
+    def _tasks(self) -> list[_Task] | None:
+        """Return the tasks of this name that Slurm remembers, those that ended minutes ago too; None without answer."""
+        command = [
+            "squeue",
+            "--me",
+            "--noheader",
+            "--array",
+            "--states=all",
+            f"--name={self.job_name}",
+            "--format=%F|%K|%T|%r",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return None
+        return [_Task(*line.split("|", 3)) for line in done.stdout.splitlines() if line.count("|") >= 3]
+
+    def _refuse_silence(self, seconds: float) -> None:
+        if seconds > _SILENT:
+            raise DataError(
+                f"Slurm's controller has not answered for {seconds / 60:.0f} minutes. Its jobs work on. Run the stage "
+                "again when squeue answers: it waits for them and goes on with what is left"
+            )
+
+    def _refuse_waiting_for_ever(self, active: Sequence[_Task]) -> None:
+        """Raise a DataError where jobs wait for what will not come by itself."""
+        reasons = {task.reason.strip("()") for task in active} - {"Dependency"}  # on the array before
+        if reasons and reasons <= _FOR_EVER:
+            arrays = " ".join(sorted({task.array for task in active}, key=int))
+            raise DataError(
+                f"the jobs {arrays} of Slurm will never begin: {', '.join(sorted(reasons))} (mine_sentences.engine has "
+                f"partition {self.partition!r}, qos {self.qos!r}, time {self.time!r}). End them by `scancel {arrays}`, "
+                "correct the engine, and run the stage again"
+            )
+
+    def _settle(self, failures: int) -> None:
+        """Wait for markers that a shared disk shows late, unless as many tasks failed as markers are missing."""
+        end = time.monotonic() + _SETTLE
+        while len(self.get_incomplete_ranks()) > failures and time.monotonic() < end:
+            time.sleep(_POLLS[0])
+
+    def _causes(self, ended: Counter[str]) -> str:
+        """Return how tasks ended, what the first one said, and what to do about it."""
+        if not ended:
+            return ""
+        said = _fault_in_log(self, self.get_incomplete_ranks()) if "FAILED" in ended else ""
+        advice = "".join(f"; {_MENDED[state].format(**vars(self))}" for state in ended if state in _MENDED)
+        states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
+        return f"; Slurm ended tasks as {states}{said}{advice}"
+
+
+def _fault_in_log(executor: PipelineExecutor, ranks: Sequence[int]) -> str:
+    """Return what the first of some tasks wrote last of a fault that the user can mend, if one did."""
+    for rank in ranks:
+        name = f"logs/task_{rank:05d}.log"
+        if executor.logging_dir.isfile(name):
+            with executor.logging_dir.open(name) as file:
+                if found := re.findall(r"errors\.\w+: (.+)", file.read()):
+                    return f": {found[-1]}"
+    return ""
+
+
+def _refuse_unfinished(executor: "SlurmExecutor | RayExecutor", why: str, *logs: str) -> None:
+    """Raise a DataError that names the shards that a cluster has left unfinished, if there are any."""
+    if left := executor.get_incomplete_ranks():
+        names = ", ".join(executor.shards[rank] for rank in left[:5]) + (" ..." if len(left) > 5 else "")
+        places = " and ".join(f"{executor.logging_dir.path}/{folder}" for folder in logs)
+        raise DataError(
+            f"{len(left)} of {len(executor.shards)} shards were not finished ({names}){why}. Logs are in {places}. "
+            f"{_GOES_ON}"
+        )
+
+
+def _require_slurm() -> None:
+    """Raise a DataError if this machine does not answer to Slurm's programs."""
+    try:
+        subprocess.run(["squeue", "--noheader", "--me"], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise DataError(
+            "mine_sentences.engine: this machine has no Slurm (there is no squeue); run the stage on a machine from "
+            "which jobs are submitted, or set engine.kind to local"
+        ) from None
+    except subprocess.CalledProcessError as fault:
+        raise DataError(
+            f"mine_sentences.engine: Slurm does not answer ({' '.join(fault.stderr.split())}); run the stage again "
+            "when squeue does"
+        ) from None
+
+
+def _is_failure(state: str) -> bool:
+    return state not in _ACTIVE and state != "COMPLETED"
+
+
+def _most_tasks_of_an_array() -> int:
+    """Return how many tasks an array may have here; more shards than that are several arrays, one after another."""
+    said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
+    return int(found[1]) if found else 1001  # Slurm's own default
+
+
+@contextmanager
+def _outside_of_a_job() -> Iterator[None]:
+    """Let what is submitted in the block know nothing of the job in which this stage itself may run.
+
+    Jobs are given the variables of whoever submits them; srun would obey those of another job, and refuse some.
+    """
+    about_a_job = re.compile(r"SLURMD?_(?!CONF$)")
+    inside = "SLURM_JOB_ID" in os.environ
+    hidden = {name: value for name, value in os.environ.items() if inside and about_a_job.match(name)}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+class RayExecutor(RayPipelineExecutor):  # type: ignore[misc]
+    """Mines on a Ray cluster that runs already, a task of Ray for each shard.
+
+    datatrove's own workers mine in a further process each, and wait for ever if the system ends that one, as it does
+    where memory is short. A plain task is begun again by Ray itself if its process or its machine is lost.
+    """
+
+    def __init__(self, *, shards: Sequence[str], **settings: Any) -> None:
+        logger.disable("datatrove.executor.ray")  # it would warn of a local disk, which may be a shared one
+        super().__init__(tasks=len(shards), **settings)
+        self.shards = tuple(shards)
+
+    def mine(self) -> None:
+        """Mine the shards that are left.
+
+        Raises:
+            DataError: There is no cluster, a shard's storage failed, or a shard's workers were lost again and again.
+        """
+        left = deque(self.get_incomplete_ranks())
+        if not left:
+            return
+        with _connected() as ray:
+            memory = int(self.mem_per_cpu_gb * (1 << 30))
+            task = ray.remote(_mine_rank).options(num_cpus=1, memory=memory, max_retries=_LOST)
+            own = ray.put(self)
+            running: dict[Any, int] = {}
+            faults: dict[int, Exception] = {}
+            while left or running:
+                while left and len(running) < self.workers:
+                    rank = left.popleft()
+                    running[task.remote(own, rank)] = rank
+                [done], _ = ray.wait(list(running), num_returns=1)
+                rank = running.pop(done)
+                try:
+                    ray.get(done)
+                except ray.exceptions.RayError as fault:
+                    faults[rank] = fault
+        if faults:
+            _refuse_unfinished(self, f"; {_said(faults[min(faults)])}", "logs")
+
+    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
+        """Mine a shard, with its log beside its results: datatrove's is in a folder of the machine, shared by all."""
+        return PipelineExecutor._run_for_rank(self, rank, local_rank, node_rank)
+
+
+def _mine_rank(executor: RayExecutor, rank: int) -> None:
+    executor._run_for_rank(rank)
+
+
+def _said(fault: Exception) -> str:
+    """Return what a fault says: of the work itself where it was that, else of how the worker was lost."""
+    cause = getattr(fault, "cause", None)
+    if isinstance(cause, Exception):
+        return str(cause) if isinstance(cause, DataError) else f"{type(cause).__name__}: {cause}"
+    return f"{type(fault).__name__}, {1 + _LOST} times: {' '.join(str(fault).split())[:300]}"
+
+
+@contextmanager
+def _connected() -> Iterator[Any]:
+    """Connect to the cluster that runs while the block does, and give Ray's module."""
+    try:
+        import ray
+    except ImportError:
+        raise DataError("mine_sentences.engine: Ray is not installed; run `pip install 'cxprobe[ray]'`") from None
+    if ray.is_initialized():
+        yield ray
+        return
+    in_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address=os.environ.get("RAY_ADDRESS", "auto"), logging_level=logging.WARNING, log_to_driver=False)
+    except ConnectionError as fault:
+        raise DataError(
+            "mine_sentences.engine: no Ray cluster is found from here; begin one by `ray start --head`, join it from "
+            f"other machines, and run the stage again ({' '.join(str(fault).split())[:200]})"
+        ) from None
+    if in_main:
+        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the stage without its record
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

@@ -1,0 +1,72 @@
+"""A small project whose corpus has several shards, one of which takes seconds, for the tests of clusters."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from conftest import ROOT, change_params, commit, make_project, run
+
+PAGE = (ROOT / "docs/tutorials/corpus.md").read_text()
+SHARDS = 6
+LONG = 1  # the shard that takes seconds
+
+
+def begun_project(folder: Path) -> Path:
+    """Make a project in which nothing has run."""
+    make_project(folder)
+    shutil.rmtree(folder / "corpus")
+    write_shards(folder / "corpus")
+    commit(folder)
+    return folder
+
+
+def mined_on_this_machine(begun: Path, folder: Path) -> dict[str, str]:
+    """Return DVC's digests of all that mining on this machine writes."""
+    mine(copied(begun, folder))
+    return mined(folder)
+
+
+def copied(project: Path, into: Path) -> Path:
+    shutil.copytree(project, into, symlinks=True)
+    return into
+
+
+def write_shards(folder: Path) -> None:
+    folder.mkdir()
+    nouns = ("cat", "dog", "horse", "bird", "fox")
+    for shard in range(SHARDS):
+        texts = [f"Now the red {noun} runs, the old {nouns[shard % 5]} sings." for noun in nouns]
+        if shard == LONG:  # whose sentences are tagged, but do not match
+            texts += [f"The cat number {number} runs, the dog sings." for number in range(6000)]
+        lines = [json.dumps({"text": text, "url": f"{shard}/{number}"}) for number, text in enumerate(texts)]
+        (folder / f"{shard}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def engine_of_page(kind: str) -> dict:
+    """Return the engine for a cluster as the page on corpora shows it."""
+    (engine,) = re.findall(rf"engine: (\{{kind: {kind}.*?\}})(?=    #|\n)", PAGE, re.DOTALL)
+    return YAML(typ="safe").load(engine)
+
+
+def use_engine(project: Path, engine: dict) -> None:
+    change_params(project, project / "params.yaml", lambda params: params["mine_sentences"].update(engine=engine))
+
+
+def mine(project: Path, check: bool = True, **environment: str):
+    """Run the page's command."""
+    (command,) = re.findall(r"^    (dvc repro mine_sentences)$", PAGE, re.MULTILINE)
+    return run(project, *command.split(), check=check, **environment)
+
+
+def mined(project: Path, stage: str = "mine_sentences@toy") -> dict[str, str]:
+    """Return DVC's digests of what a stage has written."""
+    outs = YAML(typ="safe").load(project / "dvc.lock")["stages"][stage]["outs"]
+    return {out["path"]: out["md5"] for out in outs}
+
+
+def finished_shards(project: Path) -> set[int]:
+    """Return the shards that are marked as finished, while the mining goes on or after it has failed."""
+    return {int(path.name) for path in project.glob("data/.scratch/mine_sentences/*/datatrove/completions/*")}

@@ -1,0 +1,313 @@
+"""What the documentation says of Slurm, by its own lines, on a cluster of two nodes that runs on this machine."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from mined_project import (
+    LONG,
+    SHARDS,
+    begun_project,
+    copied,
+    engine_of_page,
+    finished_shards,
+    mine,
+    mined,
+    mined_on_this_machine,
+    use_engine,
+)
+from ruamel.yaml import YAML
+from slurm_cluster import MOST_TASKS, missing_programs, running_cluster, wait_until
+
+from conftest import ROOT, change_params, project_environment, run
+from cxprobe.storage import read_features
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.pipeline,
+    pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {', '.join(missing_programs())}"),
+]
+
+FEATURES = Path("data/extract_features/one/toy/generated")
+TWO_NODES = ("--gres=gpu:2 --ntasks-per-node=2", "--gres=gpu:1 --nodes=2 --ntasks-per-node=1")  # as the page says
+CLUSTER_PAGE = (ROOT / "docs/tutorials/cluster.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with running_cluster(tmp_path_factory.mktemp("slurm") / "cluster") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    return begun_project(tmp_path_factory.mktemp("begun") / "project")
+
+
+@pytest.fixture(scope="module")
+def mined_here(begun, tmp_path_factory):
+    return mined_on_this_machine(begun, tmp_path_factory.mktemp("here") / "project")
+
+
+@pytest.fixture
+def project(begun, cluster, tmp_path):
+    """A project that mines by the page's engine for Slurm."""
+    folder = copied(begun, tmp_path / "project")
+    ask_slurm(folder)
+    yield folder
+    cluster.cancel_all()
+
+
+def ask_slurm(project: Path, before: str = "", **changed: str) -> None:
+    """Put the page's engine into params.yaml, with the environment of this test in place of the page's.
+
+    Each task writes down that it begins, and does what the test wants before it mines.
+    """
+    engine = engine_of_page("slurm") | changed
+    assert "/shared/cxprobe/.venv" in engine["environment"]
+    engine["environment"] = engine["environment"].replace("/shared/cxprobe/.venv", sys.prefix)
+    began = '"$SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID ${SLURM_RESTART_COUNT:-0}"'
+    engine["environment"] += f"; echo {began} >> {project.parent}/began; {before}"
+    use_engine(project, engine)
+
+
+def is_not(shard: int) -> str:
+    """Return a shell's condition that a task mines another shard than one of the first array."""
+    return f'[ "$RUN_OFFSET $SLURM_ARRAY_TASK_ID" != "0 {shard}" ]'
+
+
+def begun_tasks(project: Path) -> list[str]:
+    """Return the tasks that have begun: array, number in it, how often it was put back into the queue."""
+    return sorted((project.parent / "began").read_text().splitlines())
+
+
+def begin(project: Path, cluster) -> subprocess.Popen[str]:
+    """Begin to mine, in a group of processes of its own."""
+    return subprocess.Popen(
+        ["dvc", "repro", "mine_sentences"],
+        cwd=project,
+        env=project_environment(project) | cluster.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+# Mining
+
+
+def test_slurm_finds_what_this_machine_finds(project, cluster, mined_here):
+    mine(project, **cluster.environment)
+    assert mined(project) == mined_here
+    arrays = [task.split()[0] for task in begun_tasks(project)]
+    assert len(arrays) == SHARDS > MOST_TASKS
+    assert [arrays.count(array) for array in set(arrays)] == [SHARDS / 2] * 2  # it needs two, of which each has half
+    assert not cluster.jobs()
+
+
+def test_a_task_that_fails_is_told_and_run_again(project, cluster, mined_here):
+    ask_slurm(project, before=f"{is_not(2)} || exit 1")
+    done = mine(project, check=False, **cluster.environment)
+    assert done.returncode
+    said = r"mine_sentences: 1 of 6 shards were not finished \(2\.jsonl\); Slurm ended tasks as 1 FAILED\. Logs are in "
+    assert re.search(said, done.stderr), done.stderr
+    assert finished_shards(project) == set(range(SHARDS)) - {2}
+    assert not cluster.jobs()  # none that waits for the failed one to succeed
+    ask_slurm(project)
+    mine(project, **cluster.environment)
+    assert mined(project) == mined_here
+    assert len(begun_tasks(project)) == SHARDS + 1
+
+
+def test_a_task_that_is_put_back_into_the_queue_begins_again(project, cluster, mined_here):
+    with begin(project, cluster) as dvc:
+        partial = f"data/.scratch/mine_sentences/*/{LONG:05d}.*.partial"
+        wait_until(lambda: list(project.glob(partial)), 180)
+        [(job, task)] = [(job, task) for job, task, _ in cluster.jobs("R") if task == str(LONG)]
+        cluster.ask("scontrol", "requeue", f"{job}_{task}")
+        wait_until(lambda: (job, task) in [one[:2] for one in cluster.jobs("PD")])
+        cluster.ask("scontrol", "update", f"JobId={job}_{task}", "StartTime=now")  # Slurm would wait for two minutes
+        printed, _ = dvc.communicate(timeout=300)
+    assert dvc.returncode == 0, printed
+    assert mined(project) == mined_here
+    again = [one for one in begun_tasks(project) if one.endswith(" 1")]
+    assert again == [f"{job} {task} 1"]
+    assert len(begun_tasks(project)) == SHARDS + 1
+
+
+def test_a_task_that_takes_too_long_is_told_with_the_limit(project, cluster, mined_here):
+    ask_slurm(project, before=f"{is_not(LONG)} || sleep 600", time="00:01:00")
+    done = mine(project, check=False, **cluster.environment)
+    said = r"\(1\.jsonl\); Slurm ended tasks as 1 TIMEOUT; raise engine\.time, which is 00:01:00\. Logs are in "
+    assert re.search(said, done.stderr), done.stderr
+    ask_slurm(project)
+    mine(project, **cluster.environment)
+    assert mined(project) == mined_here
+    assert len(begun_tasks(project)) == SHARDS + 1
+
+
+def test_jobs_of_a_stage_that_was_killed_are_waited_for_and_not_submitted_twice(project, cluster, mined_here):
+    ask_slurm(project, before=f"{is_not(LONG)} || sleep 25")
+    with begin(project, cluster) as dvc:
+        wait_until(lambda: 0 in finished_shards(project), 180)
+        os.killpg(dvc.pid, signal.SIGKILL)
+        dvc.communicate()
+    assert LONG not in finished_shards(project)
+    assert cluster.jobs()
+    mine(project, **cluster.environment)
+    assert mined(project) == mined_here
+    assert len(begun_tasks(project)) == SHARDS
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"partition": "gpu"}, "sbatch does not take the jobs .*partition 'gpu'"),
+        ({"partition": "short"}, "will never begin: PartitionTimeLimit .*`scancel "),
+    ],
+    ids=["no such partition", "a limit that the partition does not allow"],
+)
+def test_jobs_that_cannot_run_are_told(project, cluster, changed, said):
+    ask_slurm(project, **changed)
+    done = mine(project, check=False, **cluster.environment)
+    assert done.returncode
+    assert re.search(f"mine_sentences: .*{said}", done.stderr), done.stderr
+
+
+# Extraction
+
+
+def of_this_project(command: str) -> str:
+    """Return a line of the page for the model and the construction of the test; nothing else is replaced."""
+    return command.replace("roberta", "one").replace("comparative-correlative", "toy")
+
+
+def lines_of(heading: str) -> list[str]:
+    """Return the page's commands below a heading, each as one line."""
+    section = CLUSTER_PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [block.strip() for block in re.findall(r"^    (\S(?:.*\\\n)*.*)", section, re.MULTILINE)]
+
+
+def params_of(heading: str) -> dict:
+    section = CLUSTER_PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return YAML(typ="safe").load(re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[0])
+
+
+@pytest.fixture(scope="module")
+def extracted_here(begun, tmp_path_factory):
+    """A project in which one process has extracted."""
+    folder = copied(begun, tmp_path_factory.mktemp("extracted") / "project")
+    change_params(folder, folder / "params.yaml", probe_one_model)
+    run(folder, "dvc", "repro", "extract_features")
+    return folder
+
+
+def probe_one_model(params: dict) -> None:
+    params["grid"]["recognition"]["models"] = ["one"]
+    params["extract_features"]["token_budget"] = 32
+
+
+@pytest.fixture
+def to_extract(extracted_here, tmp_path):
+    """The project as it was before, with the page's parameters; accelerator and token_budget are this machine's."""
+    folder = copied(extracted_here, tmp_path / "project")
+    for path in ("data/extract_features", "results/extract_features"):
+        run(folder, "rm", "-r", path)
+    lock = YAML(typ="safe").load(folder / "dvc.lock")
+    del lock["stages"]["extract_features@one-toy"]
+    with (folder / "dvc.lock").open("w") as file:
+        YAML(typ="safe").dump(lock, file)
+    (folder / ".venv").symlink_to(sys.prefix)
+    asked = params_of("Several GPUs")["extract_features"] | {"accelerator": "cpu", "token_budget": 32}
+    change_params(folder, folder / "params.yaml", lambda params: params["extract_features"].update(asked))
+    return folder
+
+
+def shell(project: Path, command: str, cluster) -> subprocess.CompletedProcess[str]:
+    # A node's name is its address on a cluster; here it is in no register of names.
+    return run(project, "bash", "-c", command, check=False, **cluster.environment, MASTER_ADDR="127.0.0.1")
+
+
+def test_extraction_on_two_tasks_gives_what_one_process_gives(to_extract, cluster, extracted_here):
+    submit, take_over = map(of_this_project, lines_of("Several GPUs"))
+    done = shell(to_extract, submit, cluster)
+    printed = "".join(path.read_text() for path in to_extract.glob("slurm-*.out"))
+    assert done.returncode == 0, printed
+    assert "MEMBER: 2/2" in printed
+    assert_same_features(to_extract, extracted_here)
+    assert shell(to_extract, take_over, cluster).returncode == 0
+    key, data = "extract_features@one-toy", "data/extract_features/one/toy"
+    assert mined(to_extract, key)[data] == mined(extracted_here, key)[data]
+    assert "Running stage 'extract" not in run(to_extract, "dvc", "repro", "extract_features").stdout
+
+
+def test_extraction_on_two_nodes_gives_what_one_process_gives(to_extract, cluster, extracted_here):
+    change_params(
+        to_extract, to_extract / "params.yaml", lambda params: params["extract_features"].update(devices=1, num_nodes=2)
+    )
+    line = of_this_project(lines_of("Several GPUs")[0])
+    assert TWO_NODES[1] in CLUSTER_PAGE
+    done = shell(to_extract, line.replace(*TWO_NODES), cluster)
+    assert done.returncode == 0, "".join(path.read_text() for path in to_extract.glob("slurm-*.out"))
+    assert_same_features(to_extract, extracted_here)
+
+
+def test_extraction_that_loses_a_task_ends_and_goes_on(to_extract, cluster, extracted_here):
+    change_params(
+        to_extract, to_extract / "params.yaml", lambda params: params["extract_features"].update(token_budget=1)
+    )
+    submit = of_this_project(lines_of("Several GPUs")[0])
+    own = project_environment(to_extract) | cluster.environment | {"MASTER_ADDR": "127.0.0.1"}
+    with subprocess.Popen(["bash", "-c", submit], cwd=to_extract, env=own) as waiting:
+        batches = "data/.scratch/extract_features/*/*.npy"
+        wait_until(lambda: len(list(to_extract.glob(batches))) >= 3, 180)
+        second_task(to_extract).kill()
+        assert waiting.wait(120) != 0
+    left = len(list(to_extract.glob(batches)))
+    assert left >= 3
+    assert not (to_extract / FEATURES).exists()
+    assert shell(to_extract, submit, cluster).returncode == 0
+    ours, theirs = read_features(to_extract / FEATURES), read_features(extracted_here / FEATURES)
+    order = [np.argsort(features.ids) for features in (ours, theirs)]
+    np.testing.assert_allclose(ours.vectors[:, order[0]], theirs.vectors[:, order[1]], atol=1e-5)
+
+
+def second_task(project: Path) -> psutil.Process:
+    """Return the process of the second of two tasks that extract."""
+    for process in psutil.process_iter():
+        try:
+            is_second = process.cwd() == str(project) and process.environ().get("SLURM_PROCID") == "1"
+            if is_second and any("extract_features.py" in word for word in process.cmdline()):
+                return process
+        except psutil.Error:
+            continue
+    raise AssertionError("no second task runs")
+
+
+def assert_same_features(one: Path, other: Path) -> None:
+    ours, theirs = read_features(one / FEATURES), read_features(other / FEATURES)
+    assert list(ours.ids) == list(theirs.ids)
+    np.testing.assert_array_equal(ours.vectors, theirs.vectors)
+
+
+# The whole pipeline
+
+
+def test_the_whole_pipeline_is_one_job_that_submits_those_of_its_mining(project, cluster, mined_here):
+    change_params(project, project / "params.yaml", probe_one_model)
+    (project / ".venv").symlink_to(sys.prefix)
+    (submit,) = lines_of("One GPU")
+    # With limits of its own, which must not reach the jobs that it submits.
+    done = shell(project, submit.replace("sbatch", "sbatch --wait --mem=4000 --ntasks=1"), cluster)
+    printed = "".join(path.read_text() for path in project.glob("slurm-*.out"))
+    assert done.returncode == 0, printed
+    assert mined(project) == mined_here
+    assert (project / "results/report/index.html").exists(), printed
+    assert len(begun_tasks(project)) == SHARDS
