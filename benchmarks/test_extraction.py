@@ -17,6 +17,7 @@ from paired import take_turns
 from cxprobe.measure.features import extract, token_budget_batches, tokenise
 from cxprobe.models import load_encoder
 from cxprobe.params import ExtractFeatures, ModelSpec
+from cxprobe.processes import Job
 from cxprobe.storage import read_features
 
 SENTENCES = 1200
@@ -81,7 +82,14 @@ def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, dty
 
     def ours():
         again = tokenise(encoder, ids, texts, special_tokens=False)
-        extract(encoder, again, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+        extract(
+            encoder,
+            again,
+            SETTINGS,
+            processes=Job().start(SETTINGS),
+            scratch=tmp_path / "scratch",
+            output=tmp_path / "out",
+        )
         rmtree(tmp_path / "scratch")  # the next round computes all again
 
     ways = {

@@ -30,24 +30,24 @@ def extract_features(stage: Stage) -> Outcome | None:
 
 def _extract(stage: Stage, spec: ModelSpec, sentences: Sentences) -> Outcome | None:
     (slug, name), params, settings = stage.item.values(), stage.params, stage.params.extract_features
-    encoder = load_encoder(slug, spec)
-    unknown = refuse_unknown(
-        encoder, [text for _, texts in sentences.values() for text in texts], f"{name}'s sentences"
-    )
+    processes = stage.job.start(settings)
+    load = partial(load_encoder, device=processes.device)
+    texts = [text for _, own in sentences.values() for text in own]
+    unknown = refuse_unknown(encoder := load(slug, spec), texts, f"{name}'s sentences")
     read = partial(tokenise, encoder, special_tokens=settings.special_tokens)
     tokens = {source: read(*own) for source, own in sentences.items()}
     every = [sentence for own in tokens.values() for sentence in own]
-    check = partial(require_agreement, slug, spec, load_encoder, params.precision, params.seed)
-    difference = check(encoder, every, vectors_of)
-    scratch = project_folder() / SCRATCH / stage.name
-    decisive = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens)
+    check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
+    difference = {} if processes.counts else check(encoder, every, vectors_of)
+    decisive = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens, processes.kind_of_device)
+    compute, scratch = partial(extract, encoder, processes=processes), project_folder() / SCRATCH / stage.name
     batches = {source: scratch_folder(scratch, *decisive, own) for source, own in tokens.items()}
     with progress(len(every), "sentences", f"{stage.name} {slug} {name}", kept=f"kept in {scratch}") as shown:
         done = [
-            extract(encoder, own, settings, scratch=batches[one], output=stage.data / one, progress=shown.update)
+            compute(own, settings, scratch=batches[one], output=stage.data / one, progress=shown.update)
             for one, own in tokens.items()
         ]
-    if None in done:  # in a process that helps the first one
+    if None in done:  # this process only helps to compute the batches
         return None
     write_model_facts(encoder.facts, stage.data)
     for folder in batches.values():

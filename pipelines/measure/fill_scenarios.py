@@ -17,12 +17,12 @@ from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 
 
-def fill_scenarios(stage: Stage) -> Outcome:
+def fill_scenarios(stage: Stage) -> Outcome | None:
     folders = {name: stage.use(DATA / "build_scenarios" / name) for name in stage.params.grid.scenarios.constructions}
     made = {name: [read_table(path / f"{of}.parquet") for of in ("items", "texts")] for name, path in folders.items()}
     model = stage.params.models[stage.item["model"]]
     if isinstance(model, ModelSpec):
-        return Outcome(counts=_fill(stage, model, made))
+        return _fill(stage, model, made)
     counts: Counter[str] = Counter()
     for slug, spec in model.members.items():
         for name, (items, texts) in made.items():
@@ -32,20 +32,20 @@ def fill_scenarios(stage: Stage) -> Outcome:
     return Outcome(counts=counts)
 
 
-def _fill(stage: Stage, spec: ModelSpec, made: dict[str, list[pd.DataFrame]]) -> dict[str, float]:
-    """Ask a masked model what its tokenizer allows, and return what was counted."""
-    slug, params = stage.item["model"], stage.params
-    load = partial(load_masked_lm, device=params.fill_scenarios.device)
-    model = load(slug, spec)
+def _fill(stage: Stage, spec: ModelSpec, made: dict[str, list[pd.DataFrame]]) -> Outcome | None:
+    """Ask a masked model what its tokenizer allows."""
+    slug, params, processes = stage.item["model"], stage.params, stage.job.start(stage.params.fill_scenarios)
+    model = (load := partial(load_masked_lm, device=processes.device))(slug, spec)
     usable = {name: drop_items(model, *tables, place=f"models.{slug}, {name}") for name, tables in made.items()}
     check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
-    budget = params.fill_scenarios.token_budget
-    scores, difference = fill_masks(slug, model, usable, budget, check, what=f"{stage.name} {slug}")
+    what, budget = f"{stage.name} {slug}", params.fill_scenarios.token_budget
+    if (filled := fill_masks(slug, model, usable, budget, check, processes=processes, what=what)) is None:
+        return None  # this process only helps to fill the store
     counts: Counter[str] = Counter()
     for name, own in usable.items():
-        counts.update(_write(stage.data / name, own, scores[name]))
+        counts.update(_write(stage.data / name, own, filled[0][name]))
     write_model_facts(model.facts, stage.data)
-    return {**counts, **difference}
+    return Outcome(counts={**counts, **filled[1]})
 
 
 def _write(folder: Path, own: Usable, scores: pd.DataFrame) -> dict[str, int]:

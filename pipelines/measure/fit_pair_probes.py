@@ -23,16 +23,18 @@ def fit_pair_probes(stage: Stage) -> Outcome | None:
     texts = list(
         dict.fromkeys(text for own in pairs.values() for end in ("good", "bad") for text in own[f"{end}_text"])
     )
-    encoder = load_encoder(slug, spec := cast(ModelSpec, params.models[slug]))  # a panel is refused in params.yaml
-    unknown = refuse_unknown(encoder, texts, "the texts of pairs")
+    processes, spec = stage.job.start(settings), cast(ModelSpec, params.models[slug])  # params.yaml may name no panel
+    load = partial(load_encoder, device=processes.device)
+    unknown = refuse_unknown(encoder := load(slug, spec), texts, "the texts of pairs")
     tokens = tokenise(encoder, texts, texts, special_tokens=settings.special_tokens)
-    check = partial(require_agreement, slug, spec, load_encoder, params.precision, params.seed)
-    difference = check(encoder, tokens, vectors_of)
-    decisive = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens, tokens)
-    scratch = scratch_folder(project_folder() / SCRATCH / stage.name, *decisive)
+    check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
+    difference = {} if processes.counts else check(encoder, tokens, vectors_of)
+    decisive = (spec, encoder.fingerprint, settings.token_budget, settings.special_tokens)
+    scratch = scratch_folder(project_folder() / SCRATCH / stage.name, *decisive, processes.kind_of_device, tokens)
     with progress(len(texts), "texts", f"{stage.name} {slug}", kept=f"kept in {scratch}") as shown:
-        done = extract(encoder, tokens, settings, scratch=scratch, output=scratch / "all", progress=shown.update)
-    if done is None:  # in a process that helps the first one
+        folders = {"scratch": scratch, "output": scratch / "all"}
+        done = extract(encoder, tokens, settings, processes=processes, **folders, progress=shown.update)
+    if done is None:  # this process only helps to compute the batches
         return None
     features, how = read_features(scratch / "all"), params.fit_pair_probes
     for name, own in pairs.items():

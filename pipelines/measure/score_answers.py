@@ -21,11 +21,11 @@ from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 
 
-def score_answers(stage: Stage) -> Outcome:
+def score_answers(stage: Stage) -> Outcome | None:
     folders = [stage.use(DATA / "build_prompts" / name) for name in stage.params.grid.prompts.constructions]
     model = stage.params.models[stage.item["model"]]
     if isinstance(model, ModelSpec):
-        return Outcome(counts=_score(stage, model, folders))
+        return _score(stage, model, folders)
     items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
     counts = {"items": len(items)}
     for slug, spec in model.members.items():
@@ -36,21 +36,23 @@ def score_answers(stage: Stage) -> Outcome:
     return Outcome(counts=counts)
 
 
-def _score(stage: Stage, spec: ModelSpec, folders: list[Path]) -> dict[str, float]:
-    """Score every answer to every question by a language model, and return what was counted."""
+def _score(stage: Stage, spec: ModelSpec, folders: list[Path]) -> Outcome | None:
+    """Score every answer to every question by a language model."""
     slug, params, settings = stage.item["model"], stage.params, stage.params.score_answers
     choices = [
         choices_of(read_table(folder / "choices.parquet"), read_table(folder / "answers.parquet")) for folder in folders
     ]
-    load = partial(load_language_model, device=settings.device)
+    processes = stage.job.start(settings)
+    load = partial(load_language_model, device=processes.device)
     model = load(slug, spec)
     for own in choices:  # all of them before the first is scored
         refuse_too_long(model, own)
     texts = distinct_texts(texts_of_choices(own) for own in choices)
     how = HowToScore([settings.scheme], settings.bos, settings.token_budget)
     check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
-    counts = measure_texts(slug, model, texts, how, check, what=f"{stage.name} {slug}", folder=stage.data)
-    return {"questions": sum(map(len, choices)), **counts}
+    what, folder = f"{stage.name} {slug}", stage.data
+    counts = measure_texts(slug, model, texts, how, check, processes=processes, what=what, folder=folder)
+    return None if counts is None else Outcome(counts={"questions": sum(map(len, choices)), **counts})
 
 
 if __name__ == "__main__":

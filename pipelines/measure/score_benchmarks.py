@@ -8,45 +8,50 @@ from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_w
 from cxprobe.measure.likelihood import HowToScore, measure_pairs
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
-from cxprobe.params import ContinuationAlone, Member, ModelSpec, members_of
+from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, members_of
 from cxprobe.records import Pair
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
 
 
-def score_benchmarks(stage: Stage) -> Outcome:
+def score_benchmarks(stage: Stage) -> Outcome | None:
     name, params = stage.item["benchmark"], stage.params
     pairs = pairs_of(read_table(stage.use(DATA / "build_benchmarks" / f"{name}.parquet")))
     counts: dict[str, float] = {"pairs": len(pairs)}
     for member in members_of(params.models, [stage.item["model"]]):
         before = f"{member.slug}." if member.inside.parts else ""
-        counts |= {before + name: count for name, count in _score(stage, member, pairs).items()}
+        if (found := _score(stage, member, pairs)) is None:  # this process only helps to fill the store
+            return None
+        counts |= {before + name: count for name, count in found.items()}
     return Outcome(counts=counts)
 
 
-def _score(stage: Stage, member: Member, pairs: Sequence[Pair]) -> dict[str, float]:
+def _score(stage: Stage, member: Member, pairs: Sequence[Pair]) -> dict[str, float] | None:
     """Write what one model answers, and return what was counted."""
     folder = stage.data / member.inside
     match member.spec:
         case ModelSpec():
-            return _ask(stage, member, member.spec, pairs)
+            return _ask(stage, member, member.spec, pairs, stage.params.score_pairs)
         case ContinuationAlone(checkpoint=checkpoint):
             refuse_without_contexts(member.slug, pairs)
-            counts = _ask(stage, member, checkpoint, without_contexts(pairs))
+            alone = stage.params.score_pairs.on_one_device()
+            counts = _ask(stage, member, checkpoint, without_contexts(pairs), alone)
             put_behind_contexts(pairs, folder)
             return counts
     return measure_blindly(member, pairs, folder)
 
 
-def _ask(stage: Stage, member: Member, spec: ModelSpec, pairs: Sequence[Pair]) -> dict[str, float]:
+def _ask(
+    stage: Stage, member: Member, spec: ModelSpec, pairs: Sequence[Pair], settings: ScorePairs
+) -> dict[str, float] | None:
     """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
-    params, settings = stage.params, stage.params.score_pairs
+    params, processes = stage.params, stage.job.start(settings)
     slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)
-    load = partial(load_language_model, device=settings.device)
+    load = partial(load_language_model, device=processes.device)
     how = HowToScore(settings.schemes, settings.bos, settings.token_budget)
     check = partial(require_agreement, slug, spec, load, params.precision, params.seed)
     what, folder = f"{stage.name} {member.slug} {stage.item['benchmark']}", stage.data / member.inside
-    return measure_pairs(slug, load(slug, spec), [pairs], how, check, what=what, folder=folder)
+    return measure_pairs(slug, load(slug, spec), [pairs], how, check, processes=processes, what=what, folder=folder)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def test_every_script_is_run_by_a_stage():
 # A section that has not the name of its stage.
 STAGE_OF = {"tune_probes": "fit_probes"}
 # Where a stage runs, and what it refuses, is not what it computes.
-WHERE = {"accelerator", "device", "devices", "engine", "jobs", "most_faults", "num_nodes", "strategy"}
+WHERE = {"accelerator", "devices", "engine", "jobs", "most_faults", "num_nodes", "strategy"}
 
 
 def sections() -> dict[str, type]:

@@ -50,7 +50,7 @@ def params(tmp_path):
     def edit(content):
         shrink(content)
         content["score_pairs"]["schemes"] = ["pll", "pll_word_l2r"]
-        content["score_pairs"]["device"] = "cuda"
+        content["score_pairs"]["accelerator"] = "gpu"
 
     change_params(tmp_path, ROOT / "presets" / "embedded.yaml", edit)
     write_toy_construction(tmp_path / "constructions")

@@ -26,7 +26,7 @@ CIRCUMSTANCES = Circumstances(
     commit="c0ffee",
     dirty=False,
     environment={"torch": "2.13.0", "host": "here"},
-    placement={"score_pairs.device": "cpu"},
+    placement={"score_pairs.accelerator": "cpu"},
     dvc_experiment="",
 )
 MEASURED = RunRecord(
@@ -134,7 +134,7 @@ def test_a_run_is_tagged_with_code_and_facts_and_has_its_provenance_as_an_artifa
     provenance = read_json(Path(client.download_artifacts(found.info.run_id, "provenance.json")))
     assert provenance["inputs"]["data/build_recognition/toy"] == "d41d8c.dir"
     assert provenance["environment"]["torch"] == "2.13.0"
-    assert provenance["placement"] == {"score_pairs.device": "cpu"}
+    assert provenance["placement"] == {"score_pairs.accelerator": "cpu"}
 
 
 def test_more_tags_and_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):

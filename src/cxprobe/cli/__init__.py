@@ -13,7 +13,21 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, describe, export, files, init, labels, new, papers, plan, schema, tracking, validate
+from cxprobe.cli import (
+    check,
+    describe,
+    export,
+    files,
+    init,
+    labels,
+    measure,
+    new,
+    papers,
+    plan,
+    schema,
+    tracking,
+    validate,
+)
 from cxprobe.cli.names import refuse_unknown
 from cxprobe.errors import CxprobeError
 from cxprobe.projects import require_project
@@ -88,6 +102,7 @@ _IN_A_PROJECT: Mapping[Callable[..., None], str] = {
     plan.plan: _PROJECT,
     labels.label: _PEOPLE,
     labels.agreement: _PEOPLE,
+    measure.measure: _RESULTS,
     tracking.sync: _RESULTS,
     tracking.prune: _RESULTS,
     describe.describe: _RESULTS,

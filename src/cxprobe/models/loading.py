@@ -40,12 +40,14 @@ from cxprobe.records import WeightsState
 _UNUSED = ("pooler.",)
 
 
-def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
+def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
     """Load a model to read hidden states from; code of a checkpoint is never run.
 
     Args:
         slug: The model's key in params.yaml, for messages.
         spec: Where it comes from, its precision, and whether it is a twin.
+        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
+            has its tokenizer, its configuration and its fingerprint.
 
     Raises:
         ModelError: It is not on this machine and cannot be downloaded; its weights differ from ``sha256``; some weights
@@ -55,10 +57,12 @@ def load_encoder(slug: str, spec: ModelSpec) -> Encoder:
             fit the embedding; or it cannot read a plain sentence.
     """
     source = _open(slug, spec)
+    if device == "meta":
+        return Encoder(*_without_weights(source, AutoModel), pad_token_id=source.tokenizer.pad_token_id or 0)
     model, report = _load(source, AutoModel)
     refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
     refuse_unused(source, model, report["unexpected_keys"])
-    return Encoder(*_parts(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
+    return Encoder(*_parts(source, _put(source, model, device)), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def load_language_model(slug: str, spec: ModelSpec, device: str = "cpu") -> "MaskedLM | CausalLM":
@@ -82,7 +86,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     Args:
         slug: The model's key in params.yaml, for messages.
         spec: Where it comes from, its precision, and whether it is a twin.
-        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
+        device: Where it runs, as for `load_encoder`.
 
     Raises:
         ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
@@ -96,6 +100,8 @@ def _load_masked(source: Source, device: str) -> MaskedLM:
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token_id is None:
         raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
+    if device == "meta":
+        return MaskedLM(*_without_weights(source, AutoModelForMaskedLM))
     if source.config.model_type in ("deberta", "deberta-v2"):
         model, report = _load_deberta(source)
     else:
@@ -111,7 +117,7 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
     Args:
         slug: The model's key in params.yaml, for messages.
         spec: Where it comes from, its precision, and whether it is a twin.
-        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps.
+        device: Where it runs, as for `load_encoder`.
 
     Raises:
         ModelError: As for `load_encoder`; or it is not a causal language model.
@@ -123,6 +129,8 @@ def _load_causal(source: Source, device: str) -> CausalLM:
     # BERT and its kind could be built as decoders too, and would see what they are to predict.
     if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
+    if device == "meta":
+        return CausalLM(*_without_weights(source, AutoModelForCausalLM))
     model, report = _load(source, AutoModelForCausalLM)
     refuse_random(source, report["missing_keys"])
     refuse_unused(source, model, report["unexpected_keys"])
@@ -214,6 +222,13 @@ def _parts(source: Source, model: Any) -> tuple[str, Any, Any, str, int, Weights
     refuse_unfit(source, model)
     refuse_unreadable(source, model)
     return spec.name, model, source.tokenizer, fingerprint_of(source), source.max_tokens, spec.weights
+
+
+def _without_weights(source: Source, model_class: Any) -> tuple[str, Any, Any, str, int, WeightsState]:
+    """Return the fields that every `LanguageModel` has, of a model whose weights take no memory and have no values."""
+    with torch.device("meta"), source.refusing("the model that config.json describes"):
+        model = model_class.from_config(source.config, dtype=getattr(torch, source.spec.dtype))
+    return source.spec.name, model, source.tokenizer, fingerprint_of(source), source.max_tokens, source.spec.weights
 
 
 def _put(source: Source, model: Any, device: str) -> Any:

@@ -37,6 +37,7 @@ from cxprobe.params.models import (
 )
 from cxprobe.params.names import AnswerScore, SchemeName, ScoreName, Source
 from cxprobe.params.pairs import AskPairs, Benchmark, BuildPairs, JudgePairs, PerCell, ScorePairs
+from cxprobe.params.placement import Placement
 from cxprobe.params.project import CONSTRUCTIONS_FOLDER, PARAMS_FILE, Params, load_params, schema_text
 from cxprobe.params.prompts import (
     DIAGNOSTIC_VERDICTS,
@@ -109,6 +110,7 @@ __all__ = [
     "Panel",
     "Params",
     "PerCell",
+    "Placement",
     "Precision",
     "RayEngine",
     "Rule",

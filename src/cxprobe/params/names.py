@@ -12,8 +12,6 @@ T = TypeVar("T")
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Distinct = Annotated[list[T], AfterValidator(distinct)]
 SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
-# Where PyTorch computes; no other text may become part of a path or of an error deep inside a run.
-Device = Annotated[str, StringConstraints(pattern=r"^(cpu|cuda|mps|xpu|hpu|npu|mtia|xla)(:[0-9]{1,3})?$")]
 
 Everything = Literal["all"]
 Source = Literal["generated", "balanced", "mined"]

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.params.names import Device, SchemeName, ScoreName, SomeDistinct
+from cxprobe.params.names import SchemeName, ScoreName, SomeDistinct
+from cxprobe.params.placement import Placement
 from cxprobe.records import Bos
 from cxprobe.schema import Closed
 
@@ -52,7 +53,7 @@ class AskPairs(Closed):
     each is asked about twice. null for all."""
 
 
-class ScorePairs(Closed):
+class ScorePairs(Placement):
     """How the tokens of minimal pairs are scored, in score_pairs and score_benchmarks."""
 
     schemes: SomeDistinct[SchemeName]
@@ -61,8 +62,6 @@ class ScorePairs(Closed):
     """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: Device
-    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""
 
 
 class JudgePairs(Closed):

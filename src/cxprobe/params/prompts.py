@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from cxprobe.params.names import AnswerScore, Device, Distinct, SchemeName, SomeDistinct
+from cxprobe.params.names import AnswerScore, Distinct, SchemeName, SomeDistinct
+from cxprobe.params.placement import Placement
 from cxprobe.records import Bos
 from cxprobe.schema import Closed
 
@@ -122,7 +123,7 @@ class BuildPrompts(Closed):
         return self
 
 
-class ScoreAnswers(Closed):
+class ScoreAnswers(Placement):
     """How the tokens of the answers are scored by language models."""
 
     scheme: SchemeName
@@ -131,8 +132,6 @@ class ScoreAnswers(Closed):
     """What causal models read before a text, as in score_pairs."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: Device
-    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""
 
 
 class JudgeAnswers(Closed):

@@ -1,9 +1,10 @@
 """The sections of params.yaml for recognition: sentences, balanced subsets, features and probes."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from cxprobe.params.placement import Placement
 from cxprobe.schema import Closed, optional_section
 
 
@@ -49,21 +50,13 @@ class BuildRecognition(Closed):
     """Of the labelled sentences of a corpus."""
 
 
-class ExtractFeatures(Closed):
+class ExtractFeatures(Placement):
     """One vector per sentence and layer."""
 
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens, padding included, in one batch; a longer sentence makes a batch of its own."""
     special_tokens: bool
     """Whether [CLS], [SEP] and their like count in the mean."""
-    accelerator: str
-    """Lightning's name of the accelerator: cpu, gpu, auto ..."""
-    devices: Annotated[int, Field(ge=1)] | Literal["auto"]
-    """How many of them per node."""
-    num_nodes: Annotated[int, Field(ge=1)]
-    """How many machines."""
-    strategy: str
-    """Lightning's name of the strategy: auto for one device, ddp for several ..."""
 
 
 class SearchRange(Closed):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cxprobe.params.names import Device
+from cxprobe.params.placement import Placement
 from cxprobe.schema import Closed
 
 
@@ -15,10 +15,8 @@ class BuildScenarios(Closed):
     """How much of all items is asked; every word stays about as frequent as the others."""
 
 
-class FillScenarios(Closed):
+class FillScenarios(Placement):
     """Candidate words at the mask of every scenario."""
 
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    device: Device
-    """Where the model runs, as PyTorch names it: cpu, cuda, cuda:1, mps ..."""

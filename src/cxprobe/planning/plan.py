@@ -186,7 +186,7 @@ def _of_scenarios(params: Params, counts: Counts) -> Iterator[_Reading]:
     for slug in params.grid.scenarios.models:
         spec = params.models[slug]
         if isinstance(spec, ModelSpec) and counts.scenarios is not None:
-            yield _Reading("fill_scenarios", slug, spec, counts.scenarios, params.fill_scenarios.device, 0)
+            yield _Reading("fill_scenarios", slug, spec, counts.scenarios, params.fill_scenarios.accelerator, 0)
 
 
 def _of_texts(params: Params, counts: Counts) -> Iterator[_Reading]:
@@ -202,17 +202,17 @@ def _of_texts(params: Params, counts: Counts) -> Iterator[_Reading]:
                 continue
         if texts is not None:
             how = params.score_pairs
-            yield _Reading("score_pairs", member.slug, spec, texts, how.device, len(how.schemes))
+            yield _Reading("score_pairs", member.slug, spec, texts, how.accelerator, len(how.schemes))
     for slug in others.models:
         spec_ = params.models[slug]
         for name in others.benchmarks if isinstance(spec_, ModelSpec) else ():
             if isinstance(spec_, ModelSpec) and name in counts.benchmarks:
                 own, how = counts.benchmarks[name], params.score_pairs
-                yield _Reading("score_benchmarks", slug, spec_, own, how.device, len(how.schemes))
+                yield _Reading("score_benchmarks", slug, spec_, own, how.accelerator, len(how.schemes))
     for slug in asked.models:
         spec_ = params.models[slug]
         if isinstance(spec_, ModelSpec) and counts.answers is not None:
-            yield _Reading("score_answers", slug, spec_, counts.answers, params.score_answers.device, 1)
+            yield _Reading("score_answers", slug, spec_, counts.answers, params.score_answers.accelerator, 1)
 
 
 def _measure(reading: _Reading, size: ModelSize | None, facts: Facts) -> Measured:

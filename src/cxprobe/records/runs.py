@@ -86,7 +86,7 @@ class Circumstances:
         commit: The git commit when the stage began, or "unknown" outside a repository.
         dirty: Whether code, constructions or parameters differed from that commit.
         environment: The versions of Python and of the packages that make the numbers, and the platform.
-        placement: The parameters that only say where the work runs, such as ``score_pairs.device``.
+        placement: The parameters that only say where the work runs, such as ``score_pairs.accelerator``.
         dvc_experiment: The name of the DVC experiment; "" outside of one.
     """
 

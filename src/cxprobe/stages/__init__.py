@@ -4,6 +4,7 @@ from cxprobe.records import ModelFacts, Trial
 from cxprobe.stages.outcomes import JudgedRun, Outcome
 from cxprobe.stages.records import read_records
 from cxprobe.stages.running import is_helper_process, run_stage, run_stage_with
+from cxprobe.stages.signals import end_on_signals
 from cxprobe.stages.stage import Stage
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Outcome",
     "Stage",
     "Trial",
+    "end_on_signals",
     "is_helper_process",
     "read_records",
     "run_stage",

@@ -11,14 +11,15 @@ from typing_extensions import TypeVar
 
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.params import Params
+from cxprobe.processes import Job
 from cxprobe.projects import construction_names
 from cxprobe.schema import Closed, suggest
 from cxprobe.stages.provenance import md5_of
-from cxprobe.storage import DATA, RESULTS
+from cxprobe.storage import DATA, RESULTS, read_json
 
 # Parameters that only say where the work runs, by the last part of their name: the numbers do not follow from them.
 PLACEMENT = frozenset(
-    ("accelerator", "connections", "device", "devices", "engine", "jobs", "num_nodes", "retries", "strategy", "timeout")
+    ("accelerator", "connections", "devices", "engine", "jobs", "num_nodes", "retries", "strategy", "timeout")
 )
 # The sections of params.yaml that describe an item: argument of the script -> section.
 _SECTIONS = {"model": "models", "llm": "llms", "benchmark": "benchmarks", "corpus": "corpora"}
@@ -39,6 +40,7 @@ class Stage(Generic[P]):
         params: All parameters of the stage's file.
         of: Which keys of ``item`` name the folders, in this order; None for all of them.
         inputs: Path of what was read -> its MD5 at that moment; filled by `use`.
+        job: What is to be done of a measuring stage.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Stage(Generic[P]):
     params: P
     of: tuple[str, ...] | None = None
     inputs: dict[str, str] = field(default_factory=dict)
+    job: Job = field(default_factory=Job)
 
     def refuse_unknown(self) -> None:
         """Refuse an item that the file of parameters does not have, since its name becomes a part of paths.
@@ -83,6 +86,19 @@ class Stage(Generic[P]):
             )
         self.inputs[str(path)] = md5_of(path)
         return path
+
+    def has_finished(self) -> bool:
+        """Return whether the stage has a record of the same parameters and inputs, and its data; code is not compared.
+
+        Raises:
+            OSError: The record cannot be read.
+        """
+        path = self.results / "record.json"
+        if not path.is_file() or not self.data.exists():
+            return False
+        record = read_json(path)
+        same = record["params"] == {"stage": self.name, **self.item, **self.own_settings()}
+        return same and all(Path(name).exists() and md5_of(Path(name)) == md5 for name, md5 in record["inputs"].items())
 
     @property
     def data(self) -> Path:

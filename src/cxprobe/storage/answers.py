@@ -96,7 +96,7 @@ class AnswerStore:
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Write what is not on disk yet; if all went well, join this process's files."""
-        self._write()
+        self.write()
         if kind is None:
             self._join_own()
 
@@ -116,6 +116,10 @@ class AnswerStore:
                 found[keys[hit]] = segment.numbers[start:stop]
         return found
 
+    def look_again(self) -> None:
+        """Let the next `find` read the files of other processes anew."""
+        self._others = None
+
     def add(self, answers: Mapping[bytes, NDArray[np.float64]]) -> None:
         """Keep answers, by their keys; they are on disk some seconds later.
 
@@ -126,9 +130,10 @@ class AnswerStore:
         self._new |= finite
         self.kept += len(finite)
         if time.monotonic() - self._written >= self._seconds:
-            self._write()
+            self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write what was added and is not on disk yet."""
         self._written = time.monotonic()
         if self._new:
             keys = sorted(self._new)

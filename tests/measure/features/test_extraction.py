@@ -8,6 +8,7 @@ from cxprobe.measure.features.encoding import collate
 from cxprobe.measure.features.pooling import mean_of_each_layer
 from cxprobe.models import load_encoder
 from cxprobe.params import ExtractFeatures, ModelSpec
+from cxprobe.processes import Job
 from cxprobe.storage import read_features
 
 WORDS = ["the", "old", "red", "cat", "dog", "runs", "sings", "now", "we", "say", "that", "in", "garden", "today"]
@@ -19,6 +20,7 @@ SETTINGS = ExtractFeatures(
     num_nodes=1,
     strategy="auto",
 )
+ALONE = Job().start(SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def tokens(encoder):
 
 
 def test_features_equal_a_plain_loop_over_single_sentences(encoder, tokens, tmp_path):
-    done = extract(encoder, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+    done = extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     features = read_features(tmp_path / "out")
     assert features.vectors.shape == (3, 57, 32)
     assert sorted(features.ids) == sorted(one.id for one in tokens)
@@ -47,7 +49,7 @@ def test_features_equal_a_plain_loop_over_single_sentences(encoder, tokens, tmp_
 
 
 def test_a_killed_extraction_goes_on_where_it_stopped(encoder, tokens, tmp_path, monkeypatch):
-    extract(encoder, tokens, SETTINGS, scratch=tmp_path / "whole-scratch", output=tmp_path / "whole")
+    extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "whole-scratch", output=tmp_path / "whole")
     written = []
 
     def write_then_die(array, path, ids):
@@ -61,14 +63,14 @@ def test_a_killed_extraction_goes_on_where_it_stopped(encoder, tokens, tmp_path,
     real = extraction.write_array
     monkeypatch.setattr(extraction, "write_array", write_then_die)
     with pytest.raises(KeyError):
-        extract(encoder, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+        extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     monkeypatch.setattr(extraction, "write_array", real)
     assert not (tmp_path / "out").exists()
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "scratch").glob("*.npy")}
     assert len(before) == 5
     broken = min(before)
     broken.write_bytes(broken.read_bytes()[:200])  # as a power cut may leave it
-    done = extract(encoder, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+    done = extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     assert done.resumed == 4  # the broken one was made again
     np.testing.assert_array_equal(read_features(tmp_path / "out").vectors, read_features(tmp_path / "whole").vectors)
 
@@ -80,12 +82,12 @@ def test_progress_counts_every_sentence_once_also_those_of_an_earlier_run(encode
     monkeypatch.setattr(extraction, "merge_features", lambda parts, folder: 1 / 0)
     first, second = [], []
     with pytest.raises(ZeroDivisionError):
-        extract(encoder, tokens, SETTINGS, **folders, progress=first.append)
+        extract(encoder, tokens, SETTINGS, processes=ALONE, **folders, progress=first.append)
     assert first[0] == 0
     assert len(first) > 5
     assert sum(first) == 57
     monkeypatch.undo()
-    extract(encoder, tokens, SETTINGS, **folders, progress=second.append)
+    extract(encoder, tokens, SETTINGS, processes=ALONE, **folders, progress=second.append)
     assert second == [57]
 
 
@@ -95,9 +97,9 @@ def test_a_run_killed_after_its_last_batch_only_merges(encoder, tokens, tmp_path
     real = extraction.merge_features
     monkeypatch.setattr(extraction, "merge_features", lambda parts, folder: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        extract(encoder, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+        extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     monkeypatch.setattr(extraction, "merge_features", real)
-    done = extract(encoder, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+    done = extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     assert done.resumed == done.batches
 
 
@@ -108,7 +110,7 @@ def test_numbers_that_are_not_finite_stop_the_run_and_name_the_sentences(tiny_be
         broken.model.embeddings.word_embeddings.weight[word] = float("nan")
     with_dog = [one.id for one in tokens if word in one.ids]
     with pytest.raises(DataError, match="not finite for") as raised:
-        extract(broken, tokens, SETTINGS, scratch=tmp_path / "scratch", output=tmp_path / "out")
+        extract(broken, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
     named = str(raised.value).split("not finite for ")[1].split(" (")[0].split(", ")
     assert named
     assert set(named) <= set(with_dog)

@@ -1,7 +1,6 @@
 """Scoring with a store: a killed run goes on, a corrected text costs only itself, and the numbers stay the same."""
 
 import multiprocessing
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +12,8 @@ from cxprobe.measure.likelihood import (
     open_answers,
     score_texts,
 )
+from cxprobe.measure.likelihood.answers import Answers
+from cxprobe.measure.likelihood.candidates import CandidateSection
 from cxprobe.models import load_language_model
 from cxprobe.params import ModelSpec
 from cxprobe.storage import AnswerStore
@@ -116,26 +117,32 @@ def test_when_nothing_is_missing_the_model_is_not_called(folders, tmp_path, kind
 
 
 @KINDS
-def test_a_corrected_text_is_computed_alone(folders, tmp_path, kind):
+def test_a_corrected_text_costs_the_batches_that_it_is_in(folders, tmp_path, kind):
     model = load(folders, kind)
     score(model, tmp_path)
     wrong, *others = TEXTS
     right = wrong.replace("garden", "old garden")
     corrected = dict.fromkeys([right, *others], 0)
     found, seen = score(model, tmp_path, corrected)
-    alone, own = score(model, tmp_path / "alone", {right: 0})
-    assert (seen.calls, seen.rows, seen.tokens) == (own.calls, own.rows, own.tokens)
-    assert_alike([one for one in found if one.text == right], alone)
+    _, every = score(model, tmp_path / "whole", corrected)
+    assert 0 < seen.tokens < every.tokens / 2
     assert_alike(found, score_texts(model, [corrected], HOW))
+    assert score(model, tmp_path, corrected)[1].calls == 0
 
 
-def test_texts_of_two_constructions_cost_what_they_share_once(folders, tmp_path):
-    model = load(folders, "llama")
+@KINDS
+def test_what_an_earlier_text_has_asked_is_not_asked_again(folders, tmp_path, kind):
+    model = load(folders, kind)
     first, second = dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[10:])
-    score(model, tmp_path, first)
-    _, seen = score(model, tmp_path, second)
-    _, own = score(model, tmp_path / "own", {text: 0 for text in second if text not in first})
-    assert seen.tokens == own.tokens
+    whole, apart = [first, second], [first, {text: 0 for text in second if text not in first}]
+    seen = []
+    for number, portions in enumerate((whole, apart)):
+        counted = count_rows(model)
+        with AnswerStore(tmp_path / str(number)) as store:
+            score_texts(model, portions, HOW, store=store)
+        counted.hook.remove()
+        seen.append(counted.tokens)
+    assert seen[0] == seen[1]
 
 
 def test_both_schemes_share_what_they_ask_alike(folders, tmp_path):
@@ -152,19 +159,23 @@ def test_both_schemes_share_what_they_ask_alike(folders, tmp_path):
 def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(folders, tmp_path):
     model = load(folders, "bert")
     texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
-    ask = partial(candidate_log_probabilities, model, texts, token_budget=32)
-    expected = ask([["cat", "fox"]] * len(texts))
-    with AnswerStore(tmp_path) as store:
-        np.testing.assert_array_equal(ask([["cat", "fox"]] * len(texts), store=store), expected)
+
+    def ask(candidates, folder):
+        section = CandidateSection(model, texts, candidates, 32)
+        with AnswerStore(folder) as store:
+            return section.log_probabilities(Answers(store).to(section))
+
+    same, changed = [["cat", "fox"]] * len(texts), [["cat", "fox"]] * (len(texts) - 1) + [["cat", "dog"]]
+    expected = candidate_log_probabilities(model, texts, same, token_budget=32)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
     seen = count_rows(model)
-    with AnswerStore(tmp_path) as store:
-        np.testing.assert_array_equal(ask([["cat", "fox"]] * len(texts), store=store), expected)
-        assert seen.calls == 0
-        changed = [["cat", "fox"]] * (len(texts) - 1) + [["cat", "dog"]]
-        found = ask(changed, store=store)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
+    assert seen.calls == 0
+    found = ask(changed, tmp_path)
     seen.hook.remove()
-    assert seen.rows == 1
-    np.testing.assert_allclose(found, ask(changed), atol=WORST)
+    assert seen.calls == 1
+    np.testing.assert_array_equal(found[:-1], expected[:-1])
+    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=WORST)
 
 
 @pytest.mark.parametrize("kind", ["bert", "llama"])

@@ -49,7 +49,8 @@ def vectors_of(encoder: Encoder, tokens: Sequence[Tokens]) -> NDArray[np.float32
     """
     with torch.inference_mode():
         vectors = [
-            mean_of_each_layer(encoder.model, collate(0, [sentence], encoder.pad_token_id)) for sentence in tokens
+            mean_of_each_layer(encoder.model, collate(0, [sentence], encoder.pad_token_id).to(encoder.model.device))
+            for sentence in tokens
         ]
         found: NDArray[np.float32] = torch.cat(vectors, dim=1).cpu().numpy()
     return found

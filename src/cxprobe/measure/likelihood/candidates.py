@@ -8,24 +8,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.measure.likelihood.counting import Progress, in_proportion
-from cxprobe.measure.likelihood.inputs import MaskedInputs, encode_inputs, refuse_not_finite
+from cxprobe.measure.likelihood.answers import Answers, Batch, Found
+from cxprobe.measure.likelihood.inputs import MaskedInputs, encode_inputs, numbers_of, refuse_not_finite
 from cxprobe.measure.likelihood.tokens import Encoded
 from cxprobe.models import MaskedLM
-from cxprobe.storage import AnswerStore
 
 MASK = "[MASK]"
 _PORTION = 2048  # texts that are tokenised at a time
 
 
 def candidate_log_probabilities(
-    model: MaskedLM,
-    texts: Sequence[str],
-    candidates: Sequence[Sequence[str]],
-    *,
-    token_budget: int,
-    store: AnswerStore | None = None,
-    progress: Progress | None = None,
+    model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], *, token_budget: int
 ) -> list[NDArray[np.float64]]:
     """Return how probable each candidate word is at the mask of its text.
 
@@ -37,8 +30,6 @@ def candidate_log_probabilities(
         texts: Each contains "[MASK]" once, whatever the model's own mask token looks like.
         candidates: The words to compare at the mask of each text.
         token_budget: The most tokens in a batch.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
-        progress: Is told the texts that have been finished.
 
     Returns:
         For each text shape (candidates,): natural logarithms, normalised over the whole vocabulary.
@@ -48,31 +39,62 @@ def candidate_log_probabilities(
             is not one known token there, or candidates change the tokens around them. Afterwards: a number is not
             finite.
     """
-    places = [
-        _place(text, candidate) for text, own in zip(texts, candidates, strict=True) for candidate in own
-    ]  # in the order of texts and, within them, of candidates
-    inputs = MaskedInputs(model.tokenizer.mask_token_id)
-    faults: list[str] = []
-    asked: list[int] = []
-    for start in range(0, len(places), _PORTION):
-        for place, encoded in _encode_places(model, places[start : start + _PORTION]):
-            token = _only_token(model, place, encoded)
-            if token is None:
-                faults.append(f"{place.word!r} in {place.text!r}")
-            else:
-                asked.append(inputs.ask(encoded.ids, np.array([token]), int(encoded.ids[token])))
-    if faults:
-        raise DataError(
-            f"{len(faults)} candidates are not one known token of this model's tokenizer: {'; '.join(faults[:5])}; "
-            "leave these items out (single_token_words tells which words can stay)"
-        )
-    ends = np.cumsum([len(own) for own in candidates], dtype=np.int64)[:-1]
-    for text, own in zip(texts, np.split(asked, ends), strict=False):
-        if len(set(own.tolist())) > 1:
-            raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
-    numbers = inputs.answer(model, token_budget, store, in_proportion(progress, len(texts), len(places)))
-    refuse_not_finite(numbers, [place.text for place in places])
-    return np.split(numbers, ends) if texts else []
+    section = CandidateSection(model, texts, candidates, token_budget)
+    return section.log_probabilities(Answers().to(section))
+
+
+class CandidateSection:
+    """The questions about the candidate words of texts; arguments and errors are those of the function above.
+
+    Attributes:
+        texts: How many texts there are.
+    """
+
+    def __init__(
+        self, model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], token_budget: int
+    ) -> None:
+        """Ask about all candidates."""
+        self.texts = len(texts)
+        # In the order of texts and, within them, of candidates.
+        self._places = [_place(text, word) for text, own in zip(texts, candidates, strict=True) for word in own]
+        self._ends = np.cumsum([len(own) for own in candidates], dtype=np.int64)[:-1]
+        self._inputs = MaskedInputs(model, token_budget)
+        faults: list[str] = []
+        asked: list[int] = []
+        for start in range(0, len(self._places), _PORTION):
+            for place, encoded in _encode_places(model, self._places[start : start + _PORTION]):
+                token = _only_token(model, place, encoded)
+                if token is None:
+                    faults.append(f"{place.word!r} in {place.text!r}")
+                else:
+                    asked.append(self._inputs.ask(encoded.ids, np.array([token]), int(encoded.ids[token])))
+        if faults:
+            raise DataError(
+                f"{len(faults)} candidates are not one known token of this model's tokenizer: {'; '.join(faults[:5])}; "
+                "leave these items out (single_token_words tells which words can stay)"
+            )
+        for text, own in zip(texts, np.split(asked, self._ends), strict=False):
+            if len(set(own.tolist())) > 1:
+                raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The key of each distinct question."""
+        return list(self._inputs.places)
+
+    def batches(self, own: Sequence[bytes]) -> list[Batch]:
+        """Return the batches of some questions."""
+        return self._inputs.batches(own)
+
+    def log_probabilities(self, found: Found) -> list[NDArray[np.float64]]:
+        """Return for each text shape (candidates,).
+
+        Raises:
+            DataError: A number is not finite.
+        """
+        numbers = numbers_of(self._inputs.keys, found)
+        refuse_not_finite(numbers, [place.text for place in self._places])
+        return np.split(numbers, self._ends) if self.texts else []
 
 
 def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:

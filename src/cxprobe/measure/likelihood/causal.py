@@ -5,6 +5,7 @@ used for all of them. Padding is on the right, where a causal model cannot see i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,26 +13,18 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.measure.likelihood.counting import Progress, in_proportion
+from cxprobe.measure.likelihood.answers import Answers, Batch, Found
 from cxprobe.measure.likelihood.logits import log_probabilities, logits_at
 from cxprobe.measure.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import CausalLM
 from cxprobe.records import Bos, TokenScores
-from cxprobe.storage import AnswerStore, key_of
+from cxprobe.storage import key_of
 
 Ids = NDArray[np.int32]
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
-def causal_token_scores(
-    model: CausalLM,
-    texts: Sequence[str],
-    *,
-    bos: Bos,
-    token_budget: int,
-    store: AnswerStore | None = None,
-    progress: Progress | None = None,
-) -> list[TokenScores]:
+def causal_token_scores(model: CausalLM, texts: Sequence[str], *, bos: Bos, token_budget: int) -> list[TokenScores]:
     """Score each token of texts given the tokens before it.
 
     Args:
@@ -41,8 +34,6 @@ def causal_token_scores(
             "add": the model's beginning-of-sequence token, once; "none": nothing. The first token of a text with
             nothing before it has no score.
         token_budget: The most tokens in a batch.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
-        progress: Is told the texts that have been finished.
 
     Returns:
         One record a text, in their order.
@@ -51,20 +42,53 @@ def causal_token_scores(
         DataError: Before anything is computed: a text has no token to score, is too long, or contains what ``bos``
             puts before it. Afterwards: a number is not finite.
     """
-    before = _before(model, bos)
-    encoded = encode(model.tokenizer, texts, special_tokens=False)
-    whole = [_whole(one, before, model.max_tokens) for one in encoded]
-    distinct = {key_of(ids): ids for ids in whole}
-    found = {} if store is None else store.find(list(distinct))
-    missing = {key: ids for key, ids in distinct.items() if key not in found}
-    report = in_proportion(progress, len(texts), len(distinct))
-    report(len(found))
-    for some in _score(model, missing, token_budget):
-        found |= some
-        if store is not None:
-            store.add(some)
-        report(len(some))
-    return [_record(one, found[key_of(ids)]) for one, ids in zip(encoded, whole, strict=True)]
+    section = CausalSection(model, texts, bos=bos, token_budget=token_budget)
+    return list(section.records(Answers().to(section)))
+
+
+class CausalSection:
+    """The questions about texts, one each; arguments and errors are those of `causal_token_scores`.
+
+    Attributes:
+        texts: How many texts there are.
+    """
+
+    def __init__(self, model: CausalLM, texts: Sequence[str], *, bos: Bos, token_budget: int) -> None:
+        """Ask about all texts."""
+        self.texts = len(texts)
+        self._model, self._token_budget = model, token_budget
+        before = _before(model, bos)
+        self._encoded = encode(model.tokenizer, texts, special_tokens=False)
+        whole = [_whole(one, before, model.max_tokens) for one in self._encoded]
+        self._key_of_each = [key_of(ids) for ids in whole]
+        self._ids = dict(zip(self._key_of_each, whole, strict=True))
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The key of each distinct text with what stands before it."""
+        return list(self._ids)
+
+    def batches(self, own: Sequence[bytes]) -> list[Batch]:
+        """Return the batches of some texts; those that begin alike are in one."""
+        sequences = [self._ids[key] for key in own]
+        if self._model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several
+            groups = [Group(0, [number]) for number in range(len(sequences))]
+        else:
+            groups = group_by_beginning(sequences)
+        planned = _batches(groups, sequences, self._token_budget)
+        members = [[number for group in batch for number in group.members] for batch in planned]
+        return [
+            Batch([own[number] for number in numbers], partial(_compute, self._model, batch, own, sequences))
+            for batch, numbers in zip(planned, members, strict=True)
+        ]
+
+    def records(self, found: Found) -> Iterator[TokenScores]:
+        """Yield the scores of each text.
+
+        Raises:
+            DataError: A number is not finite.
+        """
+        return (_record(one, found[key]) for one, key in zip(self._encoded, self._key_of_each, strict=True))
 
 
 def texts_without_first_score(model: CausalLM, texts: Sequence[str], bos: Bos) -> dict[str, int]:
@@ -111,26 +135,12 @@ def group_by_beginning(sequences: Sequence[Ids]) -> list[Group]:
     return [group if len(group.members) > 1 else Group(0, group.members) for group in groups]
 
 
-def _score(
-    model: CausalLM, asked: Mapping[bytes, Ids], token_budget: int
-) -> Iterator[dict[bytes, NDArray[np.float64]]]:
-    """Yield the answers batch by batch: key -> the log-probability of each id but the first, shape (length - 1,).
-
-    Args:
-        model: The model.
-        asked: Key -> the ids of a text with what stands before it.
-        token_budget: The most tokens in a batch.
-    """
-    keys, sequences = list(asked), list(asked.values())
+def _compute(model: CausalLM, batch: Sequence[Group], keys: Sequence[bytes], sequences: Sequence[Ids]) -> Found:
+    """Return the answers of a batch: key -> the log-probability of each id but the first, shape (length - 1,)."""
     model.model.eval()
-    if model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several texts
-        groups = [Group(0, [number]) for number in range(len(sequences))]
-    else:
-        groups = group_by_beginning(sequences)
-    for batch in _batches(groups, sequences, token_budget):
-        with torch.inference_mode():
-            found = _score_batch(model, batch, sequences)
-        yield {keys[number]: numbers for number, numbers in found.items()}
+    with torch.inference_mode():
+        found = _score_batch(model, batch, sequences)
+    return {keys[number]: numbers for number, numbers in found.items()}
 
 
 def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> list[list[Group]]:

@@ -20,7 +20,7 @@ def in_proportion(progress: Progress | None, texts: int, parts: int) -> Progress
 
     def report(n: int) -> None:
         nonlocal finished
-        before, finished = texts * finished // all_parts, finished + n
+        before, finished = texts * finished // all_parts, min(finished + n, all_parts)
         if progress is not None:
             progress(texts * finished // all_parts - before)
 

@@ -1,10 +1,11 @@
-"""Masked inputs: what a masked model is asked, each distinct input once, and its answers.
+"""Masked inputs: what a masked model is asked, each distinct input once, in batches.
 
 A batch holds inputs of one length, so nothing is padded and no attention mask is needed; a masked copy that several
 texts share is computed once; the head is applied at the masks only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -12,23 +13,32 @@ import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.measure.likelihood.counting import Progress
+from cxprobe.measure.likelihood.answers import Batch, Found
 from cxprobe.measure.likelihood.logits import log_probabilities, logits_at
 from cxprobe.measure.likelihood.tokens import Encoded, encode, refuse_too_long
 from cxprobe.models import MaskedLM
-from cxprobe.storage import AnswerStore, key_of
+from cxprobe.storage import key_of
 
 
 class MaskedInputs:
-    """Masked inputs, each distinct one kept once, and the tokens whose probability is asked for at their first mask."""
+    """Masked inputs, each distinct one kept once, and the tokens whose probability is asked for at their first mask.
 
-    def __init__(self, mask: int) -> None:
+    Attributes:
+        keys: Of each question, in the order of asking: the input, where its first mask is, and the token asked for.
+        places: The key of each distinct question -> where it was asked first.
+    """
+
+    def __init__(self, model: MaskedLM, token_budget: int) -> None:
         """Begin without any.
 
         Args:
-            mask: The id of the mask token.
+            model: The model.
+            token_budget: The most tokens in a batch.
         """
-        self._mask = mask
+        self.keys: list[bytes] = []
+        self.places: dict[bytes, int] = {}
+        self._model = model
+        self._token_budget = token_budget
         self._numbers: dict[bytes, int] = {}
         self._first_mask: list[int] = []
         self._asked: list[int] = []
@@ -37,74 +47,64 @@ class MaskedInputs:
     def ask(self, ids: NDArray[np.int32], masked: NDArray[np.int64], target: int) -> int:
         """Ask how probable a token is at the first of the masked positions; return the number of the input."""
         copy = ids.copy()
-        copy[masked] = self._mask
+        copy[masked] = self._model.tokenizer.mask_token_id
         number = self._numbers.setdefault(copy.tobytes(), len(self._numbers))
         if number == len(self._first_mask):
             self._first_mask.append(int(masked[0]))
         self._asked.append(number)
         self._targets.append(target)
+        key = key_of(copy, np.array([self._first_mask[number], target], dtype=np.int32))
+        self.places.setdefault(key, len(self.keys))
+        self.keys.append(key)
         return number
 
-    def answer(
-        self, model: MaskedLM, token_budget: int, store: AnswerStore | None, report: Progress
-    ) -> NDArray[np.float64]:
-        """Return the natural logarithm of each probability, in the order of asking.
+    def batches(self, own: Sequence[bytes]) -> list[Batch]:
+        """Return the batches of some of the questions, each of which is in one of them.
 
         Args:
-            model: The model.
-            token_budget: The most tokens in a batch.
-            store: Where earlier answers are looked up and new ones kept.
-            report: Is told how many of those asked have been answered.
+            own: Keys of at least one question; each once.
         """
-        numbers = np.full(len(self._asked), np.nan)
-        keys = [] if store is None else self._keys()
-        known = {} if store is None else store.find(keys)
-        for place, key in enumerate(keys):
-            if key in known:
-                numbers[place] = known[key][0]
-        missing = np.flatnonzero(np.isnan(numbers))
-        report(len(numbers) - len(missing))
-        model.model.eval()
-        for places, found in self._compute(model, missing, token_budget):
-            numbers[places] = found
-            if store is not None:
-                store.add({keys[place]: numbers[place : place + 1] for place in places.tolist()})
-            report(len(places))
-        return numbers
-
-    def _keys(self) -> list[bytes]:
-        """Return the key of each question: the input, where its first mask is, and the token asked for there."""
-        inputs = [np.frombuffer(key, dtype=np.int32) for key in self._numbers]
-        return [
-            key_of(inputs[number], np.array([self._first_mask[number], target], dtype=np.int32))
-            for number, target in zip(self._asked, self._targets, strict=True)
-        ]
+        places = np.array([self.places[key] for key in own])  # (questions,)
+        asked_of = np.array(self._asked)[places]
+        order = np.argsort(asked_of, kind="stable")
+        places = places[order]
+        # The inputs of these questions, and which of the questions are about each.
+        needed, starts = np.unique(asked_of[order], return_index=True)
+        about = np.split(places, starts[1:])
+        every = list(self._numbers)
+        inputs = [np.frombuffer(every[number], dtype=np.int32) for number in needed]
+        found = []
+        for rows in equal_length_batches([len(one) for one in inputs], self._token_budget):
+            asked = np.concatenate([about[row] for row in rows])
+            counts = [len(about[row]) for row in rows]
+            compute = partial(self._compute, [inputs[row] for row in rows], needed[rows], asked, counts)
+            found.append(Batch([self.keys[place] for place in asked], compute))
+        return found
 
     def _compute(
-        self, model: MaskedLM, missing: NDArray[np.int64], token_budget: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Yield for each batch the places of its questions and their answers.
+        self,
+        inputs: Sequence[NDArray[np.int32]],
+        numbers: NDArray[np.int64],
+        asked: NDArray[np.int64],
+        counts: Sequence[int],
+    ) -> Found:
+        """Return the answers to the questions of a batch.
 
         Args:
-            model: The model.
-            missing: Shape (n,): the places of the questions to answer, in the order of asking.
-            token_budget: The most tokens in a batch.
+            inputs: Of the batch, all of one length.
+            numbers: Shape (inputs,): their numbers.
+            asked: Shape (questions,): the places of the questions, in the order of the inputs.
+            counts: How many questions are about each input.
         """
-        asked, targets = np.array(self._asked, dtype=np.int64)[missing], np.array(self._targets, dtype=np.int64)
-        order = np.argsort(asked, kind="stable")
-        every = list(self._numbers)
-        needed = np.unique(asked)
-        inputs = [np.frombuffer(every[number], dtype=np.int32) for number in needed]
-        for batch in equal_length_batches([len(one) for one in inputs], token_budget):
-            input_ids = torch.from_numpy(np.stack([inputs[place] for place in batch])).long()  # (batch, length)
-            masks = torch.tensor([self._first_mask[number] for number in needed[batch]])  # (batch,)
-            with torch.inference_mode():
-                logits, _ = logits_at(model.model, input_ids, torch.arange(len(batch)), masks)  # (batch, vocabulary)
-                low, high = (np.searchsorted(asked, needed[batch], side, order) for side in ("left", "right"))
-                places = missing[np.concatenate([order[a:b] for a, b in zip(low, high, strict=True)])]  # (m,)
-                rows = np.repeat(np.arange(len(batch)), high - low)  # (m,)
-                found = log_probabilities(logits, torch.from_numpy(rows), torch.from_numpy(targets[places]))
-            yield places, found
+        model = self._model.model.eval()
+        input_ids = torch.from_numpy(np.stack(inputs)).long()  # (inputs, length)
+        masks = torch.tensor([self._first_mask[number] for number in numbers])  # (inputs,)
+        targets = torch.tensor([self._targets[place] for place in asked])  # (questions,)
+        rows = torch.from_numpy(np.repeat(np.arange(len(inputs)), counts))  # (questions,)
+        with torch.inference_mode():
+            logits, _ = logits_at(model, input_ids, torch.arange(len(inputs)), masks)  # (inputs, vocabulary)
+            found = log_probabilities(logits, rows, targets)
+        return {self.keys[place]: found[number : number + 1] for number, place in enumerate(asked.tolist())}
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
@@ -135,6 +135,11 @@ def encode_inputs(model: MaskedLM, texts: Sequence[str]) -> list[Encoded]:
     for one in encoded:
         refuse_too_long(one.text, len(one.ids), model.max_tokens)
     return encoded
+
+
+def numbers_of(keys: Sequence[bytes], found: Found) -> NDArray[np.float64]:
+    """Return the answers, of one number each, in the order of their keys: shape (keys,)."""
+    return np.array([found[key][0] for key in keys], dtype=np.float64)
 
 
 def refuse_not_finite(numbers: NDArray[np.float64], texts: Sequence[str]) -> None:

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.measure.likelihood.counting import Progress, in_proportion
-from cxprobe.measure.likelihood.inputs import MaskedInputs, encode_inputs, refuse_not_finite
+from cxprobe.measure.likelihood.answers import Answers, Batch, Found
+from cxprobe.measure.likelihood.inputs import MaskedInputs, encode_inputs, numbers_of, refuse_not_finite
 from cxprobe.measure.likelihood.tokens import Encoded
 from cxprobe.models import MaskedLM
 from cxprobe.records import TokenScores
-from cxprobe.storage import AnswerStore
 
 _PORTION = 2048  # texts whose masked copies are in memory at once
 
@@ -26,8 +25,6 @@ def pll_token_scores(
     scheme: MaskedScheme,
     token_budget: int,
     spans: Sequence[tuple[int, int]] | None = None,
-    store: AnswerStore | None = None,
-    progress: Progress | None = None,
 ) -> list[TokenScores]:
     """Score each token of texts by masking it.
 
@@ -41,8 +38,6 @@ def pll_token_scores(
         scheme: What is masked.
         token_budget: The most tokens in a batch.
         spans: The characters of each text whose tokens are scored, as (first, after the last); None for all.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
-        progress: Is told the texts that have been finished.
 
     Returns:
         One record a text, in their order.
@@ -51,20 +46,76 @@ def pll_token_scores(
         DataError: Before anything is computed: a text has no token to score, is too long, or contains the model's
             mask token. Afterwards: a number is not finite.
     """
+    answers = Answers()
+    sections = masked_sections(model, texts, scheme=scheme, token_budget=token_budget, spans=spans)
+    return [one for section in sections for one in section.records(answers.to(section))]
+
+
+def masked_sections(
+    model: MaskedLM,
+    texts: Sequence[str],
+    *,
+    scheme: MaskedScheme,
+    token_budget: int,
+    spans: Sequence[tuple[int, int]] | None = None,
+) -> Iterator["MaskedSection"]:
+    """Yield what a model is asked to score texts, in portions; arguments and errors are those of `pll_token_scores`."""
     encoded = encode_inputs(model, texts)
     if spans is None:
         spans = [(0, len(text)) for text in texts]
     wanted = [_inside(one, span) for one, span in zip(encoded, spans, strict=True)]
     _refuse_masks(encoded, model.tokenizer.mask_token_id)
-    scores: list[TokenScores] = []
     for start in range(0, len(texts), _PORTION):
-        own, tokens = encoded[start : start + _PORTION], wanted[start : start + _PORTION]
-        inputs = MaskedInputs(model.tokenizer.mask_token_id)
-        for one, places in zip(own, tokens, strict=True):
-            _ask_tokens(inputs, one, places, scheme)
-        report = in_proportion(progress, len(own), sum(map(len, tokens)))
-        scores += _records(own, tokens, scheme, inputs.answer(model, token_budget, store, report))
-    return scores
+        portion = slice(start, start + _PORTION)
+        yield MaskedSection(model, encoded[portion], wanted[portion], scheme, token_budget)
+
+
+class MaskedSection:
+    """The questions about the tokens of some texts.
+
+    Attributes:
+        texts: How many texts there are.
+    """
+
+    def __init__(
+        self,
+        model: MaskedLM,
+        encoded: Sequence[Encoded],
+        wanted: Sequence[NDArray[np.int64]],
+        scheme: MaskedScheme,
+        token_budget: int,
+    ) -> None:
+        """Ask about all tokens.
+
+        Args:
+            model: The model.
+            encoded: The texts.
+            wanted: The tokens of each that are scored.
+            scheme: What is masked.
+            token_budget: The most tokens in a batch.
+        """
+        self.texts = len(encoded)
+        self._encoded, self._wanted, self._scheme = encoded, wanted, scheme
+        self._inputs = MaskedInputs(model, token_budget)
+        for one, tokens in zip(encoded, wanted, strict=True):
+            _ask_tokens(self._inputs, one, tokens, scheme)
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The key of each distinct question."""
+        return list(self._inputs.places)
+
+    def batches(self, own: Sequence[bytes]) -> list[Batch]:
+        """Return the batches of some questions."""
+        return self._inputs.batches(own)
+
+    def records(self, found: Found) -> Iterator[TokenScores]:
+        """Yield the scores of each text.
+
+        Raises:
+            DataError: A number is not finite.
+        """
+        return _records(self._encoded, self._wanted, self._scheme, numbers_of(self._inputs.keys, found))
 
 
 def _ask_tokens(inputs: MaskedInputs, one: Encoded, tokens: NDArray[np.int64], scheme: MaskedScheme) -> None:

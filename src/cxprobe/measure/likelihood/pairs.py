@@ -7,6 +7,7 @@ from cxprobe.errors import DataError
 from cxprobe.measure.likelihood.causal import texts_without_first_score
 from cxprobe.measure.likelihood.scoring import Check, HowToScore, distinct_texts, measure_texts
 from cxprobe.models import CausalLM, MaskedLM
+from cxprobe.processes import Processes
 from cxprobe.records import Bos, Pair
 
 
@@ -17,9 +18,10 @@ def measure_pairs(
     how: HowToScore,
     check: Check,
     *,
+    processes: Processes,
     what: str,
     folder: Path,
-) -> dict[str, float]:
+) -> dict[str, float] | None:
     """Score all texts of minimal pairs as a stage does: see `measure_texts`.
 
     Args:
@@ -28,8 +30,12 @@ def measure_pairs(
         portions: The pairs, such as those of each construction.
         how: How the model is asked.
         check: Refuses a model whose precision is too low.
+        processes: Which of the processes this is that answer the texts together.
         what: Names the work in the progress bar.
         folder: Where the files are written.
+
+    Returns:
+        What was counted; None if this process writes no files.
 
     Raises:
         DataError: The model cannot tell some pairs apart (`refuse_unscored`); all of them are looked at before the
@@ -38,7 +44,7 @@ def measure_pairs(
     for own in portions:
         refuse_unscored(model, own, how.bos)
     texts = distinct_texts(texts_of_pairs(model, own, how.bos) for own in portions)
-    return measure_texts(slug, model, texts, how, check, what=what, folder=folder)
+    return measure_texts(slug, model, texts, how, check, processes=processes, what=what, folder=folder)
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:

@@ -1,17 +1,18 @@
 """Texts: the score of each of their tokens, for every kind of model."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.measure.likelihood.answers import open_answers
-from cxprobe.measure.likelihood.causal import causal_token_scores
+from cxprobe.measure.likelihood.answers import Answers, answer_together, count_answers, open_answers
+from cxprobe.measure.likelihood.causal import CausalSection
 from cxprobe.measure.likelihood.counting import Progress
-from cxprobe.measure.likelihood.masked import MaskedScheme, pll_token_scores
+from cxprobe.measure.likelihood.masked import MaskedScheme, MaskedSection, masked_sections
 from cxprobe.models import CausalLM, MaskedLM, refuse_unknown
+from cxprobe.processes import Processes
 from cxprobe.progress import progress as show_progress
 from cxprobe.records import Bos, TokenScores
 from cxprobe.storage import AnswerStore, write_token_scores
@@ -72,40 +73,58 @@ def score_texts(
         DataError: Before anything of a portion is computed: a text cannot be scored (see `pll_token_scores` and
             `causal_token_scores`). Afterwards: a number is not finite.
     """
-    options: dict[str, Any] = {"token_budget": how.token_budget, "store": store, "progress": progress}
-    scores: list[TokenScores] = []
+    answers = Answers(store)
+    return [
+        one for section in sections_of(model, portions, how) for one in section.records(answers.to(section, progress))
+    ]
+
+
+def sections_of(model: Model, portions: Sequence[Texts], how: HowToScore) -> Iterator[MaskedSection | CausalSection]:
+    """Yield what a model is asked to score texts; arguments and errors are those of `score_texts`."""
     for texts in portions:
         if isinstance(model, CausalLM):
-            scores += causal_token_scores(model, list(texts), bos=how.bos, **options)
+            yield CausalSection(model, list(texts), bos=how.bos, token_budget=how.token_budget)
             continue
         spans = [(place, len(text)) for text, place in texts.items()]
         for scheme in how.schemes:
-            scores += pll_token_scores(model, list(texts), scheme=scheme, spans=spans, **options)
-    return scores
+            yield from masked_sections(model, list(texts), scheme=scheme, token_budget=how.token_budget, spans=spans)
 
 
 def measure_texts(
-    slug: str, model: Model, portions: Sequence[Texts], how: HowToScore, check: Check, *, what: str, folder: Path
-) -> dict[str, float]:
+    slug: str,
+    model: Model,
+    portions: Sequence[Texts],
+    how: HowToScore,
+    check: Check,
+    *,
+    processes: Processes,
+    what: str,
+    folder: Path,
+) -> dict[str, float] | None:
     """Score texts as a stage does: after a check of precision, with a store and a progress bar, into files.
 
     Args:
         slug: The model's key in params.yaml.
-        model: The model.
+        model: The model; one without weights if answers are only counted.
         portions: See `score_texts`.
         how: How the model is asked.
         check: Refuses a model whose precision is too low, such as `require_agreement` of `measure.precision`; called
             with the model, all texts, and a function that scores some of them.
+        processes: Which of the processes this is that answer the texts together.
         what: Names the work in the progress bar.
         folder: Where ``tokens.parquet`` and ``model.json`` are written.
 
     Returns:
         The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
-        does not know, and what the check has found.
+        does not know, and what the check has found. None if this process writes no files.
 
     Raises:
         ModelError: The model does not know too many tokens (`cxprobe.models.refuse_unknown`).
     """
+    if processes.counts:
+        store = open_answers(slug, model, processes.kind_of_device)
+        count_answers(store, processes, sections_of(model, portions, how))
+        return None
     unknown = refuse_unknown(model, [text for texts in portions for text in texts], f"the texts of {what}")
     found = check(
         model,
@@ -117,7 +136,9 @@ def measure_texts(
         open_answers(slug, model) as store,
         show_progress(total, "texts", what, kept=f"kept in {store.folder}") as shown,
     ):
-        scores = score_texts(model, portions, how, store=store, progress=shown.update)
+        if not answer_together(store, processes, sections_of(model, portions, how), shown.update):
+            return None
+        scores = score_texts(model, portions, how, store=store, progress=shown.update if processes.alone else None)
     write_token_scores(scores, model.facts, folder)
     return {
         "texts": len({one.text for one in scores}),
