@@ -28,18 +28,8 @@ _SETTLE = 75.0  # seconds for markers to arrive after the last job has ended: a 
 _LOST = 3  # how often Ray begins a shard again whose worker was lost
 _GOES_ON = "Run the stage again: it goes on with what is left"
 # States of a job of Slurm that are not an end, as squeue writes them.
-_ACTIVE = {
-    "PENDING",
-    "CONFIGURING",
-    "RUNNING",
-    "SUSPENDED",
-    "STOPPED",
-    "COMPLETING",
-    "STAGE_OUT",
-    "SIGNALING",
-    "RESIZING",
-}
-_ACTIVE |= {"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+_ACTIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "STAGE_OUT", "SIGNALING"}
+_ACTIVE |= {"RESIZING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
 # Why a pending job will never begin, unless somebody changes it.
 _FOR_EVER = {"AccountNotAllowed", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS"}
 _FOR_EVER |= {"JobHeldAdmin", "JobHoldMaxRequeue", "launch_failed_requeued_held", "PartitionTimeLimit"}
@@ -129,15 +119,8 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
 
     def _tasks(self) -> list[_Task] | None:
         """Return the tasks of this name that Slurm remembers, those that ended minutes ago too; None without answer."""
-        command = [
-            "squeue",
-            "--me",
-            "--noheader",
-            "--array",
-            "--states=all",
-            f"--name={self.job_name}",
-            "--format=%F|%K|%T|%r",
-        ]
+        command = ["squeue", "--me", "--noheader", "--array", "--states=all", f"--name={self.job_name}"]
+        command += ["--format=%F|%K|%T|%r"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return None
@@ -223,7 +206,7 @@ def _most_tasks_of_an_array() -> int:
     """Return how many tasks an array may have here; more shards than that are several arrays, one after another."""
     said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
-    return int(found[1]) if found else 1001  # Slurm's own default
+    return int(found[1]) or 1001 if found else 1001  # Slurm's own default; with 0 there are no arrays, as sbatch says
 
 
 @contextmanager
