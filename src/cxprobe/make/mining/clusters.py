@@ -119,9 +119,13 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
 
     def _tasks(self) -> list[_Task] | None:
         """Return the tasks of this name that Slurm remembers, those that ended minutes ago too; None without answer."""
-        command = ["squeue", "--me", "--noheader", "--array", "--states=all", f"--name={self.job_name}"]
-        command += ["--format=%F|%K|%T|%r"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        named = f"--name={self.job_name}"
+        done = subprocess.run(
+            ["squeue", "--me", "--noheader", "--array", "--states=all", named, "--format=%F|%K|%T|%r"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             return None
         return [_Task(*line.split("|", 3)) for line in done.stdout.splitlines() if line.count("|") >= 3]
