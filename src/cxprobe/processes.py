@@ -147,7 +147,7 @@ def _one_device(placement: Placement) -> str:
         return "cpu"
     try:
         from lightning_fabric import Fabric
-        from lightning_fabric.plugins.environments import LightningEnvironment
+        from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
         # Slurm may have started sixteen parts at once; they are no processes of one run.
         return str(Fabric(accelerator=placement.accelerator, devices=1, plugins=[LightningEnvironment()]).device)

@@ -88,7 +88,10 @@ def make(folder) -> None:
 def folder(tmp_path, monkeypatch):
     make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    yield tmp_path
+    for number, handler in handlers.items():  # the command has its own
+        signal.signal(number, handler)
 
 
 def typed(*words: str):
@@ -161,14 +164,14 @@ def test_parts_fill_what_the_stages_find_and_status_says_what_is_missing(folder,
     said = typed("--status").stdout
     assert "missing" not in said
     assert said.splitlines()[-1] == "6 of 6 are complete"
-    expected_calls = 7  # a trial sentence for each model that is loaded, and the two of a check
-    assert run_stages() <= expected_calls
+    trials = 10  # a model that is loaded reads one sentence; the head of a model and its body count apart
+    assert run_stages() <= trials
     found = outputs(folder)
     other = folder / "other"
     other.mkdir()
     make(other)
     monkeypatch.chdir(other)
-    assert run_stages() > expected_calls
+    assert run_stages() > 3 * trials
     assert_same(found, outputs(other))
 
 
