@@ -7,7 +7,8 @@ from mlflow import MlflowClient
 from mlflow.entities import Run
 
 JUDGED_EXPERIMENTS = ("recognition", "scenarios", "pairs", "prompts", "benchmarks")
-PARAMS = {"model", "model_name", "model_kind", "model_weights", "model_parameters", "construction", "source"}
+PARAMS = {f"model_{what}" for what in ("name", "kind", "weights", "precision", "parameters")}
+PARAMS |= {"model", "construction", "source"}
 # What the name of a run says of its model, by the state of the weights.
 SAID = {"trained": "", "random": " (random weights)", "shuffled": " (shuffled weights)", "none": " (blind)"}
 MOST_METRICS = 40

@@ -8,7 +8,7 @@ from cxprobe.measure.blind import write_counts
 from cxprobe.measure.features import extract, tokenise, vectors_of
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_encoder, refuse_unknown
-from cxprobe.params import ModelSpec, Panel
+from cxprobe.params import ModelSpec, Panel, loaded_model
 from cxprobe.progress import progress
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, scratch_folder, write_model_facts
@@ -17,7 +17,7 @@ Sentences = Mapping[str, tuple[list[str], list[str]]]  # of each source, ids and
 
 
 def extract_features(stage: Stage) -> Outcome | None:
-    model, name = stage.params.models[stage.item["model"]], stage.item["construction"]
+    model, name = loaded_model(stage.params.models, stage.item["model"]), stage.item["construction"]
     sentences: dict[str, tuple[list[str], list[str]]] = {}
     for source in stage.params.grid.recognition.constructions[name]:
         table = read_table(stage.use(DATA / "build_recognition" / name / source) / "sentences.parquet")

@@ -10,7 +10,7 @@ from cxprobe.measure.blind import blind_facts, fill_blindly
 from cxprobe.measure.likelihood import Usable, drop_items, fill_masks
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_masked_lm
-from cxprobe.params import ModelSpec
+from cxprobe.params import ModelSpec, loaded_model
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 
@@ -20,7 +20,7 @@ NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 def fill_scenarios(stage: Stage) -> Outcome | None:
     folders = {name: stage.use(DATA / "build_scenarios" / name) for name in stage.params.grid.scenarios.constructions}
     made = {name: [read_table(path / f"{of}.parquet") for of in ("items", "texts")] for name, path in folders.items()}
-    model = stage.params.models[stage.item["model"]]
+    model = loaded_model(stage.params.models, stage.item["model"])
     if isinstance(model, ModelSpec):
         return _fill(stage, model, made)
     counts: Counter[str] = Counter()

@@ -16,7 +16,7 @@ from cxprobe.measure.likelihood import (
 )
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
-from cxprobe.params import ModelSpec
+from cxprobe.params import ModelSpec, Panel, ServedModel
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 
@@ -24,7 +24,7 @@ from cxprobe.storage import DATA, read_table, write_model_facts, write_table
 def score_answers(stage: Stage) -> Outcome | None:
     folders = [stage.use(DATA / "build_prompts" / name) for name in stage.params.grid.prompts.constructions]
     model = stage.params.models[stage.item["model"]]
-    if isinstance(model, ModelSpec):
+    if not isinstance(model, Panel):
         return _score(stage, model, folders)
     items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
     counts = {"items": len(items)}
@@ -36,7 +36,7 @@ def score_answers(stage: Stage) -> Outcome | None:
     return Outcome(counts=counts)
 
 
-def _score(stage: Stage, spec: ModelSpec, folders: list[Path]) -> Outcome | None:
+def _score(stage: Stage, spec: ModelSpec | ServedModel, folders: list[Path]) -> Outcome | None:
     """Score every answer to every question by a language model."""
     slug, params, settings = stage.item["model"], stage.params, stage.params.score_answers
     choices = [

@@ -8,7 +8,7 @@ from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_w
 from cxprobe.measure.likelihood import HowToScore, measure_pairs
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
-from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, members_of
+from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, ServedModel, members_of
 from cxprobe.records import Pair
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
@@ -30,7 +30,7 @@ def _score(stage: Stage, member: Member, pairs: Sequence[Pair]) -> dict[str, flo
     """Write what one model answers, and return what was counted."""
     folder = stage.data / member.inside
     match member.spec:
-        case ModelSpec():
+        case ModelSpec() | ServedModel():
             return _ask(stage, member, member.spec, pairs, stage.params.score_pairs)
         case ContinuationAlone(checkpoint=checkpoint):
             refuse_without_contexts(member.slug, pairs)
@@ -42,7 +42,7 @@ def _score(stage: Stage, member: Member, pairs: Sequence[Pair]) -> dict[str, flo
 
 
 def _ask(
-    stage: Stage, member: Member, spec: ModelSpec, pairs: Sequence[Pair], settings: ScorePairs
+    stage: Stage, member: Member, spec: ModelSpec | ServedModel, pairs: Sequence[Pair], settings: ScorePairs
 ) -> dict[str, float] | None:
     """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
     params, processes = stage.params, stage.job.start(settings)

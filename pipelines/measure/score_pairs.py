@@ -8,7 +8,7 @@ from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_w
 from cxprobe.measure.likelihood import HowToScore, measure_pairs
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_language_model
-from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, members_of
+from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, ServedModel, members_of
 from cxprobe.records import Pair
 from cxprobe.stages import Outcome, Stage, run_stage
 from cxprobe.storage import DATA, read_table
@@ -34,7 +34,7 @@ def _score(stage: Stage, member: Member, pairs: Portions) -> Counts | None:
     """Write what one model answers, and return what was counted."""
     folder, every = stage.data / member.inside, [pair for own in pairs for pair in own]
     match member.spec:
-        case ModelSpec():
+        case ModelSpec() | ServedModel():
             return _ask(stage, member, member.spec, pairs, stage.params.score_pairs)
         case ContinuationAlone(checkpoint=checkpoint):
             refuse_without_contexts(member.slug, every)
@@ -45,7 +45,9 @@ def _score(stage: Stage, member: Member, pairs: Portions) -> Counts | None:
     return measure_blindly(member, every, folder)
 
 
-def _ask(stage: Stage, member: Member, spec: ModelSpec, pairs: Portions, settings: ScorePairs) -> Counts | None:
+def _ask(
+    stage: Stage, member: Member, spec: ModelSpec | ServedModel, pairs: Portions, settings: ScorePairs
+) -> Counts | None:
     """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
     params, processes = stage.params, stage.job.start(settings)
     slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.params import LINES_OF_KINDS, Panel, load_params, members_of
+from cxprobe.params import LINES_OF_KINDS, Panel, load_params, loaded_model, members_of
 
 PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
 
@@ -103,3 +103,54 @@ def test_a_blind_model_is_refused_where_it_cannot_be_asked(tmp_path):
     assert "has by-words, which cannot be asked here; unigrams is for grid.pairs and grid.benchmarks" in str(
         raised.value
     )
+
+
+def served(**changes) -> dict:
+    given = {
+        **{"kind": "served", "url": "http://127.0.0.1:8000/v1", "name": "big", "weights": "commit 1", "key": None},
+        **{"likelihoods": "echo", "tokenizer": "models/mini-clm", "revision": None, "max_tokens": 512},
+        **{"connections": 2, "retries": 1, "timeout": 10},
+    }
+    return given | changes
+
+
+def test_a_served_model_is_a_trained_one_where_likelihoods_are_all_that_is_needed(tmp_path):
+    params = load_changed(tmp_path, add("big", served(), "pairs", "prompts"))
+    (found,) = members_of(params.models, ["big"])
+    assert (found.label, found.state, found.is_blind, found.is_asked) == ("big", "trained", False, False)
+    with pytest.raises(TypeError, match=r"models\.big runs on a server"):
+        loaded_model(params.models, "big")
+    assert loaded_model(params.models, "mini-clm") is params.models["mini-clm"]
+
+
+@pytest.mark.parametrize("line", ["recognition", "scenarios"])
+def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, line):
+    with pytest.raises(ParamsError, match=rf"grid\.{line}\.models\[\d+\]: 'big' runs on a server.*grid\.pairs and"):
+        load_changed(tmp_path, add("big", served(), line))
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"url": "http://user:secret@host/v1"}, "url"),
+        ({"url": "host:8000"}, "url"),
+        ({"key": "sk-this-is-a-key-itself"}, "key"),
+        ({"key": "MY_SERVER"}, "key"),
+        ({"weights": ""}, "weights"),
+        ({"likelihoods": "guess"}, "likelihoods"),
+        ({"dtype": "float32"}, "dtype"),
+    ],
+)
+def test_a_served_model_with_a_password_or_without_what_tells_it_apart_is_refused(tmp_path, changes, place):
+    with pytest.raises(ParamsError, match=rf"models\.big\.{place}"):
+        load_changed(tmp_path, add("big", served(**changes)))
+
+
+def test_options_that_do_not_go_together_are_all_reported_at_their_model(tmp_path):
+    entry = {"name": "m", "revision": None, "sha256": None, "dtype": "float32", "offload_folder": "x"}
+    entry["quantisation"] = {"package": "torchao", "weights": "int8"}
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("m", entry))
+    lines = str(raised.value).splitlines()
+    assert any("models.m: max_memory and offload_folder need device_map: auto" in line for line in lines)
+    assert any("models.m: a quantised model is not put on the disk" in line for line in lines)

@@ -82,6 +82,7 @@ def test_a_judging_stage_has_one_record_a_run_and_its_headline(workspace):
         "model_name": "models/tiny",
         "model_kind": "masked",
         "model_weights": "trained",
+        "model_precision": "unknown",
         "model_parameters": "1234",
         "construction": "toy",
         "source": "written",

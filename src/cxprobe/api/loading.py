@@ -1,17 +1,14 @@
 """Loading a model by its name, without a params.yaml."""
 
 from pathlib import Path
-from typing import Literal
 
 import torch
 
 from cxprobe.api.models import Encoder, LanguageModel
 from cxprobe.models import load_encoder as load_hidden_states
 from cxprobe.models import load_language_model
-from cxprobe.params import ModelSpec
+from cxprobe.params import Dtype, ModelSpec
 from cxprobe.projects import carried_files
-
-Dtype = Literal["float32", "bfloat16"]
 
 
 def load(

@@ -111,6 +111,7 @@ class Encoder:
             one.fingerprint,
             one.max_tokens,
             one.state,
+            one.precision,
             pad_token_id=pad,
         )
 

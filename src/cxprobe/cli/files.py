@@ -28,7 +28,9 @@ Format = Annotated[str | None, typer.Option("--format", help="The format of FILE
 OutputFormat = Annotated[str | None, typer.Option(help="The format of the output, if its name does not tell.")]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
-Dtype = Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision of weights and computation.")]
+Dtype = Annotated[
+    Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision of weights and computation.")
+]
 Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
 SchemeOption = Annotated[
     Literal["pll", "pll_word_l2r"],
@@ -161,7 +163,9 @@ def features(
     print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")
 
 
-def _load(model: str, revision: str | None, dtype: Literal["float32", "bfloat16"], device: str) -> "LanguageModel":
+def _load(
+    model: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"], device: str
+) -> "LanguageModel":
     import cxprobe
 
     return cxprobe.load(model, revision=revision, dtype=dtype, device=device)

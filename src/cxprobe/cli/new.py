@@ -38,7 +38,9 @@ def model(
         str, typer.Option(help="A Hugging Face name, a local folder, or package:<module>/<folder>.", show_default=False)
     ],
     revision: Annotated[str | None, typer.Option(help="Branch, tag or (better) commit on the hub.")] = None,
-    dtype: Annotated[Literal["float32", "bfloat16"], typer.Option(help="The precision that it runs in.")] = "float32",
+    dtype: Annotated[
+        Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision that it runs in.")
+    ] = "float32",
     show: Annotated[bool, typer.Option("--show", help="Print the entry, and leave params.yaml as it is.")] = False,
 ) -> None:
     """Add a model to params.yaml, below `models`; comments stay. The weights of a local folder are hashed."""

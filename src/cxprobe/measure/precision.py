@@ -1,4 +1,4 @@
-"""The check of precision: how far a model's raw answers are from those it gives in float32."""
+"""The check of precision: how far a model's raw answers are from those of the same model in float32, not quantised."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import ModelError
 from cxprobe.models import LanguageModel
-from cxprobe.params import ModelSpec, Precision
+from cxprobe.params import ModelSpec, Precision, ServedModel
 from cxprobe.seeding import draw_places
 
 M = TypeVar("M", bound=LanguageModel)
@@ -30,7 +30,7 @@ def relative_difference(found: Numbers, expected: Numbers) -> float:
 
 def require_agreement(
     slug: str,
-    spec: ModelSpec,
+    spec: ModelSpec | ServedModel,
     load: Callable[[str, ModelSpec], M],
     precision: Precision,
     seed: int,
@@ -39,6 +39,9 @@ def require_agreement(
     answer: Callable[[M, Sequence[T]], Iterable[Numbers]],
 ) -> dict[str, float]:
     """Refuse a precision in which a model's raw answers to a sample are too far from those in float32.
+
+    ``spec.compared`` says with which precision of the same model, not quantised, they are compared, and may have a
+    limit of its own. Where it is None, the model says so in its `precision`, which every record has.
 
     Args:
         slug: The model's key in params.yaml.
@@ -52,22 +55,27 @@ def require_agreement(
             are compared separately, so that large numbers in one do not hide differences in another.
 
     Returns:
-        "difference_from_float32": the `relative_difference` of the part that differs most. Nothing for a model in
-        float32.
+        "difference_from_float32" (or from what it was compared with): the `relative_difference` of the part that
+        differs most. Nothing for a model in float32, one that is compared with nothing, and one on a server.
 
     Raises:
         ModelError: The difference is larger than accepted, or not a number.
     """
-    if spec.dtype == "float32":
+    if isinstance(spec, ServedModel) or spec.compared is None or (spec.dtype == "float32" and not spec.quantisation):
         return {}
-    reference = load(slug, spec.model_copy(update={"dtype": "float32"}))
+    other, limit = spec.compared.dtype, spec.compared.largest_difference or precision.largest_difference
+    reference = load(slug, spec.model_copy(update={"dtype": other, "quantisation": None}))
     sample = [items[place] for place in draw_places(len(items), precision.items, seed, "precision")]
     parts = zip(answer(model, sample), answer(reference, sample), strict=True)
     difference = float(np.max([relative_difference(found, expected) for found, expected in parts]))
-    if not difference <= precision.largest_difference:
-        raise ModelError(
-            f"models.{slug}: in {spec.dtype} the difference of the raw answers from float32 is {difference:.4f} of "
-            f"their size, more than precision.largest_difference ({precision.largest_difference}); set "
-            f"models.{slug}.dtype: float32, or raise the limit if you accept the difference"
+    if not difference <= limit:
+        own = spec.compared.largest_difference is not None
+        place = f"models.{slug}.compared.largest_difference" if own else "precision.largest_difference"
+        other_option = (
+            f"leave out models.{slug}.quantisation" if spec.quantisation else f"set models.{slug}.dtype: {other}"
         )
-    return {"difference_from_float32": difference}
+        raise ModelError(
+            f"models.{slug}: in {spec.precision} the difference of the raw answers from {other} is {difference:.4f} of "
+            f"their size, more than {place} ({limit}); {other_option}, or raise the limit if you accept the difference"
+        )
+    return {f"difference_from_{other}": difference}

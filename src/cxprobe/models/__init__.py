@@ -9,6 +9,9 @@ A model's folder may be half copied, damaged, or put together from two models. t
 often without a word: a tokenizer of five tokens, a model without its last layer. So a model is given out only if its
 files are sound, the checkpoint and the model have the same weights but for known heads, all of them finite, the
 tokenizer's ids fit the embedding, and the model reads a plain sentence. All else is a `ModelError` that names the file.
+
+A model that does not fit is quantised or spread over devices while it is read (`fitting`), or runs on a server, of
+which nothing is loaded but the tokenizer (`ServedLM`).
 """
 
 import os
@@ -19,6 +22,7 @@ os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 
 from cxprobe.models.language_models import CausalLM, Encoder, LanguageModel, MaskedLM
 from cxprobe.models.loading import load_causal_lm, load_encoder, load_language_model, load_masked_lm
+from cxprobe.models.served import ServedLM
 from cxprobe.models.tokenizers import refuse_unknown, unknown_share
 
 __all__ = [
@@ -26,6 +30,7 @@ __all__ = [
     "Encoder",
     "LanguageModel",
     "MaskedLM",
+    "ServedLM",
     "load_causal_lm",
     "load_encoder",
     "load_language_model",

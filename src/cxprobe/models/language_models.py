@@ -17,9 +17,11 @@ class LanguageModel:
         tokenizer: A fast tokenizer.
         fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
             of a local folder's weights. That of a twin begins with its state and seed, such as "random, seed 1, of
-            sha256 ..."; one that is drawn names the versions that drew it too, since others draw other weights.
+            sha256 ..."; one that is drawn names the versions that drew it too, since others draw other weights. That of
+            a quantised model begins with how, and the package's version; that of a served one is what params say.
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" or "shuffled" for a twin.
+        precision: In what it computes, for the record, such as "bfloat16"; how it is quantised is part of it.
     """
 
     kind: ClassVar[ModelKind]
@@ -30,12 +32,13 @@ class LanguageModel:
     fingerprint: str
     max_tokens: int
     state: WeightsState = "trained"
+    precision: str = "float32"
 
     @property
     def facts(self) -> ModelFacts:
         """What the model is, for the record; weights that two layers share are counted once."""
-        parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state)
+        parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
+        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision)
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,19 @@ from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
 from cxprobe.models.downloads import SETTINGS, WEIGHTS, refusing_altered
+from cxprobe.models.fitting import (
+    fitting_options,
+    in_cache,
+    is_fitted,
+    quantised_by,
+    refuse_unfitted,
+    refuse_without_device,
+    refusing_unfitting,
+)
 from cxprobe.models.folders import hash_weights, refuse_damaged
 from cxprobe.models.language_models import CausalLM, Encoder, MaskedLM
 from cxprobe.models.refusals import refusing
+from cxprobe.models.served import open_served, tokenizer_spec
 from cxprobe.models.sources import Source, at_one_commit, fingerprint_of, loading_options, locate
 from cxprobe.models.tokenizers import longest_input, refuse_unfit, refuse_unreadable, refuse_without_vocabulary
 from cxprobe.models.twins import draw, shuffle
@@ -32,7 +42,7 @@ from cxprobe.models.weights import (
     refuse_shapes,
     refuse_unused,
 )
-from cxprobe.params import ModelSpec
+from cxprobe.params import ModelSpec, ServedModel
 from cxprobe.records import WeightsState
 
 # The pooler of sentence pairs does not contribute to the hidden states, and the checkpoints of RoBERTa and DeBERTa have
@@ -45,7 +55,7 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
 
     Args:
         slug: The model's key in params.yaml, for messages.
-        spec: Where it comes from, its precision, and whether it is a twin.
+        spec: Where it comes from, its precision, whether it is a twin, and how it is made to fit.
         device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
             has its tokenizer, its configuration and its fingerprint.
 
@@ -56,21 +66,25 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
             weight is not finite; it is an encoder-decoder; its tokenizer is not a fast one, has no files, or does not
             fit the embedding; or it cannot read a plain sentence.
     """
-    source = _open(slug, spec)
+    source = _open(slug, spec, device)
     if device == "meta":
         return Encoder(*_without_weights(source, AutoModel), pad_token_id=source.tokenizer.pad_token_id or 0)
-    model, report = _load(source, AutoModel)
+    model, report = _load(source, AutoModel, device)
     refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
     refuse_unused(source, model, report["unexpected_keys"])
     return Encoder(*_parts(source, _put(source, model, device)), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
-def load_language_model(slug: str, spec: ModelSpec, device: str = "cpu") -> "MaskedLM | CausalLM":
+def load_language_model(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> "MaskedLM | CausalLM":
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
+
+    A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`).
 
     Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
     """
-    source = _open(slug, spec)
+    if isinstance(spec, ServedModel):
+        return open_served(slug, spec, _open(slug, tokenizer_spec(spec), "cpu"))
+    source = _open(slug, spec, device)
     return _load_masked(source, device) if _is_masked(source.config) else _load_causal(source, device)
 
 
@@ -92,7 +106,7 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
         ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
-    return _load_masked(_open(slug, spec), device)
+    return _load_masked(_open(slug, spec, device), device)
 
 
 def _load_masked(source: Source, device: str) -> MaskedLM:
@@ -103,9 +117,9 @@ def _load_masked(source: Source, device: str) -> MaskedLM:
     if device == "meta":
         return MaskedLM(*_without_weights(source, AutoModelForMaskedLM))
     if source.config.model_type in ("deberta", "deberta-v2"):
-        model, report = _load_deberta(source)
+        model, report = _load_deberta(source, device)
     else:
-        model, report = _load(source, AutoModelForMaskedLM)
+        model, report = _load(source, AutoModelForMaskedLM, device)
     refuse_random(source, report["missing_keys"])
     refuse_unused(source, model, report["unexpected_keys"])
     return MaskedLM(*_parts(source, _put(source, model, device)))
@@ -122,7 +136,7 @@ def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
     Raises:
         ModelError: As for `load_encoder`; or it is not a causal language model.
     """
-    return _load_causal(_open(slug, spec), device)
+    return _load_causal(_open(slug, spec, device), device)
 
 
 def _load_causal(source: Source, device: str) -> CausalLM:
@@ -131,7 +145,7 @@ def _load_causal(source: Source, device: str) -> CausalLM:
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
     if device == "meta":
         return CausalLM(*_without_weights(source, AutoModelForCausalLM))
-    model, report = _load(source, AutoModelForCausalLM)
+    model, report = _load(source, AutoModelForCausalLM, device)
     refuse_random(source, report["missing_keys"])
     refuse_unused(source, model, report["unexpected_keys"])
     return CausalLM(*_parts(source, _put(source, model, device)))
@@ -143,8 +157,9 @@ class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
     _keys_to_ignore_on_load_unexpected = None
 
 
-def _open(slug: str, spec: ModelSpec) -> Source:
+def _open(slug: str, spec: ModelSpec, device: str) -> Source:
     """Find a model, check the hash of its weights, and read its configuration and tokenizer."""
+    refuse_unfitted(slug, spec, device)
     path = locate(slug, spec)
     with refusing(slug, spec, path, "the folder"):
         if Path(path).is_dir():
@@ -167,7 +182,7 @@ def _open(slug: str, spec: ModelSpec) -> Source:
     return replace(source, max_tokens=longest_input(source))
 
 
-def _load(source: Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
+def _load(source: Source, model_class: Any, device: str) -> tuple[Any, dict[str, Any]]:
     """Return a model in eval mode and the loading report of its checkpoint, which is empty for a random twin."""
     if model_class is None:
         raise ModelError(
@@ -179,15 +194,20 @@ def _load(source: Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
     if Path(source.path).is_dir():
         refuse_damaged_weights(source, model_class)
     altered = refusing_altered(source.slug, source.spec, source.path, WEIGHTS)
-    with source.refusing("the weights"), altered:
+    options = loading_options(source.spec) | fitting_options(source, device)
+    with source.refusing("the weights"), altered, refusing_unfitting(source):
         model, report = model_class.from_pretrained(
             source.path,
             config=source.config,
             dtype=getattr(torch, source.spec.dtype),
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # they are refused below, by name
-            **loading_options(source.spec),
+            **options,
         )
+    if is_fitted(source.spec):
+        refuse_without_device(source, model)
+        if not Path(source.path).is_dir():  # what is rounded, or lies on a disk, is looked at where it came from
+            refuse_damaged_weights(in_cache(source), model_class)
     refuse_shapes(source, report["mismatched_keys"])
     refuse_infinite(source, model.named_parameters())
     if source.spec.weights == "shuffled":
@@ -195,11 +215,11 @@ def _load(source: Source, model_class: Any) -> tuple[Any, dict[str, Any]]:
     return model.eval(), report
 
 
-def _load_deberta(source: Source) -> tuple[Any, dict[str, Any]]:
+def _load_deberta(source: Source, device: str) -> tuple[Any, dict[str, Any]]:
     """Load DeBERTa with its authors' head or, if the checkpoint has transformers' own head, with that one."""
     model_class = _DebertaV2 if source.config.model_type == "deberta-v2" else AutoModelForMaskedLM
     source.config.legacy = False
-    model, report = _load(source, model_class)
+    model, report = _load(source, model_class, device)
     if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
         raise ModelError(
             f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
@@ -207,7 +227,7 @@ def _load_deberta(source: Source) -> tuple[Any, dict[str, Any]]:
         )
     if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
         source.config.legacy = True
-        model, report = _load(source, model_class)
+        model, report = _load(source, model_class, device)
     return model, report
 
 
@@ -216,22 +236,26 @@ def _is_masked(config: Any) -> bool:
     return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
-def _parts(source: Source, model: Any) -> tuple[str, Any, Any, str, int, WeightsState]:
+def _parts(source: Source, model: Any) -> tuple[str, Any, Any, str, int, WeightsState, str]:
     """Return the fields that every `LanguageModel` has, in their order, of a model that can use its tokenizer."""
     spec = source.spec
     refuse_unfit(source, model)
     refuse_unreadable(source, model)
-    return spec.name, model, source.tokenizer, fingerprint_of(source), source.max_tokens, spec.weights
+    fingerprint = fingerprint_of(source, quantised_by(spec))
+    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
 
 
-def _without_weights(source: Source, model_class: Any) -> tuple[str, Any, Any, str, int, WeightsState]:
+def _without_weights(source: Source, model_class: Any) -> tuple[str, Any, Any, str, int, WeightsState, str]:
     """Return the fields that every `LanguageModel` has, of a model whose weights take no memory and have no values."""
     with torch.device("meta"), source.refusing("the model that config.json describes"):
         model = model_class.from_config(source.config, dtype=getattr(torch, source.spec.dtype))
-    return source.spec.name, model, source.tokenizer, fingerprint_of(source), source.max_tokens, source.spec.weights
+    spec, fingerprint = source.spec, fingerprint_of(source, quantised_by(source.spec))
+    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
 
 
 def _put(source: Source, model: Any, device: str) -> Any:
+    if is_fitted(source.spec):
+        return model
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA

@@ -88,11 +88,16 @@ def loading_options(spec: ModelSpec) -> dict[str, Any]:
     return {"trust_remote_code": False} | ({"revision": spec.revision} if spec.revision else {})
 
 
-def fingerprint_of(source: Source) -> str:
-    """Return which weights exactly a model has, as `LanguageModel.fingerprint` describes it."""
+def fingerprint_of(source: Source, quantised: str = "") -> str:
+    """Return which weights exactly a model has, as `LanguageModel.fingerprint` describes it.
+
+    Args:
+        source: The model.
+        quantised: What has quantised it, with the version; "" for a model that is not.
+    """
     spec, origin = source.spec, source.weights or _origin(source)
     if spec.weights == "trained":
-        return origin
+        return f"{quantised}, of {origin}" if quantised else origin
     twin = f"{spec.weights}, seed {spec.seed}, of {origin}"
     if spec.weights == "shuffled":
         return twin

@@ -111,8 +111,13 @@ def refuse_shapes(source: Source, mismatched: Iterable[tuple[str, Sequence[int],
 
 
 def refuse_infinite(source: Source, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-    """Refuse weights with a number that is NaN or infinite."""
+    """Refuse weights with a number that is NaN or infinite.
+
+    Weights that are quantised, or lie on a disk, are not looked at here (see `refuse_damaged_weights`).
+    """
     for name, values in weights:
+        if values.is_meta or type(values.data) is not torch.Tensor:
+            continue
         # A sum is cheap and finite only if all are; a large one can overflow, so the numbers themselves decide.
         if values.is_floating_point() and not bool(values.sum().isfinite()) and not bool(values.isfinite().all()):
             count = int((~values.isfinite()).sum())

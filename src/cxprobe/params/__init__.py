@@ -6,6 +6,7 @@ and sections that are needed and absent. ``params.schema.json`` is the same mode
 
 from cxprobe.params.cards import Cards
 from cxprobe.params.grid import Grid
+from cxprobe.params.large import BitsAndBytes, Compared, Dtype, ServedModel, TorchAo
 from cxprobe.params.mining import (
     Corpus,
     Duplicates,
@@ -19,6 +20,7 @@ from cxprobe.params.mining import (
 )
 from cxprobe.params.models import (
     LINES_OF_KINDS,
+    LINES_OF_SERVED,
     BlindModel,
     Classifier,
     ContinuationAlone,
@@ -33,6 +35,7 @@ from cxprobe.params.models import (
     Rule,
     Series,
     UnigramModel,
+    loaded_model,
     members_of,
 )
 from cxprobe.params.names import AnswerScore, SchemeName, ScoreName, Source
@@ -69,11 +72,13 @@ __all__ = [
     "DIAGNOSTIC_VERDICTS",
     "INSTANCE_VERDICTS",
     "LINES_OF_KINDS",
+    "LINES_OF_SERVED",
     "OWN",
     "PARAMS_FILE",
     "AnswerScore",
     "AskPairs",
     "Benchmark",
+    "BitsAndBytes",
     "BlindModel",
     "BuildPairs",
     "BuildPrompts",
@@ -81,10 +86,12 @@ __all__ = [
     "BuildScenarios",
     "Cards",
     "Classifier",
+    "Compared",
     "ContinuationAlone",
     "ContinuationSettings",
     "Controls",
     "Corpus",
+    "Dtype",
     "Duplicates",
     "Engine",
     "ExtractFeatures",
@@ -120,14 +127,17 @@ __all__ = [
     "ScorePairs",
     "SearchRange",
     "Series",
+    "ServedModel",
     "Shots",
     "SlurmEngine",
     "Source",
     "Subsets",
+    "TorchAo",
     "TuneProbes",
     "UnigramModel",
     "WriteFrames",
     "load_params",
+    "loaded_model",
     "members_of",
     "schema_text",
 ]

@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from cxprobe.params.grid import Grid, Lines
-from cxprobe.params.models import LINES_OF_KINDS, Model, Panel, Series
+from cxprobe.params.large import ServedModel
+from cxprobe.params.models import LINES_OF_KINDS, LINES_OF_SERVED, Model, Panel, Series
 from cxprobe.params.pairs import JudgePairs, ScorePairs
 from cxprobe.params.prompts import JudgeAnswers
 from cxprobe.params.recognition import BuildRecognition, GenerateSentences, Subsets
@@ -177,6 +178,16 @@ def _panels_fit_their_lines(grid: Grid, models: Mapping[str, Model] | None) -> I
                     )
 
 
+def _served_models_are_asked_for_likelihoods(grid: Grid, models: Mapping[str, Model] | None) -> Iterator[str]:
+    for line in (one for one in _CROSSED if one not in LINES_OF_SERVED):
+        for number, slug in enumerate(getattr(getattr(grid, line), "models", ())):
+            if isinstance((models or {}).get(slug), ServedModel):
+                yield (
+                    f"grid.{line}.models[{number}]: '{slug}' runs on a server, which gives causal likelihoods alone: "
+                    f"it is for {' and '.join(f'grid.{other}' for other in LINES_OF_SERVED)}; take it out here"
+                )
+
+
 def _members_have_names_of_their_own(models: Mapping[str, Model] | None) -> Iterator[str]:
     owners = {slug: f"models.{slug}" for slug in models or ()}
     for slug, entry in (models or {}).items():
@@ -271,6 +282,7 @@ _CHECKS: tuple[Callable[..., Iterator[str]], ...] = (
     _subsets_are_there,
     _enough_is_generated,
     _panels_fit_their_lines,
+    _served_models_are_asked_for_likelihoods,
     _members_have_names_of_their_own,
     _asked_models_have_names_of_their_own,
     _ways_are_those_of_pairs,

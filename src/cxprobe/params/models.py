@@ -1,4 +1,4 @@
-"""The models that params.yaml names: checkpoints, their untrained twins, and blind models; llms; precision."""
+"""The models that params.yaml names: checkpoints, their untrained twins, served and blind models; llms; precision."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
+from cxprobe.params.large import Compared, Dtype, Quantisation, ServedModel, describe_precision
 from cxprobe.params.names import Slug
 from cxprobe.records import WeightsState
-from cxprobe.schema import Closed
+from cxprobe.schema import Closed, FaultsError
 
 
 class ModelSpec(Closed):
@@ -22,13 +23,47 @@ class ModelSpec(Closed):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     """What a local folder's weights must hash to; null to accept any. DVC re-runs a model whose hash is changed here,
     and cannot see weights that change without it."""
-    dtype: Literal["float32", "bfloat16"]
+    dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
     weights: Literal["trained", "random", "shuffled"] = "trained"
     """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
     own initialisation, or the trained values permuted within each tensor."""
     seed: Annotated[int, Field(ge=0)] | None = None
     """What a twin's weights are drawn with; null for trained weights."""
+    quantisation: Quantisation | None = None
+    """How weights of linear layers are rounded to fewer bits; null for not at all."""
+    device_map: Literal["auto"] | None = None
+    """auto: accelerate puts the layers on all GPUs, then into memory, then into offload_folder; a stage's device must
+    be cuda for that, and with cpu no GPU is used. null: the whole model is on the stage's one device."""
+    max_memory: dict[str, str] | None = None
+    """With device_map: how much each device may take, such as {"0": 20GB, cpu: 60GB}; null for what is free."""
+    offload_folder: str | None = None
+    """With device_map: where layers lie that fit nowhere else; null for nowhere, which refuses such a model."""
+    compared: Compared | None = Compared()
+    """What a model in another precision than float32 is compared with on a sample; null where nothing else fits, which
+    the record of every run then says."""
+
+    @property
+    def precision(self) -> str:
+        """In what the model computes, for the record."""
+        return describe_precision(self.dtype, self.quantisation, self.compared)
+
+    @model_validator(mode="after")
+    def _options_go_together(self) -> "ModelSpec":
+        faults = []
+        if self.weights != "trained" and (self.quantisation or self.device_map):
+            faults.append(
+                f"weights is {self.weights}; a twin has neither quantisation nor device_map, so leave them out"
+            )
+        if not self.device_map and (self.max_memory or self.offload_folder):
+            faults.append("max_memory and offload_folder need device_map: auto; add it, or leave them out")
+        if self.quantisation and self.offload_folder:
+            faults.append("a quantised model is not put on the disk; leave out quantisation or offload_folder")
+        if self.compared and self.compared.dtype == self.dtype != "float32" and not self.quantisation:
+            faults.append(f"compared.dtype is {self.dtype}, which is the model's own; take float32, or compared: null")
+        if faults:
+            raise FaultsError(faults)
+        return self
 
     @model_validator(mode="after")
     def _twins_have_a_seed(self) -> "ModelSpec":
@@ -135,14 +170,20 @@ class Panel(Closed):
 
 
 def _kind_of(content: Any) -> str:
-    """Return whether an entry of the section models is a checkpoint or a panel."""
-    return (
-        "panel" if isinstance(content, Panel) or (isinstance(content, Mapping) and "kind" in content) else "checkpoint"
-    )
+    """Return whether an entry of the section models is a checkpoint, a panel, or a model on a server."""
+    kind = content.get("kind") if isinstance(content, Mapping) else getattr(content, "kind", None)
+    if kind is None:
+        return "checkpoint"
+    return "served" if kind == "served" else "panel"
 
 
-Model = Annotated[Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")], Discriminator(_kind_of)]
+Model = Annotated[
+    Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")] | Annotated[ServedModel, Tag("served")],
+    Discriminator(_kind_of),
+]
 """An entry of the section models."""
+LINES_OF_SERVED = ("pairs", "benchmarks", "prompts")
+"""The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
 
 _PAIRS = ("pairs", "benchmarks")
 LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
@@ -176,6 +217,18 @@ class Llm(Closed):
     """Seconds after which a request, with its retries, has failed."""
 
 
+def loaded_model(models: Mapping[str, Model], slug: str) -> ModelSpec | Panel:
+    """Return an entry of the section models of which weights, or none, are loaded.
+
+    Raises:
+        TypeError: It runs on a server; params.yaml is refused where such a model stands among those that are loaded.
+    """
+    entry = models[slug]
+    if isinstance(entry, ServedModel):
+        raise TypeError(f"models.{slug} runs on a server, and cannot be loaded")
+    return entry
+
+
 @dataclass(frozen=True)
 class Member:
     """One model: a checkpoint, a blind model of a panel, or one that is asked in words.
@@ -188,7 +241,7 @@ class Member:
     """
 
     slug: str
-    spec: ModelSpec | BlindModel | Llm
+    spec: ModelSpec | ServedModel | BlindModel | Llm
     entry: str
 
     @property
@@ -199,7 +252,7 @@ class Member:
     @property
     def is_blind(self) -> bool:
         """Whether the model cannot know the construction; a twin is no blind model."""
-        return not isinstance(self.spec, ModelSpec | Llm)
+        return not isinstance(self.spec, ModelSpec | ServedModel | Llm)
 
     @property
     def is_asked(self) -> bool:
@@ -209,7 +262,7 @@ class Member:
     @property
     def state(self) -> WeightsState:
         """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
-        if isinstance(self.spec, Llm):
+        if isinstance(self.spec, Llm | ServedModel):
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
 
@@ -260,4 +313,4 @@ class Precision(Closed):
     """How many of the stage's items are measured in both precisions."""
     largest_difference: Annotated[float, Field(gt=0)]
     """The largest relative difference that is accepted: the norm of the difference of the raw answers over the norm
-    of those in float32."""
+    of those in float32. A model's own `compared` says what it is compared with if not float32, and its own limit."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cxprobe.params import ContinuationAlone, Llm, ModelSpec, Params, members_of
+from cxprobe.params import ContinuationAlone, Llm, ModelSpec, Params, ServedModel, members_of
 from cxprobe.planning.facts import Facts, ModelSize, size_of
 from cxprobe.planning.stages import StageItems
 from cxprobe.planning.work import Effort, Texts, Training, effort_of, fitting_hours, work_of, writing_hours
@@ -135,7 +135,7 @@ class _Reading(NamedTuple):
 
     stage: str
     slug: str
-    spec: ModelSpec
+    spec: ModelSpec | ServedModel
     texts: Texts
     device: str
     times: int  # how often it would read them if it were a masked model that is asked for likelihoods; 0 for once
@@ -154,12 +154,18 @@ def make_plan(params: Params, stages: tuple[StageItems, ...], counts: Counts, fa
         DataError: The files of a model in a local folder cannot be understood.
     """
     readings = [*_of_recognition(params, counts), *_of_scenarios(params, counts), *_of_texts(params, counts)]
-    sizes = {reading.slug: size_of(reading.spec, facts.models) for reading in readings}
+    served = sorted({reading.slug for reading in readings if isinstance(reading.spec, ServedModel)})
+    sizes = {
+        reading.slug: None if isinstance(reading.spec, ServedModel) else size_of(reading.spec, facts.models)
+        for reading in readings
+    }
     measured = [_measure(reading, sizes[reading.slug], facts) for reading in readings]
     measured += _fit(params, counts, sizes, facts)
     names = [stage.stage for stage in stages]
-    unknown = sorted({f"{one.model}" for one in measured if one.effort is None})
+    unknown = sorted({one.model for one in measured if one.effort is None and one.model not in served})
     notes = list(counts.notes)
+    if served:
+        notes.append(f"no hours for {', '.join(served)}: a server runs it, which gets one request a text")
     if unknown:
         notes.append(
             f"no hours for {', '.join(unknown)}: the size is not known; add the model's name to docs/plan.yaml, models"
@@ -194,7 +200,7 @@ def _of_texts(params: Params, counts: Counts) -> Iterator[_Reading]:
     pairs, asked, others = params.grid.pairs, params.grid.prompts, params.grid.benchmarks
     for member in members_of(params.models, pairs.models) if pairs.models else ():
         match member.spec:
-            case ModelSpec() as spec:
+            case ModelSpec() | ServedModel() as spec:
                 texts = counts.pairs
             case ContinuationAlone(checkpoint=spec):
                 texts = counts.ends
@@ -205,20 +211,23 @@ def _of_texts(params: Params, counts: Counts) -> Iterator[_Reading]:
             yield _Reading("score_pairs", member.slug, spec, texts, how.accelerator, len(how.schemes))
     for slug in others.models:
         spec_ = params.models[slug]
-        for name in others.benchmarks if isinstance(spec_, ModelSpec) else ():
-            if isinstance(spec_, ModelSpec) and name in counts.benchmarks:
+        for name in others.benchmarks if isinstance(spec_, ModelSpec | ServedModel) else ():
+            if isinstance(spec_, ModelSpec | ServedModel) and name in counts.benchmarks:
                 own, how = counts.benchmarks[name], params.score_pairs
                 yield _Reading("score_benchmarks", slug, spec_, own, how.accelerator, len(how.schemes))
     for slug in asked.models:
         spec_ = params.models[slug]
-        if isinstance(spec_, ModelSpec) and counts.answers is not None:
+        if isinstance(spec_, ModelSpec | ServedModel) and counts.answers is not None:
             yield _Reading("score_answers", slug, spec_, counts.answers, params.score_answers.accelerator, 1)
 
 
 def _measure(reading: _Reading, size: ModelSize | None, facts: Facts) -> Measured:
     masked = reading.times > 0 and size is not None and size.kind == "masked"
     work = work_of(reading.texts, "each token" if masked else "once", facts.rates, times=reading.times if masked else 1)
-    effort = None if size is None else effort_of(work, reading.spec, size, reading.device, facts.rates)
+    if size is None or isinstance(reading.spec, ServedModel):
+        effort = None
+    else:
+        effort = effort_of(work, reading.spec, size, reading.device, facts.rates)
     return Measured(reading.stage, reading.slug, work.texts, work.tokens, work.about, effort)
 
 

@@ -11,7 +11,7 @@ from cxprobe.params import ModelSpec
 from cxprobe.planning.facts import ModelSize, Rates
 
 SECONDS = 3600.0
-BYTES = {"float32": 4, "bfloat16": 2}
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _PROBE = 8000 * 1024  # numbers that a probe of the stated rate is fitted to
 
 Lengths = NDArray[np.int64]
@@ -107,12 +107,19 @@ def work_of(texts: Texts, passes: Passes, rates: Rates, *, times: int = 1) -> Wo
     return Work(texts.number, total, float(read.sum()) * texts.scale * times, texts.about)
 
 
+def bytes_of_weight(spec: ModelSpec) -> float:
+    """Return the bytes of a weight; embeddings stay as they are, which is little in a model that is quantised."""
+    return spec.quantisation.bits / 8 if spec.quantisation else BYTES[spec.dtype]
+
+
 def memory_of(spec: ModelSpec, size: ModelSize, rates: Rates) -> float:
     """Return the bytes that a model needs on its device.
 
-    In another precision than float32 it is compared with itself in float32, which lies beside it meanwhile.
+    In another precision than float32 it is compared with itself in float32 (or as ``spec.compared`` says), which lies
+    beside it meanwhile.
     """
-    bytes_each = BYTES[spec.dtype] + (0 if spec.dtype == "float32" else BYTES["float32"])
+    is_compared = spec.compared is not None and (spec.quantisation is not None or spec.dtype != "float32")
+    bytes_each = bytes_of_weight(spec) + (BYTES[spec.compared.dtype] if spec.compared and is_compared else 0)
     return size.parameters * bytes_each + rates.working_memory.value
 
 
@@ -132,9 +139,11 @@ def effort_of(work: Work, spec: ModelSpec, size: ModelSize, device: str, rates: 
         ("cpu", "bfloat16"): rates.cpu_bfloat16,
         ("gpu", "float32"): rates.gpu_float32,
         ("gpu", "bfloat16"): rates.gpu_bfloat16,
+        ("cpu", "float16"): rates.cpu_bfloat16,
+        ("gpu", "float16"): rates.gpu_bfloat16,
     }
     speed = speeds["cpu" if on_cpu else "gpu", spec.dtype].value
-    loading = size.parameters * BYTES[spec.dtype] / rates.loading.value
+    loading = size.parameters * bytes_of_weight(spec) / rates.loading.value
     hours = (2 * size.parameters * work.read / speed + loading) / SECONDS
     memory = memory_of(spec, size, rates)
     return Effort(cpu_hours=hours, memory=memory) if on_cpu else Effort(gpu_hours=hours, memory=memory)

@@ -4,20 +4,19 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from cxprobe.errors import ParamsError, ProjectError
-from cxprobe.params import PARAMS_FILE, ModelSpec
+from cxprobe.params import PARAMS_FILE, Dtype, ModelSpec
 from cxprobe.projects.beginning import require_name
 from cxprobe.projects.carried import carried_files
 from cxprobe.reading import read_text
 from cxprobe.schema import read_yaml
 from cxprobe.storage import write_bytes
 
-Dtype = Literal["float32", "bfloat16"]
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _UNPINNED = "pin the commit that the model's page on the hub shows"
 

@@ -18,6 +18,8 @@ class ModelFacts:
         parameters: The number of its weights; None where a server does not tell.
         weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
         state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
+        precision: In what it computes, such as "float32" or "bfloat16, torchao int8 weights"; "" where that is not
+            known, or means nothing.
     """
 
     name: str
@@ -25,3 +27,4 @@ class ModelFacts:
     parameters: int | None
     weights: str
     state: WeightsState = "trained"
+    precision: str = ""

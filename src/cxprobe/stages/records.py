@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.params import ModelSpec, Panel, members_of
+from cxprobe.params import ModelSpec, Panel, ServedModel, members_of
 from cxprobe.records import Dataset, RunRecord, Trial
 from cxprobe.stages.kinds import STAGES, kind_of, line_of_work
 from cxprobe.stages.outcomes import JudgedRun, Outcome
@@ -180,6 +180,7 @@ def _write_judged_run(
             "model_name": run.facts.name,
             "model_kind": run.facts.kind,
             "model_weights": run.facts.state,
+            "model_precision": run.facts.precision or "unknown",
             "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
             "construction": run.construction,
             "source": run.source,
@@ -264,7 +265,7 @@ def _require_states(stage: Stage[Any], outcome: Outcome) -> None:
     """Refuse runs whose answers are not those of the weights that params name for the model."""
     slug = stage.item.get("model", "")
     entry = getattr(stage.params, "models", {}).get(slug)
-    if not isinstance(entry, ModelSpec | Panel):
+    if not isinstance(entry, ModelSpec | Panel | ServedModel):
         return
     states = {member.slug: member.state for member in members_of({slug: entry}, [slug])}
     for run in outcome.runs:

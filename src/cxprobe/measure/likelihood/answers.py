@@ -21,7 +21,7 @@ import transformers
 from numpy.typing import NDArray
 
 from cxprobe.measure.likelihood.counting import Progress, in_proportion
-from cxprobe.models import CausalLM, MaskedLM
+from cxprobe.models import CausalLM, MaskedLM, ServedLM
 from cxprobe.processes import WHOLE, Count, Processes, Share
 from cxprobe.storage import AnswerStore, answers_folder
 
@@ -34,11 +34,12 @@ class Batch(NamedTuple):
 
     Attributes:
         keys: Of the questions.
-        compute: Asks the model.
+        compute: Given the keys whose answers are wanted, asks the model and yields answers as they come. A model on
+            this machine is asked all questions, in the shape that was planned; a server the wanted ones.
     """
 
     keys: Sequence[bytes]
-    compute: Callable[[], Found]
+    compute: Callable[[Collection[bytes]], Iterable[Found]]
 
 
 class Section(Protocol):
@@ -98,8 +99,9 @@ class Answers:
         if any(key not in known for key in own):
             # The first batches of the sections go to different processes.
             for number, batch in enumerate(section.batches(own), start=self._sections - 1):
-                if self._share.has(number) and any(key not in known for key in batch.keys):
-                    new = {key: numbers for key, numbers in batch.compute().items() if key not in known}
+                wanted = {key for key in batch.keys if key not in known} if self._share.has(number) else set()
+                for answers in batch.compute(wanted) if wanted else ():
+                    new = {key: numbers for key, numbers in answers.items() if key in wanted}
                     if self._store is not None:
                         self._store.add(new)
                     found |= new
@@ -141,15 +143,18 @@ def open_answers(slug: str, model: MaskedLM | CausalLM, kind_of_device: str | No
     """Open the store of a model's answers.
 
     Its folder is named by everything that decides on a number beside what is asked: weights, configuration, precision,
-    the kind of device, and the versions of PyTorch and transformers.
+    the kind of device, and the versions of PyTorch and transformers; for a model on a server by what params say of it.
 
     Args:
         slug: The model's key in params.yaml.
         model: The model.
         kind_of_device: What computes, for a model without weights; None for the device that the model is on.
     """
+    if isinstance(model, ServedLM):
+        return AnswerStore(answers_folder(slug, model.kind, model.fingerprint, model.spec.likelihoods))
     config: dict[str, Any] = model.model.config.to_dict()
-    for name in ("_name_or_path", "legacy"):  # where the model is stored, and which of DeBERTa's heads its weights are
+    # Where the model is stored, which of DeBERTa's heads its weights are, and what the fingerprint tells.
+    for name in ("_name_or_path", "legacy", "quantization_config"):
         config.pop(name, None)
     settings = sorted((name, repr(value)) for name, value in config.items())
     device = kind_of_device or model.model.device.type

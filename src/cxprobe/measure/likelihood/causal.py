@@ -4,7 +4,7 @@ Texts are tokenised whole. Those that begin alike share that beginning: its keys
 used for all of them. Padding is on the right, where a causal model cannot see it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.measure.likelihood.answers import Answers, Batch, Found
 from cxprobe.measure.likelihood.logits import log_probabilities, logits_at
+from cxprobe.measure.likelihood.served import ask_server
 from cxprobe.measure.likelihood.tokens import Encoded, encode, refuse_too_long
-from cxprobe.models import CausalLM
+from cxprobe.models import CausalLM, ServedLM
 from cxprobe.records import Bos, TokenScores
 from cxprobe.storage import key_of
 
 Ids = NDArray[np.int32]
+_REQUESTS = 512  # to a server, of which several are on their way at a time
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
@@ -70,6 +72,9 @@ class CausalSection:
 
     def batches(self, own: Sequence[bytes]) -> list[Batch]:
         """Return the batches of some texts; those that begin alike are in one."""
+        if isinstance(self._model, ServedLM):
+            parts = [own[start : start + _REQUESTS] for start in range(0, len(own), _REQUESTS)]
+            return [Batch(part, partial(self._ask, self._model)) for part in parts]
         sequences = [self._ids[key] for key in own]
         if self._model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several
             groups = [Group(0, [number]) for number in range(len(sequences))]
@@ -81,6 +86,9 @@ class CausalSection:
             Batch([own[number] for number in numbers], partial(_compute, self._model, batch, own, sequences))
             for batch, numbers in zip(planned, members, strict=True)
         ]
+
+    def _ask(self, model: ServedLM, wanted: Collection[bytes]) -> Iterator[Found]:
+        return ask_server(model, {key: self._ids[key] for key in wanted})
 
     def records(self, found: Found) -> Iterator[TokenScores]:
         """Yield the scores of each text.
@@ -135,12 +143,14 @@ def group_by_beginning(sequences: Sequence[Ids]) -> list[Group]:
     return [group if len(group.members) > 1 else Group(0, group.members) for group in groups]
 
 
-def _compute(model: CausalLM, batch: Sequence[Group], keys: Sequence[bytes], sequences: Sequence[Ids]) -> Found:
-    """Return the answers of a batch: key -> the log-probability of each id but the first, shape (length - 1,)."""
+def _compute(
+    model: CausalLM, batch: Sequence[Group], keys: Sequence[bytes], sequences: Sequence[Ids], _wanted: Collection[bytes]
+) -> Iterator[Found]:
+    """Yield the answers of a batch: key -> the log-probability of each id but the first, shape (length - 1,)."""
     model.model.eval()
     with torch.inference_mode():
         found = _score_batch(model, batch, sequences)
-    return {keys[number]: numbers for number, numbers in found.items()}
+    yield {keys[number]: numbers for number, numbers in found.items()}
 
 
 def _batches(groups: Sequence[Group], sequences: Sequence[Ids], budget: int) -> list[list[Group]]:

@@ -4,7 +4,7 @@ A batch holds inputs of one length, so nothing is padded and no attention mask i
 texts share is computed once; the head is applied at the masks only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -87,8 +87,9 @@ class MaskedInputs:
         numbers: NDArray[np.int64],
         asked: NDArray[np.int64],
         counts: Sequence[int],
-    ) -> Found:
-        """Return the answers to the questions of a batch.
+        _wanted: Collection[bytes],
+    ) -> Iterator[Found]:
+        """Yield the answers to the questions of a batch.
 
         Args:
             inputs: Of the batch, all of one length.
@@ -104,7 +105,7 @@ class MaskedInputs:
         with torch.inference_mode():
             logits, _ = logits_at(model, input_ids, torch.arange(len(inputs)), masks)  # (inputs, vocabulary)
             found = log_probabilities(logits, rows, targets)
-        return {self.keys[place]: found[number : number + 1] for number, place in enumerate(asked.tolist())}
+        yield {self.keys[place]: found[number : number + 1] for number, place in enumerate(asked.tolist())}
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:

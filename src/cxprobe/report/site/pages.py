@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cxprobe.params import Llm, Member, ModelSpec
+from cxprobe.params import Llm, Member, ModelSpec, ServedModel
 from cxprobe.records import Estimate
 from cxprobe.report.site.bars import HEIGHT, MARGIN, WIDTH, Bar
 from cxprobe.report.site.examples import examples_of
@@ -416,7 +416,9 @@ def _facts(member: Member) -> dict[str, str]:
         weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
         known = {"revision": spec.revision, "SHA-256 of the weights": spec.sha256}
         said = {name: value for name, value in known.items() if value}
-        return {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.dtype, **said}
+        return {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision, **said}
+    if isinstance(spec, ServedModel):
+        return {"checkpoint": spec.name, "weights": spec.weights, "precision": "as served", "server": spec.url}
     return {"blind model": spec.kind}
 
 

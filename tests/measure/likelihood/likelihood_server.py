@@ -1,0 +1,94 @@
+"""A small HTTP server that answers /v1/completions as OpenAI's and vLLM's do, by a model of transformers."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import torch
+
+
+class Answers:
+    """What the server does; tests change it while it runs.
+
+    Attributes:
+        model: Of transformers, causal.
+        tokenizer: Of the server, which may be another than the model's.
+        requests: Every request: its body and its Authorization header.
+        refuses: Says by the number of a request whether it is refused, and with which status.
+        damages: Changes an answer before it is sent.
+        echoes: Whether it supports echo; ``prompt_logprobs`` likewise.
+    """
+
+    def __init__(self, model, tokenizer):
+        self.model, self.tokenizer = model, tokenizer
+        self.requests = []
+        self.refuses = lambda number: 0
+        self.damages = lambda choice, ids: choice
+        self.echoes = self.gives_prompt = True
+        self.lock = threading.Lock()
+
+    def choice(self, body):
+        ids = body["prompt"]
+        with self.lock, torch.inference_mode():
+            logs = self.model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
+        following = int(logs[-1].argmax())
+        numbers = [None, *(float(logs[place, number]) for place, number in enumerate(ids[1:]))]
+        said = [self.tokenizer.decode([number]) for number in (*ids, following)]
+        generated = {"token_logprobs": [float(logs[-1, following])], "tokens": said[-1:]}
+        choice = {"index": 0, "text": said[-1], "finish_reason": "length", "logprobs": None}
+        if "logprobs" in body:
+            choice["logprobs"] = generated
+        if body.get("echo") and self.echoes:
+            choice["logprobs"] = {"token_logprobs": [*numbers, *generated["token_logprobs"]], "tokens": said}
+        if body.get("prompt_logprobs") is not None and self.gives_prompt:
+            best = [int(row.argmax()) for row in logs]
+            choice["prompt_logprobs"] = [None] + [
+                {
+                    str(one): {
+                        "logprob": float(logs[place, one]),
+                        "rank": 1,
+                        "decoded_token": self.tokenizer.decode([one]),
+                    }
+                    for one in (best[place], number)
+                }
+                for place, number in enumerate(ids[1:])
+            ]
+        return self.damages(choice, ids)
+
+
+@contextmanager
+def likelihood_server(model, tokenizer):
+    """Run the server on a free port; gives its address, which ends in /v1, and what it does."""
+    answers = Answers(model, tokenizer)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with answers.lock:
+                answers.requests.append((body, self.headers.get("Authorization")))
+                status = answers.refuses(len(answers.requests))
+            if status:
+                content = {"error": {"message": f"no, {self.headers.get('Authorization')}"}}
+            else:
+                status = 200
+                content = {"id": "c", "object": "text_completion", "created": 0, "model": body["model"]}
+                content["choices"] = [answers.choice(body)]
+            sent = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", answers
+    finally:
+        server.shutdown()
+        server.server_close()
