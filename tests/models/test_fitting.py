@@ -22,8 +22,7 @@ INT8 = {"package": "torchao", "weights": "int8"}
 FLOAT8 = {"package": "torchao", "weights": "float8"}
 BITS8 = {"package": "bitsandbytes", "bits": 8}
 BITS4 = {"package": "bitsandbytes", "bits": 4, "quant_type": "nf4"}
-# How far the scores of a sentence may be from those in float32, relative to their size; measured values are a third
-# to two thirds of it.
+# How far the scores of sentences may be from those in float32, relative to their size.
 BOUNDS = [
     ({"dtype": "float16"}, 0.001),
     ({"dtype": "bfloat16"}, 0.012),

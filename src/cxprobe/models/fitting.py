@@ -1,6 +1,6 @@
 """Making a model fit: quantised weights, and layers on several devices; both are transformers' and accelerate's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -45,12 +45,13 @@ def refuse_unfitted(slug: str, spec: ModelSpec, device: str) -> None:
         )
 
 
-def fitting_options(source: Source, device: str) -> dict[str, Any]:
+def fitting_options(source: Source, device: str, unused: Sequence[str]) -> dict[str, Any]:
     """Return what ``from_pretrained`` is told so that the model fits; nothing for an ordinary one.
 
     Args:
         source: The model.
         device: Where a model is that is not spread over several devices.
+        unused: Parts that nothing reads and the checkpoint may lack: bitsandbytes cannot run what it has not read.
 
     Raises:
         ModelError: The checkpoint is quantised already.
@@ -62,7 +63,7 @@ def fitting_options(source: Source, device: str) -> dict[str, Any]:
                 f"{source} is a quantised checkpoint already; take its original, or leave out "
                 f"models.{source.slug}.quantisation"
             )
-        options |= {"quantization_config": _configuration(spec), "device_map": {"": device}}
+        options |= {"quantization_config": _configuration(spec, unused), "device_map": {"": device}}
     if spec.device_map:
         options |= {"device_map": spec.device_map, "max_memory": _most(spec, device)}
         options |= {"offload_folder": spec.offload_folder} if spec.offload_folder else {}
@@ -115,16 +116,17 @@ def in_cache(source: Source) -> Source:
     return replace(source, path=str(Path(file).parent))
 
 
-def _configuration(spec: ModelSpec) -> Any:
-    how, dtype = spec.quantisation, getattr(torch, spec.dtype)
+def _configuration(spec: ModelSpec, unused: Sequence[str]) -> Any:
+    how, dtype, left = spec.quantisation, getattr(torch, spec.dtype), list(unused) or None  # None: the library's own
     if isinstance(how, BitsAndBytes):
         if how.bits == 8:
-            return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=how.threshold)
+            return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=how.threshold, llm_int8_skip_modules=left)
         return BitsAndBytesConfig(
             load_in_4bit=True,
             bnb_4bit_quant_type=how.quant_type,
             bnb_4bit_use_double_quant=how.double_quant,
             bnb_4bit_compute_dtype=dtype,
+            llm_int8_skip_modules=left,
         )
     from torchao.quantization import Float8WeightOnlyConfig, Int8WeightOnlyConfig
 

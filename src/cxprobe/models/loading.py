@@ -194,7 +194,8 @@ def _load(source: Source, model_class: Any, device: str) -> tuple[Any, dict[str,
     if Path(source.path).is_dir():
         refuse_damaged_weights(source, model_class)
     altered = refusing_altered(source.slug, source.spec, source.path, WEIGHTS)
-    options = loading_options(source.spec) | fitting_options(source, device)
+    unused = [name.rstrip(".") for name in _UNUSED] if model_class is AutoModel else []
+    options = loading_options(source.spec) | fitting_options(source, device, unused)
     with source.refusing("the weights"), altered, refusing_unfitting(source):
         model, report = model_class.from_pretrained(
             source.path,
