@@ -52,7 +52,6 @@ def running_ray(folder: Path) -> Iterator[RayCluster]:
 
     own = {
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_raylet_start_wait_time_s": "180",
         "RAY_memory_monitor_refresh_ms": "0",
         "OMP_NUM_THREADS": "1",
     }
