@@ -145,12 +145,14 @@ def test_a_task_that_is_put_back_into_the_queue_begins_again(project, cluster, m
 def test_a_task_that_takes_too_long_is_told_with_the_limit(project, cluster, mined_here):
     ask_slurm(project, before=f"{is_not(LONG)} || sleep 600", time="00:01:00")
     done = mine(project, check=False, **cluster.environment)
-    said = r"\(1\.jsonl\); Slurm ended tasks as 1 TIMEOUT; raise engine\.time, which is 00:01:00\. Logs are in "
+    late = set(range(SHARDS)) - finished_shards(project)  # others too, where the machine has much else to do
+    assert LONG in late
+    said = rf"jsonl\); Slurm ended tasks as {len(late)} TIMEOUT; raise engine\.time, which is 00:01:00\. Logs are in "
     assert re.search(said, done.stderr), done.stderr
     ask_slurm(project)
     mine(project, **cluster.environment)
     assert mined(project) == mined_here
-    assert len(begun_tasks(project)) == SHARDS + 1
+    assert len(begun_tasks(project)) == SHARDS + len(late)
 
 
 def test_jobs_of_a_stage_that_was_killed_are_waited_for_and_not_submitted_twice(project, cluster, mined_here):
