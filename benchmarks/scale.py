@@ -5,7 +5,7 @@
     python benchmarks/scale.py runs --sizes 200 2000
 
 Nothing is measured on models: the stages of a pipeline are replaced by trifles, runs and judged models are copies of
-those of a finished project, and texts are short. Times are processor time, children included.
+those of a finished project, and texts are short. Times are processor time, with all processes that were started.
 """
 
 import argparse
