@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
-from cxprobe.params import load_params
+from cxprobe.params import ServedModel, load_params
 from cxprobe.planning import (
     Counts,
     Made,
@@ -156,3 +156,24 @@ def test_large_numbers_have_two_digits(value, text):
 )
 def test_hours_below_one_are_minutes(value, text):
     assert hours(value) == text
+
+
+def test_a_served_model_is_named_with_its_texts_and_has_no_hours_here(params):
+    own = {
+        "url": "http://x/v1",
+        "name": "big",
+        "weights": "1",
+        "likelihoods": "echo",
+        "tokenizer": "t",
+        "revision": None,
+    }
+    many = {"max_tokens": 99, "connections": 1, "retries": 0, "timeout": 9, "key": None}
+    models = {**params.models, "clm": ServedModel(kind="served", **own, **many)}
+    known = FACTS.model_copy(update={"models": SIZES})
+    plan = make_plan(params.model_copy(update={"models": models}), STAGES, COUNTS, known)
+    assert [(one.stage, one.texts, one.effort) for one in plan.measured if one.model == "clm"] == [
+        ("score_pairs", 20, None),
+        ("score_answers", 30, None),
+    ]
+    assert "no hours for clm: a server runs it, which gets one request a text" in plan.notes
+    assert "not known" in page_of_plan(plan, "A plan")

@@ -65,3 +65,13 @@ def test_a_model_that_writes_reads_its_weights_for_each_token_of_all_replies_at_
     one = writing_hours(1000, 1, SIZE, RATES)
     assert one == pytest.approx(1000 * 2e9 / RATES.gpu_memory_bandwidth.value / 3600)
     assert writing_hours(1000, 10, SIZE, RATES) == pytest.approx(one / 10)
+
+
+def test_a_quantised_model_needs_an_eighth_of_the_memory_and_what_it_is_compared_with_beside_it():
+    four = {"package": "bitsandbytes", "bits": 4, "quant_type": "nf4"}
+    changes = {"name": "m", "revision": None, "sha256": None, "dtype": "float16", "quantisation": four}
+    alone = ModelSpec(**changes, compared=None)
+    assert memory_of(alone, SIZE, RATES) == pytest.approx(0.5e9 + RATES.working_memory.value)
+    compared = ModelSpec(**changes, compared={"dtype": "bfloat16"})
+    assert memory_of(compared, SIZE, RATES) - memory_of(alone, SIZE, RATES) == pytest.approx(2e9)
+    assert effort_of(work_of(texts_of(["word"]), "once", RATES), alone, SIZE, "cuda", RATES).gpu_hours > 0
