@@ -72,6 +72,8 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
     model, report = _load(source, AutoModel, device)
     refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
     refuse_unused(source, model, report["unexpected_keys"])
+    if spec.device_map and any(key.startswith(_UNUSED) for key in report["missing_keys"]):
+        model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
     return Encoder(*_parts(source, _put(source, model, device)), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
