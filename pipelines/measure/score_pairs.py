@@ -15,14 +15,14 @@ from cxprobe.storage import DATA, read_table
 
 Portions = Sequence[Sequence[Pair]]
 Counts = dict[str, float]
+Checkpoint = ModelSpec | ServedModel
 
 
 def score_pairs(stage: Stage) -> Outcome | None:
-    params = stage.params
-    files = [stage.use(DATA / "build_pairs" / f"{name}.parquet") for name in params.grid.pairs.constructions]
+    files = [stage.use(DATA / "build_pairs" / f"{name}.parquet") for name in stage.params.grid.pairs.constructions]
     pairs = [pairs_of(read_table(file)) for file in files]
     counts: Counts = {"pairs": sum(map(len, pairs))}
-    for member in members_of(params.models, [stage.item["model"]]):
+    for member in members_of(stage.params.models, [stage.item["model"]]):
         before = f"{member.slug}." if member.inside.parts else ""
         if (found := _score(stage, member, pairs)) is None:  # this process only helps to fill the store
             return None
@@ -45,9 +45,7 @@ def _score(stage: Stage, member: Member, pairs: Portions) -> Counts | None:
     return measure_blindly(member, every, folder)
 
 
-def _ask(
-    stage: Stage, member: Member, spec: ModelSpec | ServedModel, pairs: Portions, settings: ScorePairs
-) -> Counts | None:
+def _ask(stage: Stage, member: Member, spec: Checkpoint, pairs: Portions, settings: ScorePairs) -> Counts | None:
     """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
     params, processes = stage.params, stage.job.start(settings)
     slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)

@@ -185,7 +185,7 @@ def test_a_twin_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, weigh
     assert found.fingerprint.startswith(f"{weights}, seed 7, of {trained.fingerprint}")
     assert (trained.state, found.state) == ("trained", weights)
     assert found.facts == ModelFacts(
-        str(tmp_path), found.kind, trained.facts.parameters, found.fingerprint, state=weights
+        str(tmp_path), found.kind, trained.facts.parameters, found.fingerprint, state=weights, precision="float32"
     )
 
 
