@@ -65,6 +65,39 @@ def test_what_is_no_file_of_texts_is_refused_with_its_place(tmp_path, name, cont
         read_sentences(str(tmp_path / name))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "a.csv",
+            "good,bad\na,b\nThe more, the better.,The more, better.\n",
+            r"line 3: .* 2 cells \(good, bad\), .* 4 cells",
+        ),
+        (
+            "a.csv",
+            "good,bad\nonly\n",
+            "line 2: .* 2 cells .* this line has 1 cell; put texts with commas between double",
+        ),
+        ("a.csv", "text\nThe more, the better.\n", "line 2: .* 1 cell .text.* 2 cells; .* double quotes, or use .tsv"),
+        ("a.csv", 'text,verb\n"a\n, b",c\n\na,b,c\n', "line 5: "),
+        ("a.csv", 'good,bad\n"No," she said.,"No" she say.\n', "line 2: .* expected after .* between double quotes"),
+        ("a.csv", 'good,bad\n"No,she say.\n', "line 2: .* between double quotes"),
+        ("a.tsv", "good\tbad\na\tb\tc\n", "line 2: .* 2 cells .* 3 cells; put one tab between two cells"),
+        ("a.tsv", "text\nShe\tsmiles.\n", "line 2: .* 1 cell .* 2 cells"),
+    ],
+)
+def test_a_line_with_more_or_fewer_cells_than_the_header_is_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_texts(str(tmp_path / name))
+
+
+def test_quoted_commas_and_line_ends_of_every_system_are_read(tmp_path):
+    for end in ("\n", "\r\n", "\r"):
+        (tmp_path / "a.csv").write_bytes(f'text,verb{end}"The more, the better.",a{end}{end}'.encode())
+        assert read_texts(str(tmp_path / "a.csv")).to_dict("list") == {"text": ["The more, the better."], "verb": ["a"]}
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         read_texts(str(tmp_path / "a.csv"))

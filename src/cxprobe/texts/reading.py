@@ -3,7 +3,7 @@
 import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,13 @@ FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 STANDARD = "-"
 """The name that stands for standard input or output."""
 _NAMES = ("text", "sentence")
-_LINES: dict[str, dict[str, Any]] = {
-    "tsv": {"sep": "\t", "quoting": csv.QUOTE_NONE},
-    "csv": {},
+_CELLS: dict[str, dict[str, Any]] = {
+    "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
+    "csv": {"strict": True},
+}
+_REMEDY = {
+    "tsv": "put one tab between two cells, and none inside a text",
+    "csv": "put texts with commas between double quotes, or use .tsv",
 }
 
 
@@ -73,19 +77,24 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
         required: Columns that must be there and have no empty cell.
 
     Raises:
-        DataError: The file cannot be read, is empty, or lacks a column; a cell of a required one is empty.
+        DataError: The file cannot be read, is empty, or lacks a column; a line has more or fewer cells than the header;
+            a cell of a required column is empty.
     """
     kind = format_of(path, given)
     content = _content(path)
     try:
         table = _parsed(kind, content, path)
-    except (ValueError, OSError, csv.Error) as fault:  # pandas and pyarrow derive theirs from ValueError
+    except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
         reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
     if table.empty:
-        raise DataError(f"{path}: there is no text; a {kind} file must have at least one")
+        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{_below_header(kind)}")
     _require(path, table, required)
     return table
+
+
+def _below_header(kind: str) -> str:
+    return " line below the header, which names the columns" if kind in _CELLS else ""
 
 
 def _content(path: str) -> bytes:
@@ -105,17 +114,40 @@ def _parsed(kind: str, content: bytes, path: str) -> pd.DataFrame:
         return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
     if kind == "jsonl":
         return pd.DataFrame(pd.read_json(io.StringIO(text), lines=True, dtype=False))
-    _refuse_twice(path, text, kind)
-    table: pd.DataFrame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, **_LINES[kind])
-    return table
+    return _table_of_lines(path, text, kind)
 
 
-def _refuse_twice(path: str, text: str, kind: str) -> None:
-    """Refuse a header with a column twice, which pandas would rename."""
-    header = next(csv.reader(io.StringIO(text), delimiter="\t" if kind == "tsv" else ","), [])
-    for name in header:
-        if header.count(name) > 1:
+def _table_of_lines(path: str, text: str, kind: str) -> pd.DataFrame:
+    """Return the table of a .tsv or .csv; pandas would take surplus cells as an index, and fill missing ones."""
+    header, *rows = list(_rows(path, text, kind)) or [(1, [])]
+    names = header[1]
+    for name in names:
+        if names.count(name) > 1:
             raise DataError(f"{path}: the column '{name}' is there twice; give each its own name")
+    for line, cells in rows:
+        if len(cells) != len(names):
+            raise DataError(
+                f"{path}, line {line}: the header has {_counted(len(names))} ({', '.join(names)}), this line has "
+                f"{_counted(len(cells))}; {_REMEDY[kind]}"
+            )
+    return pd.DataFrame([cells for _, cells in rows], columns=names, dtype="object")
+
+
+def _rows(path: str, text: str, kind: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the cells of each line that is not empty, with the number of the line on which they begin."""
+    reader = csv.reader(io.StringIO(text, newline=""), **_CELLS[kind])
+    line = 1
+    try:
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as fault:
+        raise DataError(f"{path}, line {line}: cannot be read as {kind}: {fault}; {_REMEDY[kind]}") from fault
+
+
+def _counted(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
 
 
 def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
