@@ -5,6 +5,7 @@ from typing import Literal
 
 import pandas as pd
 
+from cxprobe.api.options import require_option
 from cxprobe.constructions import PEOPLE_FILE, load_construction, load_pairs, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.make.pairs import build_pairs, pair_table
@@ -13,6 +14,9 @@ from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_t
 from cxprobe.params import CONSTRUCTIONS_FOLDER, BuildPairs, PerCell
 from cxprobe.projects import carried_files
 from cxprobe.schema import suggest
+
+Pseudowords = Literal["wuggy", "random"]
+Drawn = Literal["generated", "balanced"]
 
 
 def list_constructions(folder: str | Path | None = None) -> list[str]:
@@ -33,7 +37,7 @@ def pairs(
     construction: str,
     *,
     per_cell: int = 300,
-    pseudowords: Literal["wuggy", "random"] | None = None,
+    pseudowords: Pseudowords | None = None,
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -53,6 +57,7 @@ def pairs(
 
     Raises:
         ConstructionError: There is no such construction, or it has no pairs.
+        DataError: ``pseudowords`` is none of these.
 
     Source:
         Oba & Sugawara 2026, §3.
@@ -63,6 +68,8 @@ def pairs(
         >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
         True
     """
+    if pseudowords is not None:
+        require_option("pseudowords", pseudowords, Pseudowords)
     where = _folder(folder)
     _require(construction, where, "pairs.yaml")
     people = load_people(_lexicon(folder))
@@ -75,7 +82,7 @@ def sentences(
     construction: str,
     *,
     per_label: int = 10,
-    source: Literal["generated", "balanced"] = "generated",
+    source: Drawn = "generated",
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -95,6 +102,7 @@ def sentences(
 
     Raises:
         ConstructionError: There is no such construction, or it has no such grammars.
+        DataError: There is no such source.
 
     Source:
         Weissweiler et al. 2022, §3.
@@ -104,6 +112,7 @@ def sentences(
         >>> sorted(set(cxprobe.sentences("comparative-correlative", per_label=2)["label"]))
         ['negative', 'positive']
     """
+    require_option("source", source, Drawn)
     where = _folder(folder)
     _require(construction, where, "construction.yaml")
     whole = load_construction(construction, where)

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from cxprobe.api.models import Encoder, LanguageModel
+from cxprobe.api.options import require_option
 from cxprobe.models import load_encoder as load_hidden_states
 from cxprobe.models import load_language_model
 from cxprobe.params import Dtype, ModelSpec
@@ -35,6 +36,7 @@ def load(
     Raises:
         ModelError: It is not on this machine and cannot be downloaded, is damaged, or is no language model; for one
             without a head, such as a sentence encoder, take `load_encoder`.
+        DataError: There is no such ``dtype``.
 
     Example:
         >>> import cxprobe
@@ -73,6 +75,7 @@ def load_encoder(
 
 
 def _spec(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
+    require_option("dtype", dtype, Dtype)
     carried = carried_files() / "models" / name
     is_carried = "/" not in name and not Path(name).is_dir() and (carried / "config.json").is_file()
     return ModelSpec(name=str(carried) if is_carried else name, revision=revision, sha256=None, dtype=dtype)

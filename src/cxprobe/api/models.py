@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.api.comparing import Comparison, compare_scores, pair_records
+from cxprobe.api.options import require_layers, require_option
 from cxprobe.api.scores import score_table, surprisal_by_token, surprisal_by_word
 from cxprobe.errors import DataError, ModelError
 from cxprobe.measure.features import Pooling, pooled_features
@@ -26,6 +27,8 @@ from cxprobe.models import Encoder as HiddenStates
 from cxprobe.models import LanguageModel as Loaded
 from cxprobe.params import SchemeName, ScoreName
 from cxprobe.records import Bos, TokenScores
+
+Unit = Literal["word", "token"]
 
 _SECONDS_WITHOUT_BAR = 2.0
 
@@ -83,7 +86,8 @@ class Encoder:
             Shape (layers, sentences, dimensions), float32 whatever the model's precision is.
 
         Raises:
-            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer.
+            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer or
+                pooling.
 
         Example:
             >>> import cxprobe
@@ -91,12 +95,14 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
+        require_layers(layers)
+        require_option("pooling", pooling, Pooling)
         texts = _texts(sentences)
         with _bar(len(texts), "sentences") as progress:
             vectors = pooled_features(
                 self._hidden_states(), texts, pooling=pooling, token_budget=self._budget, progress=progress
             )
-        return vectors if layers == "all" else vectors[_known_layers(layers, len(vectors))]
+        return vectors if isinstance(layers, str) else vectors[_known_layers(layers, len(vectors))]
 
     def _hidden_states(self) -> HiddenStates:
         """Return the part of the model that has hidden states, without a head."""
@@ -137,7 +143,7 @@ class LanguageModel(Encoder):
         self,
         sentences: Sequence[str],
         *,
-        by: Literal["word", "token"] = "word",
+        by: Unit = "word",
         scheme: SchemeName = "pll_word_l2r",
         bos: Bos = "as_tokenizer",
     ) -> pd.DataFrame:
@@ -160,7 +166,8 @@ class LanguageModel(Encoder):
             a word or token without a score, which is the first one if a causal model reads nothing before it.
 
         Raises:
-            DataError: A sentence is empty, too long for the model, or has only one token and nothing before it.
+            DataError: A sentence is empty, too long for the model, or has only one token and nothing before it; or an
+                option does not have this value.
 
         Example:
             >>> import cxprobe
@@ -168,6 +175,8 @@ class LanguageModel(Encoder):
             >>> table["word"].tolist()
             ['The', 'more,', 'the', 'merrier.']
         """
+        require_option("by", by, Unit)
+        _require_asking(scheme, bos)
         scores = self._token_scores(_texts(sentences), scheme, bos)
         return surprisal_by_word(scores) if by == "word" else surprisal_by_token(scores)
 
@@ -194,6 +203,7 @@ class LanguageModel(Encoder):
             >>> bool(table["sum"][0] > table["sum"][1])
             True
         """
+        _require_asking(scheme, bos)
         return score_table(self._token_scores(_texts(sentences), scheme, bos))
 
     def compare(
@@ -224,8 +234,8 @@ class LanguageModel(Encoder):
 
         Raises:
             DataError: There are not as many right texts as wrong ones, a text is empty or too long, a score needs a
-                context, or a causal model that reads nothing before a text is given pairs that differ in their first
-                token.
+                context, a causal model that reads nothing before a text is given pairs that differ in their first
+                token, or an option does not have this value.
 
         Example:
             >>> import cxprobe
@@ -234,6 +244,8 @@ class LanguageModel(Encoder):
             >>> found.accuracy.n
             2
         """
+        require_option("score", score, ScoreName)
+        _require_asking(scheme, bos)
         pairs = pair_records(good, bad, context)
         refuse_unscored(self._loaded, pairs, bos)
         scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
@@ -283,6 +295,12 @@ class LanguageModel(Encoder):
         with _bar(len(distinct), "texts") as progress:
             scores = {one.text: one for one in score_texts(self._loaded, [distinct], how, progress=progress)}
         return [scores[text] for text in texts]
+
+
+def _require_asking(scheme: object, bos: object) -> None:
+    """Refuse a scheme, or what a causal model reads first, that does not exist."""
+    require_option("scheme", scheme, SchemeName)
+    require_option("bos", bos, Bos)
 
 
 def _texts(sentences: Iterable[str]) -> list[str]:
