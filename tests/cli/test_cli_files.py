@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import cxprobe
 from cxprobe.cli import app
+from cxprobe.projects import carried_models
 
 SENTENCES = "The more, the merrier.\nShe smiles.\n"
 
@@ -75,5 +76,10 @@ def test_features_writes_layers_by_sentences_by_dimensions(tmp_path, lm):
 def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
     done = typed("score", "mine.txt", "--model", "./nowhere", "--device", "cpu")
     assert done.exit_code == 2
-    assert "nowhere" in done.stderr
+    assert done.stderr.startswith("'./nowhere': there is no such folder")
     assert "Traceback" not in done.stderr
+
+
+def test_the_help_names_the_carried_models():
+    shown = " ".join(typed("score", "--help").stdout.replace("│", " ").split())
+    assert f"a model that cxprobe carries: {' or '.join(carried_models())}" in shown

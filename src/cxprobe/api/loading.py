@@ -1,15 +1,17 @@
 """Loading a model by its name, without a params.yaml."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
 from cxprobe.api.models import Encoder, LanguageModel
+from cxprobe.api.naming import resolve
 from cxprobe.api.options import require_option
+from cxprobe.errors import ModelError
 from cxprobe.models import load_encoder as load_hidden_states
 from cxprobe.models import load_language_model
 from cxprobe.params import Dtype, ModelSpec
-from cxprobe.projects import carried_files
 
 
 def load(
@@ -44,7 +46,9 @@ def load(
         <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
     """
     where = _device(device)
-    loaded = load_language_model(_last(name), _spec(name, revision, dtype), where)
+    spec = _spec(name, revision, dtype)
+    with _by_its_name(name):
+        loaded = load_language_model(_last(name), spec, where)
     return LanguageModel(loaded, name, token_budget)
 
 
@@ -69,16 +73,25 @@ def load_encoder(
         (7, 2, 384)
     """
     where = _device(device)
-    loaded = load_hidden_states(_last(name), _spec(name, revision, dtype))
+    spec = _spec(name, revision, dtype)
+    with _by_its_name(name):
+        loaded = load_hidden_states(_last(name), spec)
     loaded.model.to(where)
     return Encoder(loaded, name, token_budget)
 
 
 def _spec(name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
     require_option("dtype", dtype, Dtype)
-    carried = carried_files() / "models" / name
-    is_carried = "/" not in name and not Path(name).is_dir() and (carried / "config.json").is_file()
-    return ModelSpec(name=str(carried) if is_carried else name, revision=revision, sha256=None, dtype=dtype)
+    return ModelSpec(name=resolve(name, revision), revision=revision, sha256=None, dtype=dtype)
+
+
+@contextmanager
+def _by_its_name(name: str) -> Iterator[None]:
+    """Take the key of params.yaml out of messages: there is none where a model is loaded by its name."""
+    try:
+        yield
+    except ModelError as fault:
+        raise ModelError(str(fault).removeprefix(f"models.{_last(name)}: ")) from fault
 
 
 def _last(name: str) -> str:

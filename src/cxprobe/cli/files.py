@@ -19,7 +19,7 @@ ModelName = Annotated[
     str,
     typer.Option(
         "--model",
-        help="A name on the hub, a local folder, or a model that cxprobe carries: mini-clm.",
+        help="A name on the hub, a local folder, or a model that cxprobe carries: mini-clm or mini-mlm.",
         autocompletion=complete_model,
     ),
 ]

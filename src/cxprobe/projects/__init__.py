@@ -7,6 +7,7 @@ commented files, and an entry of params.yaml. `require_project` refuses to work 
 
 from cxprobe.projects.carried import carried_files
 from cxprobe.projects.finding import (
+    carried_models,
     construction_names,
     is_project,
     model_names,
@@ -17,6 +18,7 @@ from cxprobe.projects.finding import (
 
 __all__ = [
     "carried_files",
+    "carried_models",
     "construction_names",
     "is_project",
     "model_names",

@@ -42,6 +42,11 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in (carried_files() / "presets").glob("*.yaml"))
 
 
+def carried_models() -> list[str]:
+    """Return the names of the models that cxprobe carries, sorted."""
+    return sorted(config.parent.name for config in (carried_files() / "models").glob("*/config.json"))
+
+
 def model_names(folder: Path) -> list[str]:
     """Return what a model can be called where it is loaded: carried models, and the names in the project's params.yaml.
 
@@ -49,7 +54,7 @@ def model_names(folder: Path) -> list[str]:
     """
     from cxprobe.schema import read_yaml
 
-    carried = [config.parent.name for config in sorted((carried_files() / "models").glob("*/config.json"))]
+    carried = carried_models()
     try:
         models = read_yaml(folder / _PARAMS, ParamsError).get("models")
     except CxprobeError:

@@ -1,0 +1,87 @@
+"""What the name of a model stands for, against a server that answers as the hub does."""
+
+import shutil
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import ClassVar
+
+import huggingface_hub.constants
+import pytest
+
+import cxprobe
+from cxprobe.errors import ModelError
+from cxprobe.projects import carried_files
+
+
+class _Hub(BaseHTTPRequestHandler):
+    """A hub that has no model; it keeps what it was asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_HEAD(self):
+        self.asked.append(self.path)
+        self.send_response(404)
+        self.send_header("X-Error-Code", "RepoNotFound")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path) -> Iterator[list[str]]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Hub)
+    Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    template = address + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.chdir(tmp_path)
+    _Hub.asked.clear()
+    yield _Hub.asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_misspelled_carried_model_is_asked_for_once_and_suggested(asked):
+    with pytest.raises(ModelError) as fault:
+        cxprobe.load("mini-clmm")
+    assert len(asked) == 1
+    assert "mini-clmm" in asked[0]
+    assert str(fault.value).startswith("'mini-clmm' is no local folder and no model that cxprobe carries (mini-clm, ")
+    assert str(fault.value).endswith("Did you mean 'mini-clm'?")
+    assert "models." not in str(fault.value)
+
+
+def test_any_other_name_without_a_slash_is_one_of_the_hub(asked):
+    with pytest.raises(ModelError, match="no local folder") as fault:
+        cxprobe.load("bert-base-uncased", revision="main")
+    assert "/bert-base-uncased/" in asked[0]
+    assert "--revision main" in str(fault.value)
+    assert "Did you mean" not in str(fault.value)
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "../nowhere", "/nowhere/at/all", "~/nowhere-at-all"])
+def test_a_path_without_a_folder_is_said_so_and_the_hub_is_not_asked(asked, name):
+    for load in (cxprobe.load, cxprobe.load_encoder):
+        with pytest.raises(ModelError, match=f"'{name}': there is no such folder"):
+            load(name)
+    assert not asked
+
+
+def test_a_carried_model_and_a_folder_need_no_hub(asked, tmp_path, monkeypatch):
+    shutil.copytree(carried_files() / "models" / "mini-clm", tmp_path / "own")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("mini-clm", "own", "./own", "~/own", str(tmp_path / "own")):
+        assert cxprobe.load(name, device="cpu").name == name
+    assert not asked
+
+
+def test_a_damaged_folder_is_called_by_its_name_and_not_by_a_key_of_params(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "config.json").write_text("{")
+    with pytest.raises(ModelError) as fault:
+        cxprobe.load(str(tmp_path / "own"))
+    assert str(fault.value).startswith(str(tmp_path / "own"))
