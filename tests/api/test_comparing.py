@@ -53,7 +53,7 @@ def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
     rates = found.by("verb").set_index("verb")
     assert rates.loc["a", "n"] == 2
     assert rates.loc["a", "ties"] == 1
-    with pytest.raises(DataError, match="no column 'noun'; the columns are"):
+    with pytest.raises(DataError, match=r"no column 'noun' .allowed: accuracy, "):
         found.by("noun")
 
 
@@ -93,3 +93,31 @@ def test_what_are_no_pairs_is_refused(lm, arguments, message):
 def test_a_score_that_needs_a_context_is_refused_without_one(lm):
     with pytest.raises(DataError, match="pmi needs a context, and pair 0 has none"):
         lm.compare(GOOD, BAD, score="pmi")
+
+
+@pytest.mark.parametrize(
+    ("clusters", "said", "is_reserved"),
+    [
+        ({}, "not clustered (no two pairs share a cluster)", False),
+        ({"cluster_verb": list("aabbccdd")}, "clustered by verb (4 clusters)", True),
+        ({"cluster_verb": list("aabcdefg")}, "clustered by verb (7 clusters)", False),
+        ({"cluster_verb": list("aaaaaaaa")}, "clustered by verb (1 cluster)", True),
+        (
+            {"cluster_verb": list("aabbccdd"), "cluster_N1": list("abcdefgg"), "cluster_N2": list("bcdefgah")},
+            "clustered by verb (4 clusters) and N (8 clusters)",
+            True,
+        ),
+        (
+            {"cluster_verb": list("aabcdefg"), "cluster_noun": list("aabbccdd")},
+            "clustered by verb (7 clusters) and noun (4 clusters)",
+            True,
+        ),
+        ({"item": list("aabbccdd")}, "clustered by item (4 clusters)", True),
+    ],
+)
+def test_a_comparison_says_what_its_interval_rests_on(lm, clusters, said, is_reserved):
+    table = pd.DataFrame({"good": [GOOD[0]] * 8, "bad": [BAD[0]] * 8} | clusters)
+    found = lm.compare(table)
+    assert found.clustering == said
+    assert repr(found).endswith(f"of 8 pairs, {said}>")
+    assert bool(found.reservation) == is_reserved

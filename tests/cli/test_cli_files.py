@@ -58,11 +58,13 @@ def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
     (tmp_path / "p.tsv").write_text("good\tbad\tverb\nShe sleeps.\tShe sleep.\ta\nHe runs.\tHe run.\tb\n")
     done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "verb", "-o", "out.tsv")
     assert done.exit_code == 0, done.output
-    assert "n = 2" in done.stdout.splitlines()[0]
+    first, second = done.stdout.splitlines()[:2]
+    assert first.endswith("n = 2, not clustered (no two pairs share a cluster)")
+    assert "rests on 2 clusters; with fewer than 6" in second
     assert set(pd.read_csv(tmp_path / "out.tsv", sep="\t")["accuracy"]) <= {0.0, 0.5, 1.0}
-    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "noun")
+    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "vreb")
     assert done.exit_code == 2
-    assert "there is no column 'noun'" in done.stderr
+    assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
 
 
 def test_features_writes_layers_by_sentences_by_dimensions(tmp_path, lm):

@@ -38,8 +38,10 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
     path.write_text("sentence,other\nthe cat,the dog\n")
     assert read_sentences(str(path))["text"].tolist() == ["the cat"]
     assert read_sentences(str(path), column="other")["text"].tolist() == ["the dog"]
-    with pytest.raises(DataError, match="no column 'verb'; the columns are sentence, other"):
+    with pytest.raises(DataError, match=r"no column 'verb' .allowed: other, sentence"):
         read_sentences(str(path), column="verb")
+    with pytest.raises(DataError, match="no column 'othr'; did you mean 'other'"):
+        read_sentences(str(path), column="othr")
     path.write_text("a,b\nthe cat,the dog\n")
     with pytest.raises(DataError, match="the columns are a, b; give --column"):
         read_sentences(str(path))
@@ -106,8 +108,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("output", "given_", "message"),
     [
-        ("a.txt", None, "cannot be written as txt"),
-        ("-", "parquet", "cannot be written"),
+        ("a.txt", None, "cannot be written as 'txt'"),
+        ("out.xlsx", None, "as 'xlsx'; give --output-format with one of tsv, csv, jsonl, parquet"),
+        ("-", "xlsx", "as 'xlsx'; give --output-format"),
+        ("out", None, "as ''; give --output-format"),
+        ("-", "parquet", "parquet cannot be written to standard output"),
         ("x/a.tsv", None, "create it"),
     ],
 )

@@ -11,9 +11,11 @@ from cxprobe.judge.scores import CONTEXT_SCORES, score_pairs, texts_by_scheme
 from cxprobe.make.pairs import pair_table, pairs_of
 from cxprobe.params import ScoreName
 from cxprobe.records import CLUSTER, Estimate, Pair, TokenScores
-from cxprobe.stats import clusters_of, credits_of_margins, estimate_rate, rate_by
+from cxprobe.schema import suggest
+from cxprobe.stats import FEWEST_WORDINGS, clusters_by, clusters_of, credits_of_margins, estimate_rate, rate_by
 
 _TEXTS = ("good", "bad", "context")
+_DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,32 @@ class Comparison:
     accuracy: Estimate
 
     def __repr__(self) -> str:
-        """Return the accuracy with its interval and the number of pairs."""
+        """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
         value, low, high = (
             f"{100 * number:.1f}" for number in (self.accuracy.value, self.accuracy.low, self.accuracy.high)
         )
-        return f"<cxprobe.Comparison: {value} % [{low}, {high}] of {self.accuracy.n} pairs>"
+        return f"<cxprobe.Comparison: {value} % [{low}, {high}] of {self.accuracy.n} pairs, {self.clustering}>"
+
+    @property
+    def clustering(self) -> str:
+        """By what the interval of `accuracy` is clustered, such as "clustered by verb (5 clusters)"."""
+        named = _names_by_kind(_with_clusters(self.table))
+        shared = {kind: len(set(names)) for kind, names in named.items() if len(set(names)) < len(names)}
+        if not shared:
+            return "not clustered (no two pairs share a cluster)"
+        return "clustered by " + " and ".join(f"{kind} ({_counted(count)})" for kind, count in shared.items())
+
+    @property
+    def reservation(self) -> str:
+        """What to keep in mind about the interval: that it rests on few clusters, or "" if it does not."""
+        clustered = _with_clusters(self.table)
+        count = int(clusters_by(clustered.assign(all=""), ["all"])["clusters"].iloc[0])
+        if count >= FEWEST_WORDINGS:
+            return ""
+        return (
+            f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
+            "add pairs that share nothing with these"
+        )
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.
@@ -51,7 +74,7 @@ class Comparison:
         """
         for column in columns:
             if column not in self.table:
-                raise DataError(f"there is no column '{column}'; the columns are {', '.join(self.table.columns)}")
+                raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
         return rate_by(_with_clusters(self.table), "accuracy", columns)
 
 
@@ -132,6 +155,20 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
             f"the id {table['id'][table['id'].duplicated()].iloc[0]!r} is there twice; each pair needs its own"
         )
     return table if "item" in table else table.assign(item=table["id"])
+
+
+def _names_by_kind(table: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the names of clusters, by kind; a row without a name of a kind adds none."""
+    names: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.startswith(CLUSTER):
+            kind = column.removeprefix(CLUSTER).rstrip(_DIGITS)
+            names.setdefault(kind, []).extend(table[column].dropna().astype(str))
+    return names
+
+
+def _counted(clusters: int) -> str:
+    return "1 cluster" if clusters == 1 else f"{clusters} clusters"
 
 
 def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:

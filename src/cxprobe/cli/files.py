@@ -24,8 +24,12 @@ ModelName = Annotated[
     ),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
-Format = Annotated[str | None, typer.Option("--format", help="The format of FILE, if its name does not tell.")]
-OutputFormat = Annotated[str | None, typer.Option(help="The format of the output, if its name does not tell.")]
+Format = Annotated[
+    str | None, typer.Option("--format", help="txt, tsv, csv, jsonl or parquet, if the name of FILE does not tell.")
+]
+OutputFormat = Annotated[
+    str | None, typer.Option(help="tsv, csv, jsonl or parquet, if the name of the output does not tell.")
+]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Dtype = Annotated[
@@ -116,6 +120,7 @@ def compare(
     device: Device = "auto",
 ) -> None:
     """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
+    from cxprobe.schema import suggest
     from cxprobe.texts import read_texts, refuse_unwritable, write_results
 
     if output is not None:
@@ -123,10 +128,13 @@ def compare(
     pairs = read_texts(file, format, ["good", "bad"])
     for name in by or []:
         if name not in pairs:
-            raise DataError(f"{file}: there is no column '{name}'; the columns are {', '.join(pairs.columns)}")
+            raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
     found = _load(model, revision, dtype, device).compare(pairs, score=score, scheme=scheme, bos=bos)
     rate, stream = found.accuracy, sys.stderr if output == "-" else sys.stdout
-    print(f"accuracy {rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}], n = {rate.n}", file=stream)
+    interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
+    print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {found.clustering}", file=stream)
+    if found.reservation:
+        print(found.reservation, file=stream)
     if by:
         print(found.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:

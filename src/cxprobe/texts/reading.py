@@ -11,6 +11,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.reading import decode
+from cxprobe.schema import suggest
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 STANDARD = "-"
@@ -153,7 +154,7 @@ def _counted(cells: int) -> str:
 def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
     for column in columns:
         if column not in table:
-            raise DataError(f"{path}: there is no column '{column}'; the columns are {', '.join(table.columns)}")
+            raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
         for row, text in enumerate(table[column], start=1):
             if not isinstance(text, str) or not text.strip():
                 raise DataError(f"{path}, row {row}: {column} is {text!r}; it must be a text that is not empty")

@@ -7,7 +7,9 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.storage import replacing
-from cxprobe.texts.reading import STANDARD, format_of
+from cxprobe.texts.reading import STANDARD
+
+TABLES = ("tsv", "csv", "jsonl", "parquet")
 
 
 def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> None:
@@ -42,11 +44,14 @@ def refuse_unwritable(path: str, given: str | None) -> str:
     Raises:
         DataError: A table cannot be written in this format, or the folder does not exist.
     """
-    kind = given or "tsv" if path == STANDARD else format_of(path, given)
-    if kind == "txt" or (kind == "parquet" and path == STANDARD):
+    kind = given or ("tsv" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    if kind not in TABLES:
         raise DataError(
-            f"{path}: a table cannot be written as {kind} there; take tsv, csv, jsonl or (to a file) parquet"
+            f"{path}: a table cannot be written as '{kind}'; give --output-format with one of {', '.join(TABLES)}, or "
+            "a name that ends so"
         )
+    if kind == "parquet" and path == STANDARD:
+        raise DataError(f"{path}: parquet cannot be written to standard output; name a file with --output")
     if path != STANDARD and not Path(path).absolute().parent.is_dir():
         raise DataError(f"{path}: the folder does not exist; create it first")
     return kind
