@@ -410,3 +410,27 @@ def test_settings_are_those_of_the_lines_that_run(folder):
 
 def test_a_cast_without_models_shows_none():
     assert Cast({}).shown == []
+
+
+@pytest.mark.parametrize(("clusters", "said"), [(3, "only 3 frames "), (1, "only 1 frame "), (30, None)])
+def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
+    params = with_params(folder, ["pairs"])
+    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(clusters=clusters)
+    write_report(folder, "pairs", accuracy=accuracy)
+    index = pages_of(params)["index.html"]
+    assert (said in index) if said else ("frames (frames that" not in index)
+
+
+def test_blind_models_are_spoken_of_where_some_ran(pages, folder):
+    assert "Blind models are" in pages["index.html"]
+    assert "Blind models are" not in pages_of(with_params(folder, []))["index.html"]
+
+
+def test_what_was_not_asked_is_said_in_sentences(pages):
+    assert "No model was asked about the form. No model was asked in words." in pages["index.html"]
+
+
+def test_the_footer_names_the_command_by_which_every_project_shows_its_runs(pages):
+    (command,) = re.findall(r"<code>(mlflow ui [^<]+)</code>", pages["index.html"].split("<footer>")[1])
+    assert command in (ROOT / "src/cxprobe/projects/templates/project.md").read_text()
+    assert command in (ROOT / "Makefile").read_text()

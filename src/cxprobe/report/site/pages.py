@@ -26,7 +26,8 @@ from cxprobe.report.site.reservations import reservations_of
 from cxprobe.report.site.ways import agreement_of, findings_of_ways
 from cxprobe.report.site.words import SETS, in_full, interval, number, percent
 
-MLFLOW = "http://127.0.0.1:5000"  # where `make ui` serves it
+MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
+MLFLOW_COMMAND = "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1"
 # Versions without what a build adds to them, such as "+cpu".
 PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
 
@@ -182,10 +183,12 @@ def _environment(run: Run, cast: Cast) -> Environment:
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "MLFLOW": MLFLOW,
+        "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "PIXELS": {"width": WIDTH, "height": HEIGHT, "margin": MARGIN},
         "bar_of": lambda finding: Bar(finding.rate, finding.chance, finding.blind, cast.label(finding.model)),
         "run_of": lambda finding: runs_in_mlflow(finding, run.lines),
         "mocks": cast.mocks,
+        "blind": cast.blind,
         "has_page": {*cast.shown, *cast.twins},
     }
     return environment

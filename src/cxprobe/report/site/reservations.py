@@ -12,6 +12,7 @@ from cxprobe.report.site.words import SETS, in_full, number
 # Line of work -> the column that divides the comparisons of a construction.
 _DIVIDED = {"recognition": "source", "pairs": "construction", "scenarios": "scenario", "prompts": "set"}
 _ABOUT: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
+_FEWEST_FRAMES = 30
 _LINES = {"probes": "recognition", "pair_replies": "pairs", "answers": "prompts", "replies": "prompts"}
 
 
@@ -30,6 +31,7 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
         *_preferences(own, cast),
         *_twins(own, cast),
         *_power(construction, own, run),
+        *_frames(construction, run),
         *_absent(own, cast),
     ]
 
@@ -86,6 +88,19 @@ def _power(construction: str, findings: Sequence[Finding], run: Run) -> Iterator
                 )
 
 
+def _frames(construction: str, run: Run) -> Iterator[str]:
+    """Say where the minimal pairs are made of so few frames that the interval is about these alone."""
+    table = run.table("report_pairs/accuracy")
+    if "clusters" not in table:
+        return
+    counts = table.loc[table["construction"] == construction, "clusters"]
+    if len(counts) and (fewest := int(counts.min())) < _FEWEST_FRAMES:
+        yield (
+            f"Minimal pairs: only {fewest} frame{'' if fewest == 1 else 's'} (frames that share a word count as one): "
+            f"with fewer than {_FEWEST_FRAMES}, the interval says little about other frames."
+        )
+
+
 def _line_of(finding: Finding) -> str:
     subject = finding.stage.removeprefix("judge_")
     return _LINES.get(subject, subject)
@@ -123,7 +138,7 @@ def _absent(findings: Sequence[Finding], cast: Cast) -> Iterator[str]:
             if "words" in missing and cast.mocks
             else ""
         )
-        yield f"Not asked: {', '.join(_ABOUT[question] for question in missing)}.{mock}"
+        yield " ".join(f"No model was asked {_ABOUT[question]}." for question in missing) + mock
 
 
 def _capital(text: str) -> str:
