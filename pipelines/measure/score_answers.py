@@ -42,7 +42,7 @@ def _score(stage: Stage, spec: ModelSpec | ServedModel, folders: list[Path]) -> 
     choices = [
         choices_of(read_table(folder / "choices.parquet"), read_table(folder / "answers.parquet")) for folder in folders
     ]
-    processes = stage.job.start(settings)
+    processes = stage.job.start(settings.for_model(spec))
     load = partial(load_language_model, device=processes.device)
     model = load(slug, spec)
     for own in choices:  # all of them before the first is scored

@@ -45,7 +45,7 @@ def _ask(
     stage: Stage, member: Member, spec: ModelSpec | ServedModel, pairs: Sequence[Pair], settings: ScorePairs
 ) -> dict[str, float] | None:
     """Write what a checkpoint answers; under the key of its own entry, so that both use one store of answers."""
-    params, processes = stage.params, stage.job.start(settings)
+    params, processes = stage.params, stage.job.start(settings.for_model(spec))
     slug = next((key for key, entry in params.models.items() if entry == spec), member.slug)
     load = partial(load_language_model, device=processes.device)
     how = HowToScore(settings.schemes, settings.bos, settings.token_budget)

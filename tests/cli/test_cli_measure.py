@@ -1,6 +1,7 @@
 """`cxprobe measure`: parts fill what the stages find, whatever was killed, and the numbers are those of one run."""
 
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -18,10 +19,12 @@ from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.cli.measure import STAGES
 from cxprobe.make.pairs import pair_table
-from cxprobe.params import load_params
+from cxprobe.models import load_causal_lm
+from cxprobe.params import ModelSpec, load_params
 from cxprobe.records import Pair
 from cxprobe.stages import Stage
 from cxprobe.storage import read_features, read_table, write_table
+from likelihood_server import likelihood_server
 from tiny_lms import save_lm
 
 NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
@@ -202,6 +205,49 @@ def test_data_that_have_not_been_made_are_named_with_the_command_before_work_beg
     assert told in done.output
     assert not (folder / "data" / ".scratch").exists()
     assert told in typed("--status").stdout
+
+
+def test_a_model_on_a_server_is_left_to_the_stage_and_status_counts_its_answers_without_the_server(folder):
+    pytest.importorskip("openai", reason="the client is not installed: pip install 'cxprobe[prompting]'")
+    local = load_causal_lm("clm", ModelSpec(name="models/clm", revision=None, sha256=None, dtype="float32"))
+    line = ("--stage", "score_pairs", "--model")
+
+    def serve(params):
+        small(params)
+        params["grid"]["pairs"]["models"] = ["mlm", "big"]
+        params["models"]["big"] = {
+            "kind": "served",
+            "url": url,
+            "name": "big",
+            "weights": "those of clm",
+            "likelihoods": "echo",
+            "tokenizer": "models/clm",
+            "revision": None,
+            "max_tokens": 128,
+            "connections": 4,
+            "retries": 0,
+            "timeout": 60,
+            "key": None,
+        }
+
+    with likelihood_server(local.model, local.tokenizer) as (url, answers):
+        change_params(folder, ROOT / "presets" / "embedded.yaml", serve)
+        said = typed("--status", *line, "big").stdout
+        assert re.match(r"score_pairs big: 0 of (\d+) answers, \1 missing; left to `dvc repro`, which asks the", said)
+        done = typed("--part", "1/1", *line, "big", "--model", "mlm")
+        assert done.exit_code == 0
+        assert "score_pairs big: left to `dvc repro`" in done.stdout
+        assert "score_pairs mlm: part 1/1 is there" in done.stdout
+        refused = typed("--part", "1/1", *line, "big")
+        assert refused.exit_code == 2
+        assert "a model on a server has none" in refused.output
+        assert not answers.requests
+        runpy.run_path(str(ROOT / "pipelines/measure/score_pairs.py"))["score_pairs"](
+            Stage("score_pairs", {"model": "big"}, load_params())
+        )
+        assert answers.requests
+    said = typed("--status", *line, "big").stdout  # the server is gone
+    assert re.match(r"score_pairs big: (\d+) of \1 answers\n1 of 1 are complete", said)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ STAGES = (
     "fit_pair_probes",
 )
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_SERVED = "left to `dvc repro`, which asks the server"
 _REFERENCE = re.compile(r"\$\{([\w.-]+)\}")
 
 
@@ -39,12 +40,15 @@ class Item(NamedTuple):
         item: "model", "construction" ... -> slug.
         script: The script of the stage.
         inputs: What the script reads of data/: each is a folder, or a file without its suffix.
+        served: Whether the model runs on a server. It has no parts: n of them would send n times as many requests at
+            the same time as `connections` allows, and hold n devices that compute nothing.
     """
 
     stage: str
     item: Mapping[str, str]
     script: Path
     inputs: tuple[Path, ...]
+    served: bool
 
     def __str__(self) -> str:
         """Return how a line about it begins."""
@@ -70,11 +74,13 @@ def measure(
     share = None if part is None else _share(part)
     params = load_params()
     items = _chosen(_items(params), stage or list(STAGES), model, params)
-    if not items:
-        raise ParamsError("params.yaml has no checkpoint for these stages and models; blind models need no parts")
+    served = [one for one in items if one.served]
     if share is None:
+        _refuse_none(items)
         _say_status(items, params)
         return
+    items = [one for one in items if not one.served]
+    _refuse_none(items)
     _refuse_missing(items)
     from cxprobe.processes import Job
     from cxprobe.secrets import blot_output
@@ -82,6 +88,8 @@ def measure(
 
     blot_output()
     end_on_signals()
+    for one in served:
+        print(f"{one}: {_SERVED}", flush=True)
     job, faults = Job(share=share), []
     for one in items:
         try:
@@ -107,8 +115,8 @@ def _share(part: str) -> "Share":
 
 
 def _items(params: "Params") -> list[Item]:
-    """Return all that the stages measure of checkpoints, in the order of dvc.yaml."""
-    from cxprobe.params import ModelSpec
+    """Return all that the stages measure of checkpoints and of models on a server, in the order of dvc.yaml."""
+    from cxprobe.params import ModelSpec, ServedModel
     from cxprobe.schema import read_yaml
 
     stages = read_yaml(Path("dvc.yaml"), DataError)["stages"]
@@ -118,9 +126,10 @@ def _items(params: "Params") -> list[Item]:
         axes = {axis: list(_value(of[2:-1], content)) for axis, of in stages[name]["matrix"].items()}
         for slugs in product(*axes.values()):
             item = dict(zip(axes, slugs, strict=True))
-            if isinstance(params.models[item["model"]], ModelSpec):
-                script = Path(stages[name]["cmd"].split()[1])
-                found.append(Item(name, item, script, tuple(_inputs(stages[name], item, content))))
+            model = params.models[item["model"]]
+            if isinstance(model, ModelSpec | ServedModel):
+                script, inputs = Path(stages[name]["cmd"].split()[1]), tuple(_inputs(stages[name], item, content))
+                found.append(Item(name, item, script, inputs, isinstance(model, ServedModel)))
     return found
 
 
@@ -163,6 +172,19 @@ def _chosen(items: list[Item], stages: list[str], models: list[str] | None, para
     return [one for one in items if one.stage in stages and (models is None or one.item["model"] in models)]
 
 
+def _refuse_none(items: list[Item]) -> None:
+    """Refuse a choice in which there is nothing to do.
+
+    Raises:
+        ParamsError: There are no items.
+    """
+    if not items:
+        raise ParamsError(
+            "params.yaml has no checkpoint for these stages and models; blind models need no parts, and a model on a "
+            "server has none: `dvc repro` asks the server"
+        )
+
+
 def _missing(item: Item) -> list[Path]:
     """Return the inputs of an item that are not there."""
     return [path for path in item.inputs if not path.exists() and not any(path.parent.glob(f"{path.name}.*"))]
@@ -199,7 +221,7 @@ def _say_status(items: list[Item], params: "Params") -> None:
         said = [f"{count.there:,} of {count.total:,} {count.unit}" for count in counts]
         lacking = sum(count.total - count.there for count in counts)
         left += lacking > 0
-        rest = f", {lacking:,} missing" if lacking else ""
+        rest = f", {lacking:,} missing{f'; {_SERVED}' if one.served else ''}" if lacking else ""
         print(f"{one}: {'; '.join(said) or 'the stage has finished'}{rest}", flush=True)
     print(f"{len(items) - left} of {len(items)} are complete", flush=True)
 

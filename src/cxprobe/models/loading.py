@@ -31,7 +31,7 @@ from cxprobe.models.fitting import (
 from cxprobe.models.folders import hash_weights, refuse_damaged
 from cxprobe.models.language_models import CausalLM, Encoder, MaskedLM
 from cxprobe.models.refusals import refusing
-from cxprobe.models.served import open_served, tokenizer_spec
+from cxprobe.models.served import describe_served, open_served, tokenizer_spec
 from cxprobe.models.sources import Source, at_one_commit, fingerprint_of, loading_options, locate
 from cxprobe.models.tokenizers import longest_input, refuse_unfit, refuse_unreadable, refuse_without_vocabulary
 from cxprobe.models.twins import draw, shuffle
@@ -80,12 +80,14 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
 def load_language_model(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> "MaskedLM | CausalLM":
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
-    A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`).
+    A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`), but for the device
+    "meta": then nothing is sent.
 
     Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
     """
     if isinstance(spec, ServedModel):
-        return open_served(slug, spec, _open(slug, tokenizer_spec(spec), "cpu"))
+        tokenizer = _open(slug, tokenizer_spec(spec), "cpu")
+        return describe_served(slug, spec, tokenizer) if device == "meta" else open_served(slug, spec, tokenizer)
     source = _open(slug, spec, device)
     return _load_masked(source, device) if _is_masked(source.config) else _load_causal(source, device)
 

@@ -9,7 +9,7 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,7 +35,7 @@ _HOW = {
 
 @dataclass(frozen=True)
 class ServedLM(CausalLM):
-    """A causal model on a server; ``model`` is the client of the server.
+    """A causal model on a server; ``model`` is the client of the server, or None for a model that is only described.
 
     Attributes:
         slug: Its key in params.yaml, for messages.
@@ -162,6 +162,25 @@ def tokenizer_spec(spec: ServedModel) -> ModelSpec:
     return ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
 
 
+def describe_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
+    """Return a model on a server that cannot be asked: it has its tokenizer and its fingerprint, but no client.
+
+    Arguments are those of `open_served`.
+    """
+    tokenizer = source.tokenizer
+    vocabulary = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
+    return ServedLM(
+        spec.name,
+        None,
+        tokenizer,
+        f"{spec.weights}, served as {spec.name} at {spec.url}, tokenizer sha256 {vocabulary}",
+        spec.max_tokens - 1,
+        precision="as served",
+        slug=slug,
+        spec=spec,
+    )
+
+
 def open_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
     """Return a model on a server, after a trial that shows whether it can be asked.
 
@@ -186,19 +205,8 @@ def open_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
         max_retries=spec.retries,
         timeout=spec.timeout,
     )
-    tokenizer = source.tokenizer
-    vocabulary = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
-    model = ServedLM(
-        spec.name,
-        client,
-        tokenizer,
-        f"{spec.weights}, served as {spec.name} at {spec.url}, tokenizer sha256 {vocabulary}",
-        spec.max_tokens - 1,
-        precision="as served",
-        slug=slug,
-        spec=spec,
-    )
-    model.require_own_tokens(tokenizer(_TRIAL, add_special_tokens=False)["input_ids"])
+    model = replace(describe_served(slug, spec, source), model=client)
+    model.require_own_tokens(source.tokenizer(_TRIAL, add_special_tokens=False)["input_ids"])
     return model
 
 

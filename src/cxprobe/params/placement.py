@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from cxprobe.params.large import ServedModel
 from cxprobe.schema import Closed
 
 
@@ -23,3 +24,13 @@ class Placement(Closed):
     def on_one_device(self) -> Self:
         """Return the same settings for one device."""
         return self.model_copy(update={"devices": 1, "num_nodes": 1, "strategy": "auto"})
+
+    def for_model(self, model: object) -> Self:
+        """Return the same settings for a model; one on a server needs one process here, and no device of this machine.
+
+        Args:
+            model: Its entry in params.yaml.
+        """
+        if not isinstance(model, ServedModel):
+            return self
+        return self.on_one_device().model_copy(update={"accelerator": "cpu"})

@@ -1,10 +1,10 @@
 """A causal model on a server against the same model here: mini-clm behind a server of the test's own."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
-from likelihood_server import likelihood_server
 
 from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
@@ -19,9 +19,11 @@ from cxprobe.measure.likelihood import (
 )
 from cxprobe.measure.precision import require_agreement
 from cxprobe.models import load_causal_lm, load_language_model
-from cxprobe.params import ModelSpec, Precision, ServedModel
+from cxprobe.params import ModelSpec, Precision, ServedModel, load_params
+from cxprobe.processes import Job
 from cxprobe.records import Choice, Pair
 from cxprobe.storage import read_model_facts, read_table, token_scores_of
+from likelihood_server import likelihood_server
 
 pytest.importorskip("openai", reason="the client is not installed: pip install 'cxprobe[prompting]'")
 
@@ -37,6 +39,8 @@ PAIRS = [
     Pair("a", "a", "He does not read.", " She reads books.", " She read a books.", {}, {}),
     Pair("b", "b", "", "The man sleeps.", "The man sleep.", {}, {}),
 ]
+PARAMS = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+ALONE = Job().start(PARAMS.score_pairs)
 BOTH = pytest.mark.parametrize("likelihoods", ["echo", "prompt_logprobs"])
 BOS = pytest.mark.parametrize("bos", ["as_tokenizer", "add", "none"])
 
@@ -99,14 +103,23 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
     model = load(url, likelihoods=likelihoods)
     before = len(answers.requests)
     check = lambda *_: {}  # noqa: E731
-    counts = measure_pairs("big", model, [PAIRS], how, check, what="t", folder=tmp_path / "served")
-    measure_pairs("mini-clm", local, [PAIRS], how, check, what="t", folder=tmp_path / "local")
+    counts = measure_pairs("big", model, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "served")
+    measure_pairs("mini-clm", local, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
     assert [score.text for score in one] == [score.text for score in other]
     for ours, theirs in zip(one, other, strict=True):
         np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=1e-5)
     assert len(answers.requests) - before == counts["texts"]
-    measure_pairs("big", load(url, likelihoods=likelihoods), [PAIRS], how, check, what="t", folder=tmp_path / "again")
+    measure_pairs(
+        "big",
+        load(url, likelihoods=likelihoods),
+        [PAIRS],
+        how,
+        check,
+        what="t",
+        processes=ALONE,
+        folder=tmp_path / "again",
+    )
     assert len(answers.requests) - before == counts["texts"] + 2  # a trial asks twice
     facts = read_model_facts(tmp_path / "served")
     assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
@@ -138,7 +151,7 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
     how, texts = HowToScore(["pll"], "add", 512), [dict.fromkeys(TEXTS, 0)]
     answers.refuses = lambda number: 500 if number > 4 else 0  # two of them are the trial
     measure = lambda folder: measure_texts(  # noqa: E731
-        "big", load(url, connections=1), texts, how, lambda *_: {}, what="t", folder=tmp_path / folder
+        "big", load(url, connections=1), texts, how, lambda *_: {}, what="t", processes=ALONE, folder=tmp_path / folder
     )
     with pytest.raises(ModelError, match=r"models\.big: 'mini-clm' at http.*500.*what was answered is kept"):
         measure("broken")
@@ -221,6 +234,22 @@ def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local,
         load(url, likelihoods=likelihoods)
 
 
+def test_a_model_that_is_only_counted_is_described_without_its_server(served, monkeypatch):
+    url, answers = served
+    folder = open_answers("big", load(url)).folder
+    before = len(answers.requests)
+    monkeypatch.setitem(sys.modules, "openai", None)
+    described = load_language_model("big", spec_of(url, key="NOT_SET_API_KEY"), "meta")
+    assert open_answers("big", described, "cpu").folder == folder
+    assert len(answers.requests) == before
+
+
+def test_a_model_on_a_server_needs_one_process_and_no_device_here():
+    settings = PARAMS.score_pairs.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
+    assert Job().start(settings.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
+    assert settings.for_model(ModelSpec(name="m", revision=None, sha256=None, dtype="float32")) == settings
+
+
 def test_a_server_that_is_not_there_is_refused_with_its_address(served):
     with pytest.raises(ModelError, match=r"models\.big: 'mini-clm' at http://127\.0\.0\.1:9/v1: Connection error"):
         load("http://127.0.0.1:9/v1")
@@ -235,7 +264,16 @@ def test_the_key_goes_to_the_server_and_nowhere_else(served, monkeypatch, tmp_pa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-another")
     model = load(url, key="BIG_API_KEY")
     assert {header for _, header in answers.requests} == {f"Bearer {secret}"}
-    measure_pairs("big", model, [PAIRS], HowToScore(["pll"], "add", 99), lambda *_: {}, what="t", folder=tmp_path / "o")
+    measure_pairs(
+        "big",
+        model,
+        [PAIRS],
+        HowToScore(["pll"], "add", 99),
+        lambda *_: {},
+        what="t",
+        processes=ALONE,
+        folder=tmp_path / "o",
+    )
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     answers.refuses = lambda number: 401  # the server repeats the key that it refuses
     with pytest.raises(ModelError, match=r"\[key\]") as raised:

@@ -148,7 +148,8 @@ def open_answers(slug: str, model: MaskedLM | CausalLM, kind_of_device: str | No
     Args:
         slug: The model's key in params.yaml.
         model: The model.
-        kind_of_device: What computes, for a model without weights; None for the device that the model is on.
+        kind_of_device: What computes, for a model without weights or one whose layers are on several devices; None for
+            the device that the model is on.
     """
     if isinstance(model, ServedLM):
         return AnswerStore(answers_folder(slug, model.kind, model.fingerprint, model.spec.likelihoods))

@@ -57,7 +57,10 @@ def fill_masks(
     unknown = refuse_unknown(model, [text for own in rows.values() for text, *_ in own], f"the texts of {what}")
     found = check(model, [row for own in rows.values() for row in own], partial(_sample, token_budget=token_budget))
     total, scores = sum(map(len, rows.values())), {}
-    with open_answers(slug, model) as store, progress(total, "texts", what, kept=f"kept in {store.folder}") as shown:
+    with (
+        open_answers(slug, model, processes.kind_of_device) as store,
+        progress(total, "texts", what, kept=f"kept in {store.folder}") as shown,
+    ):
         sections = (_section(model, own, token_budget) for own in rows.values())
         if not answer_together(store, processes, sections, shown.update):
             return None

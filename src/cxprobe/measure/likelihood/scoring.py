@@ -133,7 +133,7 @@ def measure_texts(
     )
     total = sum(map(len, portions)) * (1 if isinstance(model, CausalLM) else len(how.schemes))
     with (
-        open_answers(slug, model) as store,
+        open_answers(slug, model, processes.kind_of_device) as store,
         show_progress(total, "texts", what, kept=f"kept in {store.folder}") as shown,
     ):
         if not answer_together(store, processes, sections_of(model, portions, how), shown.update):
