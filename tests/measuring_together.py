@@ -1,9 +1,10 @@
-"""A program that measures as the stages do: python measuring_together.py PROCESSES [DIES_AFTER].
+"""A program that measures as the stages do: python measuring_together.py PROCESSES [DIES_AFTER [RANK]].
 
 It works in its folder: a masked model is in masked/, a causal one in causal/. What the first process writes is in out/.
-With DIES_AFTER the second process is killed once it has called a model so often.
+With DIES_AFTER the second process, or the one of RANK, is killed once it has called a model so often.
 """
 
+import faulthandler
 import os
 import signal
 import sys
@@ -31,8 +32,9 @@ TEXTS = {
 } | {"the old cat sings today": 0}
 
 
-def main(number: int, dies_after: int | None) -> None:
+def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     """Score, fill and extract."""
+    faulthandler.enable()
     torch.set_num_threads(1)
     end_on_signals()
     strategy = "ddp" if number > 1 else "auto"
@@ -42,7 +44,7 @@ def main(number: int, dies_after: int | None) -> None:
     calls = count(1)
 
     def die(*_: object) -> None:
-        if processes.share.number == 1 and next(calls) == dies_after:
+        if processes.share.number == rank and next(calls) == dies_after:
             os.kill(os.getpid(), signal.SIGKILL)
 
     how = HowToScore(["pll", "pll_word_l2r"], "add", 96)
@@ -77,4 +79,4 @@ def spec(name: str) -> ModelSpec:
 
 if __name__ == "__main__":
     AnswerStore.__init__.__kwdefaults__["seconds"] = 0.0  # all that was finished is on disk, however the process ends
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    main(*map(int, sys.argv[1:]))

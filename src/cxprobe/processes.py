@@ -6,9 +6,13 @@ machines); the first of them waits for the others, joins what all have computed,
 parts of `cxprobe measure`, which know nothing of each other and write no outputs: the stage finds their answers later.
 """
 
+import os
+import signal
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from cxprobe.errors import ParamsError
@@ -16,6 +20,10 @@ from cxprobe.params import Placement
 
 if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the CPU does without it
     from lightning_fabric import Fabric
+
+
+_LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
+_GRACE = 10.0  # seconds to keep what was computed
 
 
 class Share(NamedTuple):
@@ -124,8 +132,28 @@ def _wait_for_nobody() -> None:
     pass
 
 
+def end_with_parent() -> None:
+    """Let this process end soon after the one that started it has ended, however that was.
+
+    Lightning's first process ends all when a helper dies. Nobody looks after the helpers when the first is killed: they
+    would compute on until they next wait for it, or wait half an hour for one that died while it started.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOKS)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_GRACE)
+        os.kill(os.getpid(), signal.SIGKILL)  # Python does not see the first while it waits for other processes
+
+    Thread(target=watch, name="parent", daemon=True).start()
+
+
 def _launch(placement: Placement) -> "Fabric":
-    """Start the processes of a stage by Lightning."""
+    """Start the processes of a stage by Lightning, or join them as one that it has started."""
+    if int(os.environ.get("LOCAL_RANK", 0)) > 0:
+        end_with_parent()
     try:
         from lightning_fabric import Fabric
 
