@@ -87,6 +87,8 @@ def test_scores_are_near_those_in_float32_and_are_never_mixed_with_them(
     found, expected = numbers_of(model), numbers_of(original)
     assert 0 < relative_difference(found, expected) < bound
     assert open_answers(name, model).folder != open_answers(name, original).folder
+    counted = load_language_model(name, spec, "meta")  # as `cxprobe measure --status` does
+    assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
     assert model.facts.precision == spec.precision != original.facts.precision == "float32"
     assert model.facts.parameters == original.facts.parameters
     if spec.quantisation:
@@ -121,6 +123,8 @@ def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path):
     assert set(model.model.hf_device_map.values()) == {"cpu", "disk"}
     np.testing.assert_allclose(numbers_of(model), numbers_of(plain[name]), atol=1e-5)
     assert model.fingerprint == plain[name].fingerprint  # the same weights, wherever they lie
+    counted = load_language_model(name, spec, "meta")
+    assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
     encoder = load_encoder(name, spec)
     tokens = tokenise(encoder, list("abcd"), TEXTS, special_tokens=False)
     extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
