@@ -42,7 +42,7 @@ MODELS: dict[str, type[Closed]] = {
 MODULES = {
     "labels.tsv": "src/cxprobe/constructions/labels.py",
     "ratings.tsv": "src/cxprobe/constructions/ratings.py",
-    "Minimal pairs of others": "src/cxprobe/make/pairs/readers.py",
+    "Minimal pairs from other sources": "src/cxprobe/make/pairs/readers.py",
 }
 
 

@@ -112,6 +112,11 @@ def test_a_score_that_needs_a_context_is_refused_without_one(lm):
             "clustered by verb (7 clusters) and noun (4 clusters)",
             True,
         ),
+        (
+            {"cluster_verb": list("aabcdefg"), "cluster_wording": list("aaaabbbb")},
+            "clustered by verb (7 clusters)",
+            False,
+        ),
         ({"item": list("aabbccdd")}, "clustered by item (4 clusters)", True),
     ],
 )

@@ -42,7 +42,9 @@ class Comparison:
     @property
     def clustering(self) -> str:
         """By what the interval of `accuracy` is clustered, such as "clustered by verb (5 clusters)"."""
-        named = _names_by_kind(_with_clusters(self.table))
+        clustered = _with_clusters(self.table)
+        left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
+        named = {kind: names for kind, names in _names_by_kind(clustered).items() if kind not in left_out}
         shared = {kind: len(set(names)) for kind, names in named.items() if len(set(names)) < len(names)}
         if not shared:
             return "not clustered (no two pairs share a cluster)"

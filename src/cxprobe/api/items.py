@@ -129,9 +129,10 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
     r"""Return the minimal pairs of a file.
 
     Args:
-        path: A table with a header (.tsv) or one JSON object a line (.jsonl), compressed (.gz) or not, with the
-            columns id, good and bad. Optional: context; item, what several pairs are about; ``cluster_<name>``, what
-            pairs share, for intervals; and any others, to report by.
+        path: A table with a header (.tsv, or .csv with texts between double quotes), or one JSON object a line
+            (.jsonl), compressed (.gz) or not, with the columns id (each pair has its own), good and bad. A table
+            without ids can be read by pandas and given to `LanguageModel.compare`. Optional: context; item, what
+            several pairs are about; ``cluster_<name>``, what pairs share, for intervals; and any others, to report by.
 
     Returns:
         One row a pair with these columns, see `pairs`.
