@@ -205,7 +205,7 @@ def test_a_wrong_name_or_revision_says_how_to_look(hub, load, models):
         "`hf download team/model --revision v9` shows whether the name and your access are right"
         in (revision["refused"])
     )
-    assert "models.modle: 'team/modle' cannot be loaded: team/modle is not a local folder and is not" in name["refused"]
+    assert "'team/modle' cannot be loaded: team/modle is not a local folder and is not" in name["refused"]
 
 
 # Private models
@@ -271,7 +271,7 @@ def test_a_file_of_the_right_size_with_another_hash_is_refused_until_it_is_downl
     at = at % len(content) if isinstance(at, int) else re.search(at, content).end() - 1
     hub.damaged[file] = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
     [found] = load(("team/model", None))
-    assert re.search(rf"models\.model: 'team/model': {file} of the hub has another hash than the hub", found["refused"])
+    assert re.search(rf"'team/model': {file} of the hub has another hash than the hub", found["refused"])
     hub.damaged.clear()
     assert "another hash" in load(("team/model", commit))[0]["refused"]
     command = re.search("run `(.*?)`", found["refused"])[1].split()
@@ -336,7 +336,7 @@ def test_weights_in_pytorch_s_format_are_loaded_without_pickle_and_those_with_co
     found, same, code = load(("team/safe", None), ("team/plain", None), ("team/code", None))
     assert (found["fingerprint"], same["fingerprint"]) == (f"commit {safe}", f"commit {plain}")
     assert found["score"] == same["score"]
-    assert "models.code: 'team/code' cannot be loaded: " in code["refused"]
+    assert "'team/code' cannot be loaded: " in code["refused"]
     assert not (tmp_path / "ran").exists()
     assert not [one for one in hub.asked if "discussions" in one.path or "commit" in one.path.split("/")[3:4]]
 

@@ -91,7 +91,9 @@ def _by_its_name(name: str) -> Iterator[None]:
     try:
         yield
     except ModelError as fault:
-        raise ModelError(str(fault).removeprefix(f"models.{_last(name)}: ")) from fault
+        key = f"models.{_last(name)}"
+        text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
+        raise ModelError(text) from fault
 
 
 def _last(name: str) -> str:

@@ -18,16 +18,16 @@ _PASSING = (408, 429, 500, 502, 503, 504)  # answers of a busy server: the downl
 def resolve(name: str, revision: str | None) -> str:
     """Return what a name stands for: the folder of a carried model, a local folder, or the name as it is.
 
-    The hub is asked once for a model that is not in its cache. The download would try five times, which a misspelled
-    name, or a machine without a network, would wait for.
+    The hub is asked once for a name without a slash, which may be a misspelled carried model, if its cache has
+    none. The download would try five times, and could not say which model was meant.
 
     Args:
         name: See `cxprobe.load`.
         revision: Branch, tag or commit on the hub; None for the newest.
 
     Raises:
-        ModelError: It is a path and no folder is there; or it is no folder, is not carried, and the hub does not have
-            it or cannot be reached.
+        ModelError: It is a path and no folder is there; or it has no slash, is no folder, is not carried, and the hub
+            does not have it or cannot be reached.
     """
     if name.startswith(_PATHS):
         folder = Path(name).expanduser()
@@ -38,7 +38,8 @@ def resolve(name: str, revision: str | None) -> str:
         return name
     if name in carried_models():
         return str(carried_files() / "models" / name)
-    _ask_hub(name, revision)
+    if "/" not in name:
+        _ask_hub(name, revision)
     return name
 
 
