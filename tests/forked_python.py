@@ -1,6 +1,7 @@
 """Being the process of a script, in a child that was forked from a process which has imported what scripts need."""
 
 import atexit
+import multiprocessing.process
 import os
 import runpy
 import signal
@@ -26,6 +27,7 @@ def be_python(folder: str, arguments: list[str], environment: dict[str, str], fi
             os.dup2(file, number)
             os.close(file)
         os.chdir(folder)
+        multiprocessing.process.ORIGINAL_DIR = folder  # where processes that the script starts look for it
         os.environ.clear()
         os.environ.update(environment)
         paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]

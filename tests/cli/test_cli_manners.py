@@ -29,6 +29,7 @@ SLOW_TO_IMPORT = {
 IN_A_PROJECT = {
     "check": [],
     "plan": [],
+    "measure": ["--status"],
     "describe": [],
     "papers": [],
     "sync": [],

@@ -36,7 +36,7 @@ def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters
     stored = load_file(tmp_path / "model.safetensors")
     # Shared weights are stored once; an encoder has no head, and that of GPT-2 is its embeddings.
     expected = sum(weights.numel() for weights in stored.values())
-    assert model.facts == ModelFacts(str(tmp_path), kind, expected, model.fingerprint)
+    assert model.facts == ModelFacts(str(tmp_path), kind, expected, model.fingerprint, precision="float32")
 
 
 def test_the_dtype_is_the_one_asked_for_and_not_the_checkpoints(tiny_bert):

@@ -82,7 +82,6 @@ def finish(run: OpenRun, record: RunRecord, circumstances: Circumstances, judged
             tags = {"mlflow.runName": _name(record, circumstances), **_tags(record, circumstances)}
             _log(run, tags=[entities.RunTag(name, value) for name, value in tags.items()])
             _write(run, record, circumstances)
-        _remove_copies(run.client, run.client.get_run(run.id).info.experiment_id, record)
         _add_missing(run.client, [(one, circumstances) for one in judged])
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,9 +191,10 @@ def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
     """Wait until a stage has two workers, which its fork server has started, and return them."""
     limit = time.monotonic() + 60
     while time.monotonic() < limit:
-        workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
-        if len(workers) == 2:
-            return workers
+        with suppress(psutil.NoSuchProcess):  # a child that has ended since it was listed
+            workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
+            if len(workers) == 2:
+                return workers
         time.sleep(0.01)
     raise AssertionError("the workers did not start")
 
