@@ -134,8 +134,8 @@ def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path):
 
 def test_a_model_that_fits_nowhere_is_refused_with_what_to_do():
     pytest.importorskip("accelerate", reason="accelerate is not installed: pip install 'cxprobe[large]'")
-    with pytest.raises(ModelError, match=r"models\.m\.device_map cannot be followed here.*offload_folder"):
-        load_language_model("m", spec_of(device_map="auto", max_memory={"cpu": "30MB"}))
+    with pytest.raises(ModelError, match=r"max_memory"):
+        load_language_model("m", spec_of(device_map="auto", max_memory={"cpu": "100KB"}))
 
 
 def check(changes: dict, limit: float = 0.3):
