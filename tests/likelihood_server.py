@@ -92,3 +92,22 @@ def likelihood_server(model, tokenizer):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def served_model(url: str, **changes: object) -> dict:
+    """Return the entry of a model on such a server, as section ``models`` of params has it."""
+    given = {
+        "kind": "served",
+        "url": url,
+        "name": "big",
+        "weights": "those of clm",
+        "likelihoods": "echo",
+        "tokenizer": "models/clm",
+        "revision": None,
+        "max_tokens": 128,
+        "connections": 4,
+        "retries": 0,
+        "timeout": 60,
+        "key": None,
+    }
+    return given | changes

@@ -21,15 +21,9 @@ from cxprobe.params import ExtractFeatures, ModelSpec
 from cxprobe.processes import Job
 from cxprobe.stages import end_on_signals
 from cxprobe.storage import AnswerStore
+from tiny_lms import NOUNS, sentences_that_begin_alike
 
-NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
-TEXTS = {
-    f"we say that the {one} {verb}, the {two} waits in the garden": 0
-    for one in NOUNS
-    for two in NOUNS[:3]
-    for verb in ("runs", "sings")
-    if one != two
-} | {"the old cat sings today": 0}
+TEXTS = dict.fromkeys([*sentences_that_begin_alike(), "the old cat sings today"], 0)
 
 
 def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:

@@ -135,3 +135,17 @@ _ARCHITECTURES = {
     "bloom": (BloomForCausalLM, BloomConfig, {}),
     "mamba": (MambaForCausalLM, MambaConfig, {"state_size": 4}),
 }
+
+
+NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
+
+
+def sentences_that_begin_alike() -> list[str]:
+    """Return sentences of words that the tiny tokenizers know; many share their first words."""
+    return [
+        f"we say that the {one} {verb}, the {two} waits in the garden"
+        for one in NOUNS
+        for two in NOUNS[:3]
+        for verb in ("runs", "sings")
+        if one != two
+    ]

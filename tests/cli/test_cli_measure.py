@@ -24,7 +24,7 @@ from cxprobe.params import ModelSpec, load_params
 from cxprobe.records import Pair
 from cxprobe.stages import Stage
 from cxprobe.storage import read_features, read_table, write_table
-from likelihood_server import likelihood_server
+from likelihood_server import likelihood_server, served_model
 from tiny_lms import save_lm
 
 NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
@@ -215,20 +215,7 @@ def test_a_model_on_a_server_is_left_to_the_stage_and_status_counts_its_answers_
     def serve(params):
         small(params)
         params["grid"]["pairs"]["models"] = ["mlm", "big"]
-        params["models"]["big"] = {
-            "kind": "served",
-            "url": url,
-            "name": "big",
-            "weights": "those of clm",
-            "likelihoods": "echo",
-            "tokenizer": "models/clm",
-            "revision": None,
-            "max_tokens": 128,
-            "connections": 4,
-            "retries": 0,
-            "timeout": 60,
-            "key": None,
-        }
+        params["models"]["big"] = served_model(url)
 
     with likelihood_server(local.model, local.tokenizer) as (url, answers):
         change_params(folder, ROOT / "presets" / "embedded.yaml", serve)

@@ -4,7 +4,6 @@ Each can be killed and started again with what it had stored. A program that is 
 """
 
 import getpass
-import http.client
 import os
 import pwd
 import shutil
@@ -264,16 +263,3 @@ def running_ssh(folder: Path, home: Path, host: str) -> Iterator[SshServer]:
     ssh.host_key = f"[127.0.0.1]:{port} {(folder / 'host_key.pub').read_text()}"
     with running(ssh):
         yield ssh
-
-
-# MLflow
-
-
-def answers(port: int) -> bool:
-    """Return whether an MLflow server works at a port."""
-    try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        connection.request("GET", "/health")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False

@@ -26,7 +26,6 @@ from team_servers import (
     Postgres,
     Program,
     Store,
-    answers,
     free_port,
     installed,
     running,
@@ -42,6 +41,7 @@ from cxprobe.records import RunRecord
 from cxprobe.stages import read_records
 from cxprobe.tracking.circumstances import record_digest
 from dvc_stages import generations_of
+from mlflow_health import is_healthy
 from stage_server import Ended, StageServer
 from written_pages import fences
 
@@ -102,7 +102,7 @@ def team(tmp_path) -> Iterator[Team]:
             ["bash", "-e", "-c", named(server, postgres, store, port)],
             port,
             tmp_path / "mlflow.log",
-            lambda: answers(port),
+            lambda: is_healthy(port),
             cwd=folder,
             # Four workers, as by default, start slowly on two cores.
             env={"PATH": path, "HOME": str(folder), "MLFLOW_WORKERS": "1"},

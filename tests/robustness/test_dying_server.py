@@ -19,6 +19,7 @@ from killing import SEED, SYNC
 from mlflow import MlflowClient
 
 from conftest import ROOT, project_environment
+from mlflow_health import is_healthy
 from stage_server import StageServer
 
 pytestmark = pytest.mark.slow
@@ -42,20 +43,11 @@ def mlflow_server(tmp_path_factory) -> Iterator[int]:
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     with subprocess.Popen([*command, *store], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         deadline = time.monotonic() + 120
-        while not _answers(port):
+        while not is_healthy(port):
             assert time.monotonic() < deadline, "the server did not start"
             time.sleep(0.2)
         yield port
         server.terminate()
-
-
-def _answers(port: int) -> bool:
-    try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        connection.request("GET", "/health")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
 
 
 class Dying(ThreadingHTTPServer):

@@ -185,9 +185,10 @@ def _refuse_none(items: list[Item]) -> None:
         )
 
 
-def _missing(item: Item) -> list[Path]:
-    """Return the inputs of an item that are not there."""
-    return [path for path in item.inputs if not path.exists() and not any(path.parent.glob(f"{path.name}.*"))]
+def _missing(item: Item) -> list[str]:
+    """Return a line for each input of an item that is not there, with the command that makes it."""
+    missing = [path for path in item.inputs if not path.exists() and not any(path.parent.glob(f"{path.name}.*"))]
+    return [f"{item}: {path} is missing; `dvc repro {path.parts[1]}` makes it" for path in missing]
 
 
 def _refuse_missing(items: list[Item]) -> None:
@@ -196,9 +197,7 @@ def _refuse_missing(items: list[Item]) -> None:
     Raises:
         DataError: With what is missing, and the command that makes it.
     """
-    lines = {
-        f"{one}: {path} is missing; `dvc repro {path.parts[1]}` makes it" for one in items for path in _missing(one)
-    }
+    lines = {line for one in items for line in _missing(one)}
     if lines:
         raise DataError("\n".join(sorted(lines)))
 
@@ -207,10 +206,9 @@ def _say_status(items: list[Item], params: "Params") -> None:
     """Print a line for each stage and model."""
     left = 0
     for one in items:
-        missing = _missing(one)
-        if missing:
+        if missing := _missing(one):
             left += 1
-            print(f"{one}: {missing[0]} is missing; `dvc repro {missing[0].parts[1]}` makes it", flush=True)
+            print(missing[0], flush=True)
             continue
         try:
             counts = _count(one, params)

@@ -17,16 +17,9 @@ from cxprobe.measure.likelihood.candidates import CandidateSection
 from cxprobe.models import load_language_model
 from cxprobe.params import ModelSpec
 from cxprobe.storage import AnswerStore
-from tiny_lms import save_lm
+from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
 
-NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
-TEXTS = {
-    f"we say that the {one} {verb}, the {two} waits in the garden": 0
-    for one in NOUNS
-    for two in NOUNS[:3]
-    for verb in ("runs", "sings")
-    if one != two
-}
+TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
 HOW = HowToScore(["pll", "pll_word_l2r"], "as_tokenizer", 96)
 WORST = 1e-5  # nats; other batches round differently
 

@@ -23,7 +23,7 @@ from cxprobe.params import ModelSpec, Precision, ServedModel, load_params
 from cxprobe.processes import Job
 from cxprobe.records import Choice, Pair
 from cxprobe.storage import read_model_facts, read_table, token_scores_of
-from likelihood_server import likelihood_server
+from likelihood_server import likelihood_server, served_model
 
 pytest.importorskip("openai", reason="the client is not installed: pip install 'cxprobe[prompting]'")
 
@@ -58,21 +58,8 @@ def served(local, tmp_path, monkeypatch):
 
 
 def spec_of(url: str, **changes) -> ServedModel:
-    given = {
-        "kind": "served",
-        "url": url,
-        "name": "mini-clm",
-        "weights": "those of models/mini-clm, float32",
-        "likelihoods": "echo",
-        "tokenizer": str(MINI),
-        "revision": None,
-        "max_tokens": 128,
-        "connections": 4,
-        "retries": 0,
-        "timeout": 60,
-        "key": None,
-    }
-    return ServedModel(**(given | changes))
+    own = {"name": "mini-clm", "weights": "those of models/mini-clm, float32", "tokenizer": str(MINI)}
+    return ServedModel(**served_model(url, **(own | changes)))
 
 
 def load(url: str, **changes):
