@@ -25,6 +25,9 @@ repro: $(VENV)/installed
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
+# A core is one worker's. Threads of several that wait for each other's cores cost four times their work.
+test test-fast: export OMP_NUM_THREADS := 1
+
 test: $(VENV)/installed-develop
 	ruff format --check
 	ruff check

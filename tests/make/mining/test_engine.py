@@ -14,6 +14,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from pydantic import TypeAdapter
 
@@ -115,6 +116,18 @@ def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_
     pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
     assert one_run[1].counts == other.counts
     assert (one_run[0] / "out/rejects.parquet").read_bytes() == (tmp_path / "out/rejects.parquet").read_bytes()
+
+
+def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
+    one_run, corpus, toy_tagger, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(toy_tagger.parent)
+    construction, job = job_of(corpus, settings_of(Path(toy_tagger.name)), tmp_path / "scratch")
+    spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
+    monkeypatch.chdir(tmp_path)  # as Ray's workers do, which run where their machine joined the cluster
+    run_shards(job, settings_of(toy_tagger).engine)
+    found = collect(job, construction, settings_of(toy_tagger).duplicates, tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
 
 
 def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):

@@ -290,6 +290,8 @@ def _said(fault: Exception) -> str:
 @contextmanager
 def _connected() -> Iterator[Any]:
     """Connect to the cluster that runs while the block does, and give Ray's module."""
+    # Ray reads it when it is imported. Its own 20 tries take half a minute each where no cluster answers.
+    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
     try:
         import ray
     except ImportError:

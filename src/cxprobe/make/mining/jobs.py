@@ -35,8 +35,12 @@ def make_job(source: CorpusFiles, settings: MineSentences, pattern: Pattern, scr
         most_words=settings.most_words,
         output="",
     )
-    output = scratch_folder(scratch, astuple(job), source.digest, _contents(Path(settings.tagger)), _code())
-    return replace(job, output=str(output.resolve()))
+    tagger = Path(settings.tagger)
+    output = scratch_folder(scratch, astuple(job), source.digest, _contents(tagger), _code())
+    # Workers of a cluster run in folders of their own, where a relative path may lead to another tagger.
+    return replace(
+        job, output=str(output.resolve()), tagger=str(tagger.resolve()) if tagger.is_dir() else settings.tagger
+    )
 
 
 def _code() -> list[str]:
