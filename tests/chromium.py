@@ -1,6 +1,7 @@
 """A browser for tests: Chromium without a window, told what to do through a pipe (the DevTools protocol)."""
 
 import base64
+import fcntl
 import itertools
 import json
 import os
@@ -99,7 +100,7 @@ def browser(profile: Path) -> Iterator[Tab]:
     ours_in, theirs_out = os.pipe()
 
     def connect() -> None:  # the browser reads from 3 and writes to 4
-        high_in, high_out = os.dup2(theirs_in, 100), os.dup2(theirs_out, 101)
+        high_in, high_out = (fcntl.fcntl(one, fcntl.F_DUPFD, 5) for one in (theirs_in, theirs_out))  # neither 3 nor 4
         os.dup2(high_in, 3)
         os.dup2(high_out, 4)
 

@@ -2,10 +2,12 @@
 
 Importing torch, transformers and MLflow takes a stage seconds, and the tests run hundreds of stages. The `python` that
 is made here hands its arguments, environment, working folder and open files to a server that has these packages
-loaded. The server forks; the child imports the project's own code and runs the script. Signals go to the child, and
-its exit code comes back. What is no script, such as `python -m`, is run by the real interpreter.
+loaded. The server forks, and the child runs the script. Where the project's code is not that of this repository, the
+child imports it anew. Signals go to the child, and its exit code comes back. What is no script, such as `python -m`,
+is run by the real interpreter.
 """
 
+import filecmp
 import gc
 import marshal
 import os
@@ -80,16 +82,28 @@ def quick_python() -> Path:
 
 
 def _load() -> None:
-    """Import everything that the project imports, and forget the project's own modules."""
+    """Import everything that the project imports."""
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
     for name in _LATE:
         import_module(name)
-    for name in [name for name in sys.modules if name.partition(".")[0] in _PACKAGES]:
-        del sys.modules[name]
     gc.collect()
     gc.freeze()
+
+
+def _forget_other_code(environment: dict[str, str]) -> None:
+    """Forget the packages of this repository, unless a project's are the same in every file."""
+    project = Path(environment.get("PYTHONPATH", "").split(os.pathsep)[0])
+    if not all(_same_code(Path(import_module(package).__file__).parent, project / package) for package in _PACKAGES):
+        for name in [name for name in sys.modules if name.partition(".")[0] in _PACKAGES]:
+            del sys.modules[name]
+
+
+def _same_code(loaded: Path, project: Path) -> bool:
+    names = {path.relative_to(loaded) for path in loaded.rglob("*.py")}
+    same, _, _ = filecmp.cmpfiles(loaded, project, names)
+    return set(same) == names == {path.relative_to(project) for path in project.rglob("*.py")}
 
 
 def _serve(address: str) -> None:
@@ -120,7 +134,9 @@ def _watch(connection: socket.socket) -> None:
     child = os.fork()
     if child == 0:
         connection.close()
-        be_python(*marshal.loads(bytes(request)), files)
+        folder, arguments, environment = marshal.loads(bytes(request))
+        _forget_other_code(environment)
+        be_python(folder, arguments, environment, files)
     connection.sendall(child.to_bytes(8, "big"))
     connection.sendall(os.waitpid(child, 0)[1].to_bytes(8, "big"))
     os._exit(0)

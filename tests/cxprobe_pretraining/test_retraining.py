@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 from conftest import ROOT, commit, project_environment, run, save_tiny_bert
 from cxprobe.storage import read_json, read_table
 
-pytestmark = pytest.mark.pipeline
+pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 SCRIPTS = (
     "build_corpus.py",
     "build_ngrams.py",

@@ -218,8 +218,9 @@ def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp
 def test_what_dvc_restores_from_its_cache_is_tracked_after_a_sync(project):
     for C in (0.5, 1.0):
         change(project, lambda params, C=C: params["fit_probes"].update(C=C))
-        done = run(project, "dvc", "repro")
+        done = run(project, "dvc", "repro", "judge_probes@one")
     assert stages_that_ran(done.stdout) == []  # C = 1 came back without running
     assert len(runs(project, "recognition", "params.model = 'one'")) == 1
     run(project, "cxprobe", "sync")
-    assert {found.data.params["fit_probes.C"] for found in runs(project, "recognition")} == {"0.5", "1.0"}
+    found = runs(project, "recognition", "params.model = 'one'")
+    assert {one.data.params["fit_probes.C"] for one in found} == {"0.5", "1.0"}

@@ -163,9 +163,7 @@ def _chosen(items: list[Item], stages: list[str], models: list[str] | None, para
 
     for name in stages:
         if name not in STAGES:
-            raise ParamsError(
-                f"--stage {name}: no stage that has parts{suggest(name, list(STAGES))}; those are {', '.join(STAGES)}"
-            )
+            raise ParamsError(f"--stage {name}: no stage that has parts{suggest(name, list(STAGES))}")
     for name in models or []:
         if name not in params.models:
             raise ParamsError(f"--model {name}: models has no '{name}'{suggest(name, list(params.models))}")

@@ -72,10 +72,10 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
             DataError: Slurm is not there, does not take or never begins the jobs, or they left shards unfinished.
         """
         _require_slurm()
-        self._wait({})
+        self._wait(set())
         if not self.get_incomplete_ranks():
             return
-        before = {(task.array, task.number): task for task in self._tasks() or ()}
+        before = {(task.array, task.number) for task in self._tasks() or ()}
         self._submit()
         ended = self._wait(before)
         self._settle(sum(ended.values()))
@@ -98,7 +98,7 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
                 f"{self._sbatch_args}). Correct the engine and run the stage again"
             ) from fault
 
-    def _wait(self, before: dict[tuple[str, str], _Task]) -> Counter[str]:
+    def _wait(self, before: set[tuple[str, str]]) -> Counter[str]:
         """Wait for the last job of this name, and return how often tasks that are not in ``before`` ended how."""
         seen: dict[tuple[str, str], str] = {}
         pause, silent_since = _POLLS[0], time.monotonic()
