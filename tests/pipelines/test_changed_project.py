@@ -208,10 +208,11 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
 
     change(project, ask)
     ran = stages_that_ran(run(project, "dvc", "repro", "report_benchmarks").stdout)
-    assert ran == [
+    assert sorted(ran) == [
         "build_benchmarks@toy-blimp",
-        *[f"{verb}_benchmarks@{model}-toy-blimp" for verb in ("score", "judge") for model in ("mlm", "clm")],
+        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
         "report_benchmarks@toy-blimp",
+        *[f"score_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
     ]
     together = project / "results/report_benchmarks/toy-blimp"
     table = read_table(together / "accuracy.csv")
@@ -228,8 +229,8 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
 
     change(project, lambda params: params["benchmarks"]["toy-blimp"].update(by=["paradigm"]))
     ran = stages_that_ran(run(project, "dvc", "repro", "report_benchmarks").stdout)
-    assert ran == [
-        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("mlm", "clm")],
+    assert sorted(ran) == [
+        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
         "report_benchmarks@toy-blimp",
     ]
 
