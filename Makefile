@@ -34,10 +34,11 @@ test: $(VENV)/installed-develop
 	mypy
 	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
 
-# Without those that run the pipeline, stage by stage.
+# Without those that run the pipeline, kill it or start servers.
 test-fast: $(VENV)/installed-develop
 	ruff check
-	pytest --numprocesses auto --dist loadfile -m 'not slow and not pipeline'
+	pytest --numprocesses auto --dist loadfile -m 'not slow and not pipeline' \
+		--ignore tests/pipelines --ignore tests/robustness --ignore tests/real
 
 # The slow ones too, such as those that start a server.
 test-all: $(VENV)/installed-develop

@@ -201,6 +201,7 @@ def test_a_mistyped_construction_is_told_and_makes_no_folder(project):
     assert not (project / "constructions" / "tyo").exists()
 
 
+@pytest.mark.pipeline
 def test_on_a_terminal_one_key_answers_without_enter(project):
     """In a process of its own, on a terminal of its own."""
     words = command("label", "toy", "--who", "Ann")
@@ -238,6 +239,7 @@ def read_until(terminal: int, expected: str) -> str:
     return seen
 
 
+@pytest.mark.pipeline
 def test_the_browser_gets_an_address_and_ctrl_c_ends_the_program(project):
     process = subprocess.Popen(
         command("label", "toy", "--who", "Ann", "--browser"),

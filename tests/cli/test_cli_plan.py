@@ -214,6 +214,7 @@ def test_a_damaged_file_is_told_and_nothing_is_planned(folder, file, text, messa
     assert str(fault.value).startswith(message)
 
 
+@pytest.mark.pipeline
 def test_no_model_is_needed_nor_any_package_that_runs_one(folder):
     code = (
         "import sys; from pathlib import Path; from cxprobe.cli.plan import plan; plan(Path('params.yaml'));"

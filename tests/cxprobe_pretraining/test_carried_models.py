@@ -52,6 +52,7 @@ def test_a_carried_model_loads_whole_and_in_float32_by_the_ordinary_name(folder)
         assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
 
 
+@pytest.mark.pipeline
 def test_a_second_process_computes_the_same_logits(tmp_path):
     folders = [str(MODELS / name) for name in ("mini-mlm", "mini-clm")]
     for run in ("first", "second"):

@@ -8,6 +8,8 @@ import pytest
 from conftest import ROOT
 from written_pages import PAGES, fences, name_of
 
+pytestmark = pytest.mark.pipeline
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WITH_PYTHON = [page for page in PAGES if fences(page, "python")]
 

@@ -13,6 +13,8 @@ from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.params import Params
 
+pytestmark = pytest.mark.pipeline
+
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 
 

@@ -35,6 +35,8 @@ from cxprobe.params import ModelSpec
 from exported_project import FORM, MEANING, PAIRS, UNBALANCED
 from tiny_lms import tokenizer_of
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["exported_project"]
 
 NEAR = 1e-3  # nats: a smaller margin could be decided in another way by the harness's float32

@@ -125,6 +125,7 @@ def _t(degrees):
     return t.ppf(0.975, degrees)
 
 
+@pytest.mark.pipeline
 def test_intervals_of_kappa_hold_in_nineteen_of_twenty_samples():
     rng, inside, tried = np.random.default_rng(0), 0, 300
 

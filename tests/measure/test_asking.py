@@ -15,6 +15,8 @@ from cxprobe.measure.asking import Question, demand, open_llm, put_questions, qu
 from cxprobe.params import Llm
 from cxprobe.storage import full_disk
 
+pytestmark = pytest.mark.pipeline
+
 pytest.importorskip("inspect_ai")
 pytest_plugins = ["small_disks"]
 

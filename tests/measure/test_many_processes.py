@@ -15,6 +15,8 @@ from cxprobe.storage import read_features, read_table
 from measuring_together import TEXTS
 from tiny_lms import save_lm
 
+pytestmark = pytest.mark.pipeline
+
 PROGRAM = ROOT / "tests" / "measuring_together.py"
 
 

@@ -22,6 +22,8 @@ from cxprobe.storage import (
 )
 from tiny_lms import save_lm
 
+pytestmark = pytest.mark.pipeline
+
 NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
 ITEMS = {
     "score_pairs": {"model": "m"},

@@ -16,6 +16,8 @@ from cxprobe.projects import creating
 from cxprobe.projects.creating import absent_extras, create_project, upgrade_project
 from cxprobe.projects.version import installed_version
 
+pytestmark = pytest.mark.pipeline
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):

@@ -24,6 +24,8 @@ from toy_stages import (
     report_pairs,
 )
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["small_disks", "tracked_workspace"]
 
 MD5 = "5d41402abc4b2a76b9719d911017c592"

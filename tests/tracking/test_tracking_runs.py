@@ -17,6 +17,8 @@ from cxprobe.tracking import runs as tracked_runs
 from cxprobe.tracking.circumstances import record_digest
 from cxprobe.tracking.runs import PROCESS_TAG, RECORD_TAG
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["tracked_workspace"]
 
 ITEM = {"model": "tiny"}

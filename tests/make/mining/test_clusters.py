@@ -17,6 +17,8 @@ from cxprobe.make.mining import clusters, engine, run_shards
 from cxprobe.make.mining.collecting import collect
 from cxprobe.params import Engine
 
+pytestmark = pytest.mark.pipeline
+
 PROGRAMS = {
     "sbatch": """#!/usr/bin/env bash
 set -euo pipefail

@@ -111,6 +111,7 @@ def test_what_is_broken_is_counted_named_and_kept(one_run):
     assert len(rejects) == found.rejects.loc[~found.rejects["reason"].str.contains("duplicate"), "sentences"].sum()
 
 
+@pytest.mark.pipeline
 def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_path):
     _, other = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
@@ -154,6 +155,7 @@ def test_every_finished_shard_is_reported_and_those_of_an_earlier_run_are_not(co
     assert sum(again) == 1
 
 
+@pytest.mark.pipeline
 def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -175,6 +177,7 @@ def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_t
     assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
 
 
+@pytest.mark.pipeline
 @pytest.mark.parametrize("ended", ["worker", "stage"])
 def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tagger, tmp_path, ended):
     """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""

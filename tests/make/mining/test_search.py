@@ -85,6 +85,7 @@ def test_two_steps_find_what_tagging_everything_finds(searcher, documents):
     assert search(block, searcher).candidates == search_by_tagging_everything(block, searcher).candidates
 
 
+@pytest.mark.pipeline
 def test_two_steps_find_in_real_prose_what_tagging_everything_finds(searcher):
     readme = (ROOT / "LICENSE").read_text()
     texts = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]

@@ -199,6 +199,7 @@ def _score_in_a_process(folders, folder, barrier):
         score_texts(model, [dict(reversed(TEXTS.items()))], HOW, store=store)
 
 
+@pytest.mark.pipeline
 def test_two_processes_at_once_use_one_store(folders, tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)

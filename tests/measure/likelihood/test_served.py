@@ -25,6 +25,8 @@ from cxprobe.records import Choice, Pair
 from cxprobe.storage import read_model_facts, read_table, token_scores_of
 from likelihood_server import likelihood_server, served_model
 
+pytestmark = pytest.mark.pipeline
+
 pytest.importorskip("openai", reason="the client is not installed: pip install 'cxprobe[prompting]'")
 
 MINI = ROOT / "models" / "mini-clm"

@@ -33,6 +33,7 @@ def test_each_layer_gets_the_best_setting_of_its_trials(tmp_path):
     assert 1e-4 <= signal.regularisation.C <= 1e2
 
 
+@pytest.mark.pipeline
 def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
     assert tune(tmp_path / "one", settings(jobs=1)) == tune(tmp_path / "two", settings(jobs=2))
 
