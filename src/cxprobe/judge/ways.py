@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.records import CLUSTER
 from cxprobe.stats import LEVEL, credit, rate_by
@@ -245,6 +244,9 @@ def _kappa(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
     """Return Cohen's kappa, or NaN where chance alone would make the two agree always, or where there is no item."""
     if not len(first) or (first.all() and second.all()) or not (first.any() or second.any()):
         return float("nan")
+    # It takes a second to import, and the other judging stages do without it.
+    from sklearn.metrics import cohen_kappa_score
+
     return float(cohen_kappa_score(first, second))
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.feature_extraction.text import CountVectorizer
 
 from cxprobe.errors import DataError
 from cxprobe.measure.blind.facts import blind_facts
@@ -97,6 +95,9 @@ def count_features(texts: Sequence[str], spec: BlindModel) -> csr_array:
         case NgramFeatures():
             return _count_ngrams(texts, spec)
         case Rule(kind="positions"):
+            # It takes a second to import, and models that are not blind do without it.
+            from sklearn.feature_extraction import DictVectorizer
+
             return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
     raise ValueError(f"'{spec.kind}' counts nothing in sentences; take word_ngrams, character_ngrams or positions")
 
@@ -138,6 +139,8 @@ def _name_of(spec: BlindModel) -> str:
 
 
 def _count_ngrams(texts: Sequence[str], spec: NgramFeatures) -> csr_array:
+    from sklearn.feature_extraction.text import CountVectorizer
+
     of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}
     how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
     counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)

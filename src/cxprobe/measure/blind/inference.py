@@ -6,10 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 
 from cxprobe.measure.blind.words import EVERY_WORD, places_of
 from cxprobe.params import BlindModel, Classifier
@@ -102,6 +98,11 @@ def _of_text(column: str) -> Callable[[pd.DataFrame, pd.DataFrame], tuple[Answer
     def learn(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
         if train["gold"].nunique() == 1:
             return _most_frequent(train, test)
+        # It takes a second to import, and models that are not blind do without it.
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
         words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
         model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000)).fit(
             train[column], train["gold"]
@@ -112,6 +113,8 @@ def _of_text(column: str) -> Callable[[pd.DataFrame, pd.DataFrame], tuple[Answer
 
 
 def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+    from sklearn.tree import DecisionTreeClassifier
+
     model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(_overlap(train), train["gold"])
     return model.predict_proba(_overlap(test)), list(model.classes_)
 

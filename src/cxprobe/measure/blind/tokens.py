@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from wordfreq import word_frequency
 
 from cxprobe.errors import DataError
 from cxprobe.measure.blind.facts import blind_facts
@@ -35,6 +34,8 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
     Raises:
         DataError: A text has no word, or wordfreq does not have the language.
     """
+    from wordfreq import word_frequency  # slow to import, and models that are not blind do without it
+
     read = [words_of(text) for text in texts]
     vocabulary = sorted({word.text.lower() for words in read for word in words})
     try:
