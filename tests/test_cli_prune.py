@@ -8,6 +8,8 @@ from conftest import run
 from cxprobe.cli import app
 from cxprobe.stages.leftovers import find_leftovers, remove_leftovers, size_of
 
+pytestmark = pytest.mark.pipeline
+
 DVC_YAML = """\
 stages:
   score_pairs:

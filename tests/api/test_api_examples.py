@@ -8,6 +8,8 @@ import pytest
 import cxprobe
 from cxprobe import api
 
+pytestmark = pytest.mark.pipeline
+
 FUNCTIONS = [getattr(cxprobe, name) for name in cxprobe.__all__ if inspect.isfunction(getattr(cxprobe, name))]
 METHODS = [
     method

@@ -39,6 +39,7 @@ def test_the_layer_that_knows_is_above_its_control_and_the_other_is_not():
     assert found.loc[0, "low"] < found.loc[0, "permuted_high"]
 
 
+@pytest.mark.pipeline
 def test_one_layer_may_come_without_its_dimension_and_jobs_change_nothing():
     features, labels, groups = vectors()
     whole = cxprobe.probe(features, labels, groups, jobs=2)

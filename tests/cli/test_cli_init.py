@@ -9,6 +9,8 @@ from conftest import ROOT, commit
 from cxprobe.cli import app
 from cxprobe.projects import creating
 
+pytestmark = pytest.mark.pipeline
+
 
 def call(*words: str):
     done = CliRunner().invoke(app, list(words))

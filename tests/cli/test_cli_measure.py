@@ -27,6 +27,8 @@ from cxprobe.storage import read_features, read_table, write_table
 from likelihood_server import likelihood_server, served_model
 from tiny_lms import save_lm
 
+pytestmark = pytest.mark.pipeline
+
 NOUNS = ("cat", "dog", "fox", "king", "queen", "bird", "horse")
 ITEMS = [
     ("extract_features", {"model": "mlm", "construction": "toy"}),

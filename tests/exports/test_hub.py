@@ -25,6 +25,8 @@ from cxprobe.exports import (
 )
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["exported_project"]
 
 MADE = Made("0.1.0", 7, {"build_pairs": {"pseudowords": None}}, "a" * 40, False)

@@ -110,6 +110,7 @@ def test_the_rows_have_the_columns_of_pairs_that_likelihoods_decide():
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
 
 
+@pytest.mark.pipeline
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(sorted(REPLIES)), min_size=48, max_size=48))
 def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):

@@ -18,6 +18,8 @@ from cxprobe.params import ExtractFeatures, ModelSpec, Precision
 from cxprobe.processes import Job
 from cxprobe.storage import read_table
 
+pytestmark = pytest.mark.pipeline
+
 INT8 = {"package": "torchao", "weights": "int8"}
 FLOAT8 = {"package": "torchao", "weights": "float8"}
 BITS8 = {"package": "bitsandbytes", "bits": 8}

@@ -16,6 +16,8 @@ from cxprobe.storage import write_json
 from cxprobe.tracking import sync, tracking_uri
 from toy_stages import ToyParams, fit_probes, judge_pairs, load_toy_params, report_pairs
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["small_disks", "tracked_workspace"]
 
 

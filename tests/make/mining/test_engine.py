@@ -183,12 +183,12 @@ def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tag
     """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""
     script = tmp_path / "run.py"
     script.write_text(
-        "import signal, sys, time\n"
-        f"sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/make/mining')]!r}\n"
-        "from pathlib import Path\n"
-        "from test_engine import corpus_of, job_of, run_shards, settings_of\n"
-        f"settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
-        "if __name__ == '__main__':\n"
+        "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
+        "    import sys\n"
+        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/make/mining')]!r}\n"
+        "    from pathlib import Path\n"
+        "    from test_engine import corpus_of, job_of, run_shards, settings_of\n"
+        f"    settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
         f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
         "    run_shards(job, settings.engine)\n"
     )

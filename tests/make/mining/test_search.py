@@ -78,6 +78,7 @@ def searcher(toy_tagger):
     return Searcher(pattern, Matchers(pattern, nlp), nlp, most_words=12)
 
 
+@pytest.mark.pipeline
 @settings(max_examples=600, deadline=None)
 @given(st.lists(DOCUMENTS, max_size=4))
 def test_two_steps_find_what_tagging_everything_finds(searcher, documents):

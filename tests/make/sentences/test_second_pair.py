@@ -78,6 +78,7 @@ def accuracies(sentences: pd.DataFrame, rows: pd.DataFrame, features) -> dict[st
     return found
 
 
+@pytest.mark.pipeline
 @pytest.mark.parametrize("kind", FEATURES)
 @pytest.mark.parametrize("pair", BLIND, ids=" ".join)
 def test_no_blind_model_tells_the_classes_apart_by_more_than_the_limit(made, pair, kind):

@@ -227,6 +227,7 @@ def letters():
     return np.array([f"w{'abcdefghijklmnopqrstuvwx'[number % 24]}" for number in range(192)], dtype=object)
 
 
+@pytest.mark.pipeline
 @pytest.mark.parametrize("known", ["nothing", "words"])
 def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letters, tmp_path):
     """Random labels of sentences where vectors know nothing; random labels of words where they know the words."""

@@ -38,6 +38,7 @@ def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
     assert tune(tmp_path / "one", settings(jobs=1)) == tune(tmp_path / "two", settings(jobs=2))
 
 
+@pytest.mark.pipeline
 def test_a_search_that_was_cut_off_ends_as_one_that_was_not(tmp_path, monkeypatch):
     whole = tune(tmp_path / "whole", settings())
     tune(tmp_path / "cut", settings(trials=2))
