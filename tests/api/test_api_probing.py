@@ -11,6 +11,8 @@ import cxprobe
 from cxprobe.api.probing import _permuted
 from cxprobe.errors import DataError
 
+pytestmark = pytest.mark.pipeline
+
 
 def vectors(seed=0, layers=2, n=80, dimensions=5):
     rng = np.random.default_rng(seed)
@@ -39,7 +41,6 @@ def test_the_layer_that_knows_is_above_its_control_and_the_other_is_not():
     assert found.loc[0, "low"] < found.loc[0, "permuted_high"]
 
 
-@pytest.mark.pipeline
 def test_one_layer_may_come_without_its_dimension_and_jobs_change_nothing():
     features, labels, groups = vectors()
     whole = cxprobe.probe(features, labels, groups, jobs=2)

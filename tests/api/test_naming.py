@@ -13,6 +13,8 @@ import cxprobe
 from cxprobe.errors import ModelError
 from cxprobe.projects import carried_files
 
+pytestmark = pytest.mark.pipeline
+
 
 class _Hub(BaseHTTPRequestHandler):
     """A hub that has no model; it keeps what it was asked."""

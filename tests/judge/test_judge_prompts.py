@@ -21,6 +21,8 @@ from cxprobe.judge import (
 from cxprobe.records import RELATIONS
 from cxprobe.stats import estimate_rate
 
+pytestmark = pytest.mark.pipeline
+
 REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
 ROW = st.tuples(
     st.sampled_from(REPLIES),

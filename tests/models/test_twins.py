@@ -12,6 +12,8 @@ from cxprobe.records import ModelFacts
 from model_folders import drop_weights, spec
 from tiny_lms import CAUSAL, MASKED, save_lm
 
+pytestmark = pytest.mark.pipeline
+
 UNABLE = ("deberta", "bfloat16")  # its attention multiplies by numbers in float32 (transformers 5.23)
 
 

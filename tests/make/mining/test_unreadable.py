@@ -20,6 +20,8 @@ from cxprobe.make.mining import refuse_unreadable
 from cxprobe.params import FilesCorpus
 from cxprobe.storage import full_disk
 
+pytestmark = pytest.mark.pipeline
+
 pytest_plugins = ["small_disks"]
 
 SENTENCE = "The taller it was, the older it became."

@@ -14,6 +14,8 @@ from cxprobe.constructions import TYPICAL_TYPE, has_pairs, load_pairs, load_peop
 from cxprobe.english import wrong_articles
 from cxprobe.make.pairs import render_pairs
 
+pytestmark = pytest.mark.pipeline
+
 CONSTRUCTIONS = ROOT / "constructions"
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
 LOADED = {

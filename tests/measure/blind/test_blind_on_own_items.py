@@ -11,6 +11,8 @@ from cxprobe.measure.blind import answer_blindly, preferences_of
 from cxprobe.params import Classifier, Rule
 from cxprobe.records import RELATIONS
 
+pytestmark = pytest.mark.pipeline
+
 FOLDER = ROOT / "constructions"
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
 PAIRS = {path.name: load_pairs(path.name, PEOPLE, FOLDER) for path in FOLDER.iterdir() if has_pairs(path.name, FOLDER)}

@@ -19,6 +19,8 @@ from cxprobe.params import ModelSpec
 from cxprobe.storage import AnswerStore
 from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
 
+pytestmark = pytest.mark.pipeline
+
 TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
 HOW = HowToScore(["pll", "pll_word_l2r"], "as_tokenizer", 96)
 WORST = 1e-5  # nats; other batches round differently
@@ -199,7 +201,6 @@ def _score_in_a_process(folders, folder, barrier):
         score_texts(model, [dict(reversed(TEXTS.items()))], HOW, store=store)
 
 
-@pytest.mark.pipeline
 def test_two_processes_at_once_use_one_store(folders, tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)

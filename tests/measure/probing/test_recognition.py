@@ -21,6 +21,8 @@ from cxprobe.stats import credit
 from cxprobe.storage import write_array, write_table
 from cxprobe.storage.arrays import Features
 
+pytestmark = pytest.mark.pipeline
+
 NOTHING = Controls(folds=None, control_task=False, code_length=False)
 ALL = Controls(folds=3, control_task=True, code_length=True)
 SETTINGS = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING, jobs=1)
@@ -227,7 +229,6 @@ def letters():
     return np.array([f"w{'abcdefghijklmnopqrstuvwx'[number % 24]}" for number in range(192)], dtype=object)
 
 
-@pytest.mark.pipeline
 @pytest.mark.parametrize("known", ["nothing", "words"])
 def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letters, tmp_path):
     """Random labels of sentences where vectors know nothing; random labels of words where they know the words."""

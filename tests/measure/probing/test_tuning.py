@@ -9,6 +9,8 @@ from cxprobe.measure.probing.tuning import tune_layers, tune_subset
 from cxprobe.params import SearchRange, TuneProbes
 from cxprobe.storage.arrays import Features
 
+pytestmark = pytest.mark.pipeline
+
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([True, False], 60)
 NOISE = RNG.normal(size=(120, 30))
@@ -33,12 +35,10 @@ def test_each_layer_gets_the_best_setting_of_its_trials(tmp_path):
     assert 1e-4 <= signal.regularisation.C <= 1e2
 
 
-@pytest.mark.pipeline
 def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
     assert tune(tmp_path / "one", settings(jobs=1)) == tune(tmp_path / "two", settings(jobs=2))
 
 
-@pytest.mark.pipeline
 def test_a_search_that_was_cut_off_ends_as_one_that_was_not(tmp_path, monkeypatch):
     whole = tune(tmp_path / "whole", settings())
     tune(tmp_path / "cut", settings(trials=2))
