@@ -14,11 +14,12 @@ import pytest
 import torch
 from paired import take_turns
 
-from cxprobe.measure.features import extract, token_budget_batches, tokenise
-from cxprobe.models import load_encoder
-from cxprobe.params import ExtractFeatures, ModelSpec
-from cxprobe.processes import Job
-from cxprobe.storage import read_features
+from cxprobe.files.arrays import read_features
+from cxprobe.lm.embedding import extract, token_budget_batches, tokenise
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.params import ModelSpec
+from cxprobe.recognition.params import ExtractFeatures
+from cxprobe.run.processes import Job
 
 SENTENCES = 1200
 ROUNDS = 5

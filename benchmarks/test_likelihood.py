@@ -24,9 +24,11 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from cxprobe.measure.likelihood import candidate_log_probabilities, causal_token_scores, pll_token_scores
-from cxprobe.measure.precision import relative_difference
-from cxprobe.models import CausalLM, MaskedLM
+from cxprobe.lm.candidates import candidate_log_probabilities
+from cxprobe.lm.causal import causal_token_scores
+from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.masked import pll_token_scores
+from cxprobe.lm.precision import relative_difference
 
 ROUNDS = 5
 BUDGET = 1024

@@ -19,9 +19,12 @@ import pytest
 from paired import take_turns
 from threadpoolctl import threadpool_limits
 
-from cxprobe.constructions import load_construction, load_pattern
-from cxprobe.make.corpora.installed import find_packages, installed_prose
-from cxprobe.make.mining import Keys, Matchers, Searcher, load_tagger, read_jsonl, search, search_by_tagging_everything
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.readers import Keys, read_jsonl
+from cxprobe.corpora.search import Matchers, Searcher, search, search_by_tagging_everything
+from cxprobe.corpora.sources import find_packages, installed_prose
+from cxprobe.corpora.tagging import load_tagger
 
 ROOT = Path(__file__).parent.parent
 TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from cxprobe.stages import Outcome, Stage, run_stage_with
+from cxprobe.run.running import run_stage_with
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe_pretraining import PretrainingParams, load_pretraining_params
 from cxprobe_pretraining import build_corpus as write_corpus
 

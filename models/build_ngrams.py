@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from cxprobe.measure.blind import NGRAMS_FILE
-from cxprobe.stages import Outcome, Stage, run_stage_with
+from cxprobe.lm.ngrams import NGRAMS_FILE
+from cxprobe.run.running import run_stage_with
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe_pretraining import (
     PretrainingParams,
     count_ngrams,

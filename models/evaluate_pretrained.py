@@ -8,15 +8,21 @@ import pandas as pd
 import torch
 from transformers import AutoConfig, AutoTokenizer, BertForMaskedLM, BertLMHeadModel, LlamaForCausalLM
 
-from cxprobe.judge import judge_benchmark, texts_by_scheme
-from cxprobe.make.pairs import pair_table, read_benchmark
-from cxprobe.measure.likelihood import HowToScore, distinct_texts, score_texts, texts_of_pairs
-from cxprobe.models import CausalLM, MaskedLM, load_causal_lm, load_masked_lm
-from cxprobe.params import Benchmark, ModelSpec
-from cxprobe.records import Pair
+from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.loading import load_causal_lm, load_masked_lm
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.scores import texts_by_scheme
+from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.benchmarks import read_benchmark
+from cxprobe.pairs.judge import judge_benchmark
+from cxprobe.pairs.make import pair_table
+from cxprobe.pairs.measure import texts_of_pairs
+from cxprobe.pairs.params import Benchmark
+from cxprobe.run.running import run_stage_with
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.segmentation import sentences
-from cxprobe.stages import Outcome, Stage, run_stage_with
 from cxprobe.stats import rate_by
 from cxprobe_pretraining import (
     PretrainingParams,

@@ -9,10 +9,11 @@ import pandas as pd
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from cxprobe.files.writing import SCRATCH, digest
+from cxprobe.run.running import is_helper_process, run_stage_with
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.segmentation import sentences
-from cxprobe.stages import Outcome, Stage, is_helper_process, run_stage_with
-from cxprobe.storage import SCRATCH, digest
 from cxprobe_pretraining import (
     PretrainingParams,
     Segments,

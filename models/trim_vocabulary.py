@@ -3,10 +3,11 @@
 import shutil
 from pathlib import Path
 
-from cxprobe.models import load_encoder
-from cxprobe.params import ModelSpec
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.params import ModelSpec
+from cxprobe.run.running import run_stage_with
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.segmentation import sentences
-from cxprobe.stages import Outcome, Stage, run_stage_with
 from cxprobe_pretraining import (
     PretrainingParams,
     count_pieces,

@@ -13,6 +13,7 @@ import torch
 from filelock import FileLock
 from hypothesis import settings
 from mlflow import MlflowClient
+from quick_python import quick_python
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
 from tokenizers.models import BPE, WordPiece
@@ -30,8 +31,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from cxprobe.constructions import Label, write_labels
-from quick_python import quick_python
+from cxprobe.people.labels import Label, write_labels
 
 ROOT = Path(__file__).parent.parent
 # How long an example takes says more about the machine than about the code.

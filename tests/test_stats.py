@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap, t, ttest_1samp, ttest_rel
 
 from cxprobe.errors import DataError
-from cxprobe.records import Estimate
 from cxprobe.stats import (
+    Estimate,
     _sum_over_shared,
     _ways,
     clusters_by,

@@ -5,9 +5,9 @@ import importlib
 from pathlib import Path
 
 import pytest
+from imports import PACKAGE, imported
 
 from conftest import ROOT
-from imports import PACKAGE, imported
 
 KINDS = ("make", "measure", "judge", "report")
 PLUMBING = {"api", "cli", "exports", "stages", "tracking"}  # what joins, reads and writes around the science

@@ -5,8 +5,13 @@ from pathlib import Path
 
 from models_in_markdown import as_markdown, describe_model
 
-from cxprobe.constructions import Construction, Items, PairsFile, Pattern, People, Scenarios
-from cxprobe.schema import Closed
+from cxprobe.constructions.construction import Construction
+from cxprobe.constructions.people import People
+from cxprobe.corpora.pattern import Pattern
+from cxprobe.files.schema import Closed
+from cxprobe.pairs.frames import PairsFile
+from cxprobe.prompts.items import Items
+from cxprobe.scenarios.rules import Scenarios
 
 HEAD = """\
 # File formats

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cxprobe.schema import Closed
+from cxprobe.files.schema import Closed
 
 Schema = Mapping[str, Any]
 NUMBERS = {

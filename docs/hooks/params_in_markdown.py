@@ -5,8 +5,8 @@ from pathlib import Path
 from models_in_markdown import describe_sections
 
 from cxprobe.errors import ParamsError
-from cxprobe.params import Params
-from cxprobe.schema import read_yaml
+from cxprobe.files.schema import read_yaml
+from cxprobe.run.params import Params
 
 HEAD = """\
 # Parameters

@@ -9,7 +9,7 @@ from typing import Any
 from models_in_markdown import as_markdown
 
 from cxprobe.errors import DataError
-from cxprobe.schema import read_yaml
+from cxprobe.files.schema import read_yaml
 
 PIPELINE = Path("dvc.yaml")
 KINDS = {

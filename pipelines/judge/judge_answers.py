@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import RULE, answers_headline, judge_blind_answers, judge_choices, sum_up_answers
-from cxprobe.params import Member, members_of
-from cxprobe.report import prompt_accuracy_figure
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, token_scores_of, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.lm.token_table import token_scores_of
+from cxprobe.prompts.judge_answers import RULE, answers_headline, judge_blind_answers, judge_choices, sum_up_answers
+from cxprobe.prompts.report import prompt_accuracy_figure
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 
 def judge_answers(stage: Stage) -> Outcome:

@@ -1,21 +1,20 @@
 """judge_benchmark_replies: what a model replied about the pairs of a benchmark -> which pairs are right."""
 
-from cxprobe.judge import (
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.pairs.judge import accuracy_metrics, benchmark_rates, construction_of, score_metrics, with_groups
+from cxprobe.pairs.judge_asked import (
     AskedPairs,
-    accuracy_metrics,
     asked_headline,
     asked_metrics,
     asked_rates,
     asked_settings,
-    benchmark_rates,
-    construction_of,
     judge_asked_benchmark,
-    score_metrics,
-    with_groups,
 )
-from cxprobe.report import dots_of_run
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, write_table
+from cxprobe.report.dots import dots_of_run
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 REPLIES = DATA / "ask_benchmarks"
 

@@ -1,6 +1,11 @@
 """judge_benchmarks: what a model, or each blind model of a panel, answered on a benchmark -> which pairs are right."""
 
-from cxprobe.judge import (
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.lm.token_table import read_pair_answers
+from cxprobe.pairs.judge import (
     JudgedPairs,
     accuracy_metrics,
     benchmark_rates,
@@ -8,10 +13,9 @@ from cxprobe.judge import (
     judge_benchmark_answers,
     score_metrics,
 )
-from cxprobe.params import Member, members_of
-from cxprobe.report import dots_of_run
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_pair_answers, read_table, write_table
+from cxprobe.report.dots import dots_of_run
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 SCORES = DATA / "score_benchmarks"
 

@@ -1,20 +1,20 @@
 """judge_pair_replies: what a model replied about minimal pairs -> which pairs are right, accuracies, biases."""
 
-from cxprobe.judge import (
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.pairs.judge import accuracy_by_group, pair_headline, pair_metrics, pair_tables
+from cxprobe.pairs.judge_asked import (
     AskedPairs,
-    accuracy_by_group,
     asked_headline,
     asked_metrics,
     asked_rates,
     asked_settings,
     judge_asked_pairs,
-    pair_headline,
-    pair_metrics,
-    pair_tables,
 )
-from cxprobe.report import dots_of_run
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, write_table
+from cxprobe.report.dots import dots_of_run
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 PAIRS, REPLIES = DATA / "build_pairs", DATA / "ask_pairs"
 

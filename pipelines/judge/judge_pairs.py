@@ -2,11 +2,22 @@
 
 import pandas as pd
 
-from cxprobe.judge import JudgedPairs, accuracy_by_group, judge_pair_answers, pair_headline, pair_metrics, pair_tables
-from cxprobe.params import Member, members_of
-from cxprobe.report import dots_of_run
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_pair_answers, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.lm.token_table import read_pair_answers
+from cxprobe.pairs.judge import (
+    JudgedPairs,
+    accuracy_by_group,
+    judge_pair_answers,
+    pair_headline,
+    pair_metrics,
+    pair_tables,
+)
+from cxprobe.report.dots import dots_of_run
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 PAIRS, SCORES = DATA / "build_pairs", DATA / "score_pairs"
 

@@ -5,11 +5,20 @@ from itertools import product
 
 import pandas as pd
 
-from cxprobe.judge import Credited, credit_predictions, judge_recognition, panel_headline, recognition_headline
-from cxprobe.params import Member, members_of
-from cxprobe.report import figures_of_model
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.recognition.judge import (
+    Credited,
+    credit_predictions,
+    judge_recognition,
+    panel_headline,
+    recognition_headline,
+)
+from cxprobe.recognition.report import figures_of_model
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 
 def judge_probes(stage: Stage) -> Outcome:

@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import REPLY, accuracy_by_shots, judge_reply_table, prompt_headline, prompt_metrics, prompt_tables
-from cxprobe.report import prompt_accuracy_figure
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.replies import REPLY, judge_reply_table
+from cxprobe.prompts.judge import accuracy_by_shots, prompt_headline, prompt_metrics, prompt_tables
+from cxprobe.prompts.report import prompt_accuracy_figure
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 
 def judge_replies(stage: Stage) -> Outcome:

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cxprobe.constructions import Scenarios, load_scenarios
-from cxprobe.judge import decide_tests, flips_from_base, scenario_headline, scenario_metrics, scenario_rates
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Member, members_of
-from cxprobe.report import published_rates, scenario_figure
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
+from cxprobe.scenarios.judge import decide_tests, flips_from_base, scenario_headline, scenario_metrics, scenario_rates
+from cxprobe.scenarios.report import published_rates, scenario_figure
+from cxprobe.scenarios.rules import Scenarios, load_scenarios
 
 ITEMS = DATA / "build_scenarios"
 

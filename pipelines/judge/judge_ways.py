@@ -4,12 +4,19 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from cxprobe.judge import judge_asked_pairs, judge_pair_answers, rates_of_ways, verdicts, ways_headline
-from cxprobe.judge import judge_ways as judge
-from cxprobe.params import members_of
-from cxprobe.report import ways_figure, with_blanks
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_model_facts, read_pair_answers, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import members_of
+from cxprobe.lm.token_table import read_pair_answers
+from cxprobe.pairs.judge import judge_pair_answers
+from cxprobe.pairs.judge_asked import judge_asked_pairs
+from cxprobe.pairs.judge_ways import judge_ways as judge
+from cxprobe.pairs.judge_ways import rates_of_ways, verdicts, ways_headline
+from cxprobe.pairs.report import ways_figure
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 PAIRS, PROBES = DATA / "build_pairs", DATA / "fit_pair_probes"
 

@@ -1,8 +1,11 @@
 """build_benchmarks: a benchmark of others in its own format -> its minimal pairs, with all that they come with."""
 
-from cxprobe.make.pairs import count_identical, pair_table, read_benchmark
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, write_table
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.pairs.benchmarks import count_identical, read_benchmark
+from cxprobe.pairs.make import pair_table
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def build_benchmarks(stage: Stage) -> Outcome:

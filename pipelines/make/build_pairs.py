@@ -2,12 +2,14 @@
 
 from collections import Counter
 
-from cxprobe.constructions import PEOPLE_FILE, load_pairs, load_people
-from cxprobe.make.pairs import build_pairs as build
-from cxprobe.make.pairs import tables_of
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import write_table
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import build_pairs as build
+from cxprobe.pairs.make import tables_of
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def build_pairs(stage: Stage) -> Outcome:

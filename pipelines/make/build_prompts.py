@@ -5,23 +5,21 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cxprobe.make.prompting import (
-    PROMPTS_FOLDER,
-    Repair,
+from cxprobe.files.tables import write_table
+from cxprobe.lm.prompts import PROMPTS_FOLDER, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.cxnli import Repair, repair_table
+from cxprobe.prompts.make import (
     build_choices,
     build_questions,
     item_table,
     load_continuations,
-    load_inference_prompts,
     load_material,
     load_pool,
-    load_reasoning_prompts,
     material_files,
     pool_files,
-    repair_table,
 )
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
 

@@ -4,11 +4,14 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.constructions import load_construction
-from cxprobe.make.sentences import DrawnSubsets, draw_subsets, part_sizes, shortfall_table
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table, write_table
+from cxprobe.constructions.construction import load_construction
+from cxprobe.files.schema import Source
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.recognition.make import DrawnSubsets, draw_subsets, part_sizes, shortfall_table
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 FOLDERS = {  # source -> where its sentences are
     "generated": "generate_sentences/{construction}/generated",

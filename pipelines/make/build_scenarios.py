@@ -2,11 +2,12 @@
 
 from collections import Counter
 
-from cxprobe.constructions import load_scenarios
-from cxprobe.make.scenarios import enumerate_items, fill_texts
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.files.tables import write_table
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import load_scenarios
 
 
 def build_scenarios(stage: Stage) -> Outcome:

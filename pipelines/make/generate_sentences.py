@@ -4,13 +4,15 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.constructions import Construction, grammar_file, load_construction
-from cxprobe.make.sentences import draw_table, load_grammars, sentence_table, shortfall_table
-from cxprobe.make.sentences import generate_sentences as generate
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
-from cxprobe.records import SPLITS
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.constructions.construction import Construction, grammar_file, load_construction
+from cxprobe.files.schema import Source
+from cxprobe.files.tables import write_table
+from cxprobe.recognition.make import draw_table, load_grammars, sentence_table, shortfall_table
+from cxprobe.recognition.make import generate_sentences as generate
+from cxprobe.recognition.sentences import SPLITS
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def generate_sentences(stage: Stage) -> Outcome:

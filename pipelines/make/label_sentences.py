@@ -2,11 +2,14 @@
 
 import pandas as pd
 
-from cxprobe.constructions import load_construction, read_labels
-from cxprobe.labelling import apply_labels, split_sequences
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table, write_table
+from cxprobe.constructions.construction import load_construction
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.people.labels import read_labels
+from cxprobe.recognition.labelled import apply_labels, split_sequences
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def label_sentences(stage: Stage) -> Outcome:

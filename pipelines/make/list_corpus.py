@@ -3,9 +3,10 @@
 It runs at every `dvc repro` and has no run of its own; mine_sentences runs again if the list has changed.
 """
 
-from cxprobe.make.corpora import list_corpus as list_parts
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_table
+from cxprobe.corpora.sources import list_corpus as list_parts
+from cxprobe.files.tables import write_table
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def list_corpus(stage: Stage) -> Outcome:

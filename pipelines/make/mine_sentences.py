@@ -4,22 +4,19 @@ import shutil
 
 import pandas as pd
 
-from cxprobe.constructions import load_construction, load_pattern
-from cxprobe.make.corpora import open_corpus
-from cxprobe.make.mining import (
-    check_examples,
-    collect,
-    count_finished,
-    leave_out,
-    load_tagger,
-    make_job,
-    refuse_unreadable,
-    run_shards,
-)
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.progress import progress
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, write_table
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.collecting import collect, refuse_unreadable
+from cxprobe.corpora.engine import count_finished, make_job, run_shards
+from cxprobe.corpora.pattern import leave_out, load_pattern
+from cxprobe.corpora.search import check_examples
+from cxprobe.corpora.sources import open_corpus
+from cxprobe.corpora.tagging import load_tagger
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA, SCRATCH
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.progress import progress
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 COUNTS = ("documents", "bytes_of_text", "sentences_tagged", "candidates", "faults")
 

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cxprobe.constructions import PEOPLE_FILE, load_construction, load_pairs, load_people
-from cxprobe.make.frames import Exchange, FrameWriter
-from cxprobe.make.prompting import load_writing_prompt, require_sentences
-from cxprobe.measure.asking import Question, demand, open_llm, put_questions
-from cxprobe.params import CONSTRUCTIONS_FOLDER
-from cxprobe.progress import progress
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import SCRATCH, project_folder, replacing, write_table
+from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import SCRATCH, project_folder, replacing
+from cxprobe.lm.asking import Question, demand, open_llm, put_questions
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.writing import Exchange, FrameWriter
+from cxprobe.prompts.writing import load_writing_prompt, require_sentences
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.progress import progress
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 PROMPTS_FILE = Path("prompts/frames.yaml")
 

@@ -1,9 +1,12 @@
 """ask_llms: the questions about a construction, put to an instructed model -> its raw replies."""
 
-from cxprobe.measure.asking import demand, questions_of, replies_to
-from cxprobe.records import ModelFacts
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, write_model_facts, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.lm.asking import demand, questions_of, replies_to
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.params import ModelFacts
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def ask_llms(stage: Stage) -> Outcome:

@@ -2,11 +2,15 @@
 
 import pandas as pd
 
-from cxprobe.make.prompting import PROMPTS_FOLDER, draw_pairs, load_preference_prompts, preference_questions
-from cxprobe.measure.asking import demand, questions_of, replies_to
-from cxprobe.records import ModelFacts
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, write_model_facts, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.lm.asking import demand, questions_of, replies_to
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.params import ModelFacts
+from cxprobe.lm.prompts import PROMPTS_FOLDER
+from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def ask_pairs(stage: Stage) -> Outcome:

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from functools import partial
 from shutil import rmtree
 
-from cxprobe.measure.blind import write_counts
-from cxprobe.measure.features import extract, tokenise, vectors_of
-from cxprobe.measure.precision import require_agreement
-from cxprobe.models import load_encoder, refuse_unknown
-from cxprobe.params import ModelSpec, Panel, loaded_model
-from cxprobe.progress import progress
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, project_folder, read_table, scratch_folder, write_model_facts
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
+from cxprobe.lm.embedding import extract, tokenise, vectors_of
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.params import ModelSpec, Panel, loaded_model
+from cxprobe.lm.precision import require_agreement
+from cxprobe.lm.tokenizers import refuse_unknown
+from cxprobe.recognition.blind import write_counts
+from cxprobe.run.progress import progress
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 Sentences = Mapping[str, tuple[list[str], list[str]]]  # of each source, ids and texts
 

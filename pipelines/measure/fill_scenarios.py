@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.measure.blind import blind_facts, fill_blindly
-from cxprobe.measure.likelihood import Usable, drop_items, fill_masks
-from cxprobe.measure.precision import require_agreement
-from cxprobe.models import load_masked_lm
-from cxprobe.params import ModelSpec, loaded_model
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table, write_model_facts, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.candidates import Usable, drop_items
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.ngrams import blind_facts
+from cxprobe.lm.params import ModelSpec, loaded_model
+from cxprobe.lm.precision import require_agreement
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.scenarios.blind import fill_blindly
+from cxprobe.scenarios.measure import fill_masks
 
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 

@@ -6,15 +6,20 @@ from typing import cast
 
 import pandas as pd
 
-from cxprobe.measure.features import extract, tokenise, vectors_of
-from cxprobe.measure.precision import require_agreement
-from cxprobe.measure.probing import Fitting, Regularisation, probe_pairs
-from cxprobe.models import load_encoder, refuse_unknown
-from cxprobe.params import ModelSpec
-from cxprobe.progress import progress
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, project_folder, read_features, read_table, scratch_folder, write_table
-from cxprobe.storage import write_model_facts as write_facts
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
+from cxprobe.lm.embedding import extract, tokenise, vectors_of
+from cxprobe.lm.facts import write_model_facts as write_facts
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.precision import require_agreement
+from cxprobe.lm.tokenizers import refuse_unknown
+from cxprobe.pairs.probing import probe_pairs
+from cxprobe.probing import Fitting, Regularisation
+from cxprobe.run.progress import progress
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def fit_pair_probes(stage: Stage) -> Outcome | None:

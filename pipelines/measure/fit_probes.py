@@ -8,11 +8,17 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.measure.probing import Fitting, Predictions, ProbedSource, Study, read_sources, recognise, study_probes
-from cxprobe.params import Member, Source, members_of
-from cxprobe.progress import Progress, progress
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, SCRATCH, read_model_facts, write_model_facts, write_table
+from cxprobe.files.schema import Source
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA, SCRATCH
+from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.params import Member, members_of
+from cxprobe.probing import Fitting
+from cxprobe.recognition.measure import Predictions, ProbedSource, read_sources, recognise
+from cxprobe.recognition.tuning import Study, study_probes
+from cxprobe.run.progress import Progress, progress
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def fit_probes(stage: Stage) -> Outcome:

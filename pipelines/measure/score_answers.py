@@ -5,20 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.measure.blind import answer_blindly, blind_facts
-from cxprobe.measure.likelihood import (
-    HowToScore,
-    choices_of,
-    distinct_texts,
-    measure_texts,
-    refuse_too_long,
-    texts_of_choices,
-)
-from cxprobe.measure.precision import require_agreement
-from cxprobe.models import load_language_model
-from cxprobe.params import ModelSpec, Panel, ServedModel
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table, write_model_facts, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.ngrams import blind_facts
+from cxprobe.lm.params import ModelSpec, Panel, ServedModel
+from cxprobe.lm.precision import require_agreement
+from cxprobe.lm.scoring import HowToScore, distinct_texts, measure_texts
+from cxprobe.prompts.blind import answer_blindly
+from cxprobe.prompts.measure import choices_of, refuse_too_long, texts_of_choices
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def score_answers(stage: Stage) -> Outcome | None:

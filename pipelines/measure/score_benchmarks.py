@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from functools import partial
 
-from cxprobe.make.pairs import pairs_of
-from cxprobe.measure.blind import measure_blindly, put_behind_contexts, refuse_without_contexts, without_contexts
-from cxprobe.measure.likelihood import HowToScore, measure_pairs
-from cxprobe.measure.precision import require_agreement
-from cxprobe.models import load_language_model
-from cxprobe.params import ContinuationAlone, Member, ModelSpec, ScorePairs, ServedModel, members_of
-from cxprobe.records import Pair
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.ngrams import put_behind_contexts, refuse_without_contexts, without_contexts
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel, members_of
+from cxprobe.lm.precision import require_agreement
+from cxprobe.lm.scoring import HowToScore
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.blind import measure_blindly
+from cxprobe.pairs.make import pairs_of
+from cxprobe.pairs.measure import measure_pairs
+from cxprobe.pairs.params import ScorePairs
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def score_benchmarks(stage: Stage) -> Outcome | None:

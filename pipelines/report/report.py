@@ -2,10 +2,14 @@
 
 import shutil
 
-from cxprobe.report import earlier_checkpoints
-from cxprobe.report.site import cast_of, findings_of, overview_table, read_run, render_pages, sections_of
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import write_bytes
+from cxprobe.files.writing import write_bytes
+from cxprobe.pairs.series import earlier_checkpoints
+from cxprobe.report.site.findings import cast_of
+from cxprobe.report.site.inputs import read_run, sections_of
+from cxprobe.report.site.lines import findings_of
+from cxprobe.report.site.pages import overview_table, render_pages
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def report(stage: Stage) -> Outcome:

@@ -2,19 +2,18 @@
 
 import pandas as pd
 
-from cxprobe.judge import asked_rates, benchmark_scores, best_blind, compare_models, construction_of, with_groups
-from cxprobe.params import Member, members_of
-from cxprobe.report import (
-    along_series,
-    benchmark_cards,
-    benchmark_figures,
-    earlier_checkpoints,
-    series_runs,
-    with_blanks,
-)
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, members_of
+from cxprobe.pairs.judge import benchmark_scores, construction_of, with_groups
+from cxprobe.pairs.judge_asked import asked_rates
+from cxprobe.pairs.judged import read_judged_benchmark
+from cxprobe.pairs.report import benchmark_cards, benchmark_figures
+from cxprobe.pairs.series import along_series, earlier_checkpoints, series_runs
+from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 from cxprobe.stats import rate_by, with_tie_rate
-from cxprobe.storage import DATA, read_judged_benchmark
 
 
 def report_benchmarks(stage: Stage) -> Outcome:

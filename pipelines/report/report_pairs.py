@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import JudgedPairs, asked_rates, best_blind_pairs, biases_of_all, compare_models, pair_tables
-from cxprobe.params import Member, members_of
-from cxprobe.report import (
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, members_of
+from cxprobe.pairs.judge import JudgedPairs, best_blind_pairs, biases_of_all, pair_tables
+from cxprobe.pairs.judge_asked import asked_rates
+from cxprobe.pairs.judged import read_judged_pairs
+from cxprobe.pairs.report import (
     accuracies_of_meaning,
     biases_along_series,
     comparable_pairs,
@@ -14,12 +17,13 @@ from cxprobe.report import (
     pair_figures,
     pairs_along_series,
     pairs_beside_published,
-    series_runs,
-    with_blanks,
 )
-from cxprobe.stages import JudgedRun, Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_judged_pairs
-from cxprobe.validation import agreement_on
+from cxprobe.pairs.series import series_runs
+from cxprobe.people.rating_agreement import agreement_on
+from cxprobe.report.comparisons import compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 

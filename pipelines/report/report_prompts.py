@@ -4,18 +4,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.judge import REPLY, best_blind_answers, compare_answers, prompt_tables, rates_of_blind, reasoning_accuracy
-from cxprobe.params import Member, members_of
-from cxprobe.report import (
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, members_of
+from cxprobe.lm.replies import REPLY
+from cxprobe.prompts.judge import prompt_tables, reasoning_accuracy
+from cxprobe.prompts.judge_answers import best_blind_answers, compare_answers, rates_of_blind
+from cxprobe.prompts.report import (
     load_published_prompts,
     prompt_cards,
     prompt_figures,
     prompts_beside_published,
     read_published_prompts,
-    with_blanks,
 )
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 PUBLISHED = Path("published/prompts.yaml")
 WHO, MOCK = ["model", "asked"], "mockllm/"

@@ -4,11 +4,14 @@ from itertools import product
 
 import pandas as pd
 
-from cxprobe.judge import compare_models
-from cxprobe.params import members_of
-from cxprobe.report import figures_of_grid, judged_items, recognition_cards, with_blanks
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import members_of
+from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
+from cxprobe.report.comparisons import compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 KEYS = ["construction", "source", "model"]
 BESIDE = ("controls", "best_layer", "selectivity", "code_length")

@@ -2,19 +2,23 @@
 
 import pandas as pd
 
-from cxprobe.constructions import load_scenarios
-from cxprobe.judge import best_blind, compare_models, scenario_rates, uncalibrated
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Member, members_of
-from cxprobe.report import (
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, members_of
+from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.scenarios.judge import scenario_rates, uncalibrated
+from cxprobe.scenarios.report import (
     read_published_rates,
     scenario_cards,
     scenario_figure,
     scenario_words,
     scenarios_beside_published,
-    with_blanks,
 )
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import DATA, read_table
+from cxprobe.scenarios.rules import load_scenarios
 
 KINDS = ("accuracy", "flips")
 

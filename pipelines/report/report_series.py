@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from cxprobe.judge import best_blind, with_groups
-from cxprobe.params import Member, members_of
-from cxprobe.report import OWN, pairs_in_groups, rates_by_source, side_by_side, with_series
-from cxprobe.stages import Outcome, Stage, run_stage
-from cxprobe.storage import read_judged_benchmark, read_judged_pairs
+from cxprobe.lm.params import Member, members_of
+from cxprobe.pairs.judge import with_groups
+from cxprobe.pairs.judged import read_judged_benchmark, read_judged_pairs
+from cxprobe.pairs.report import pairs_in_groups
+from cxprobe.pairs.series import OWN, rates_by_source, side_by_side, with_series
+from cxprobe.report.comparisons import best_blind
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 
 def report_series(stage: Stage) -> Outcome:

@@ -20,18 +20,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cxprobe.api import (
-        Comparison,
-        Encoder,
-        LanguageModel,
-        list_constructions,
-        load,
-        load_encoder,
-        pairs,
-        probe,
-        read_pairs,
-        sentences,
-    )
+    from cxprobe.api.comparing import Comparison
+    from cxprobe.api.items import list_constructions, pairs, read_pairs, sentences
+    from cxprobe.api.loading import load, load_encoder
+    from cxprobe.api.models import Encoder, LanguageModel
+    from cxprobe.api.probing import probe
 
 __all__ = [
     "Comparison",

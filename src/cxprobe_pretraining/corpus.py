@@ -11,8 +11,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, StringConstraints
 
 from cxprobe.errors import DataError
-from cxprobe.schema import Closed, read_yaml, validate
-from cxprobe.storage import replacing
+from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.writing import replacing
 from cxprobe_pretraining.books import read_book
 from cxprobe_pretraining.masc import read_masc
 from cxprobe_pretraining.settings import BuildCorpus, FolderSource, RepositoriesSource

@@ -1,4 +1,4 @@
-"""Counts of n-grams for the carried trigram model, see `cxprobe.measure.blind.ngrams`."""
+"""Counts of n-grams for the carried trigram model, see `cxprobe.lm.ngrams`."""
 
 import json
 from collections import Counter
@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from cxprobe.measure.blind import COLUMNS, DISCOUNTS, START, UNKNOWN, sentences_of
-from cxprobe.storage import replacing
+from cxprobe.files.writing import replacing
+from cxprobe.lm.ngrams import COLUMNS, DISCOUNTS, START, UNKNOWN, sentences_of
 from cxprobe_pretraining.settings import BuildNgrams
 
 _SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), ("count", pa.int32()), ("total", pa.int32())])
@@ -25,7 +25,7 @@ def count_ngrams(texts: Iterable[str], least: BuildNgrams) -> pa.Table:
         least: How often what is kept must occur. Totals and discounts are those of all n-grams.
 
     Returns:
-        The table that `cxprobe.measure.blind.ngrams` describes, as pyarrow keeps it.
+        The table that `cxprobe.lm.ngrams` describes, as pyarrow keeps it.
     """
     numbers, words = _numbered(texts, least.word)  # (words of all sentences,)
     size = len(words)

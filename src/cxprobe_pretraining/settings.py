@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from cxprobe.errors import ParamsError
-from cxprobe.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 PARAMS_FILE = Path("models/params.yaml")
 

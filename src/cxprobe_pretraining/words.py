@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cxprobe.errors import DataError
-from cxprobe.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_yaml, validate
 
 Word = Annotated[str, Field(pattern=r"^[a-z]+$")]
 

@@ -5,10 +5,11 @@ import pytest
 
 import cxprobe
 from conftest import ROOT
-from cxprobe.constructions import PEOPLE_FILE, load_pairs, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.make.pairs import build_pairs
-from cxprobe.params import BuildPairs
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import build_pairs
+from cxprobe.pairs.params import BuildPairs
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 import torch
 from minicons import scorer
+from tiny_lms import save_lm
 
 import cxprobe
 from cxprobe.errors import DataError, ModelError
-from tiny_lms import save_lm
 
 SENTENCES = ["the old cat runs.", "we say that the fox eats, too.", "the queen"]
 

@@ -1,10 +1,10 @@
 """Values that an option does not have are refused where they are given, whatever the type checker was told."""
 
 import pytest
+from tiny_lms import save_lm
 
 import cxprobe
 from cxprobe.errors import DataError
-from tiny_lms import save_lm
 
 TEXTS = ["the old cat runs."]
 

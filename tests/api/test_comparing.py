@@ -2,10 +2,10 @@
 
 import pandas as pd
 import pytest
+from tiny_lms import save_lm
 
 import cxprobe
 from cxprobe.errors import DataError
-from tiny_lms import save_lm
 
 GOOD = ["the old cat runs.", "the dog eats.", "the queen sings."]
 BAD = ["the old cat sings.", "the dog reads.", "the queen sings."]

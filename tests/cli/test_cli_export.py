@@ -7,11 +7,11 @@ import datasets
 import mlcroissant
 import pandas as pd
 import pytest
+from exported_project import MEANING, PAIRS
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
-from cxprobe.storage import read_json
-from exported_project import MEANING, PAIRS
+from cxprobe.files.writing import read_json
 
 pytest_plugins = ["exported_project"]
 

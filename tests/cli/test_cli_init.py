@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from conftest import ROOT, commit
 from cxprobe.cli import app
-from cxprobe.projects import creating
+from cxprobe.cli import project as creating
 
 pytestmark = pytest.mark.pipeline
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from labelling_desk import TAGS, mined
+from quick_python import quick_python
 from typer.testing import CliRunner
 
 from conftest import ROOT, change_params, project_environment, save_toy_tagger, shrink, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.constructions import Label, read_labels, write_labels
-from cxprobe.storage import write_table
-from labelling_desk import TAGS, mined
-from quick_python import quick_python
+from cxprobe.files.tables import write_table
+from cxprobe.people.labels import Label, read_labels, write_labels
 
 LABELS = "constructions/toy/labels.tsv"
 

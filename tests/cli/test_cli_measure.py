@@ -12,20 +12,22 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from likelihood_server import likelihood_server, served_model
 from ruamel.yaml import YAML
+from tiny_lms import save_lm
 from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.cli.measure import STAGES
-from cxprobe.make.pairs import pair_table
-from cxprobe.models import load_causal_lm
-from cxprobe.params import ModelSpec, load_params
-from cxprobe.records import Pair
-from cxprobe.stages import Stage
-from cxprobe.storage import read_features, read_table, write_table
-from likelihood_server import likelihood_server, served_model
-from tiny_lms import save_lm
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.loading import load_causal_lm
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.make import pair_table
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
 

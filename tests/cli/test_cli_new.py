@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction, write_toy_labels
 from cxprobe.cli import app
-from cxprobe.params import load_params
+from cxprobe.run.params import load_params
 
 
 @pytest.fixture

@@ -9,11 +9,13 @@ import pytest
 
 from conftest import PEOPLE, ROOT, change_params, project_environment, shrink, write_toy_construction
 from cxprobe.cli.plan import plan, plan_of
-from cxprobe.constructions import load_pairs, load_people, load_scenarios
+from cxprobe.constructions.people import load_people
 from cxprobe.errors import CxprobeError
-from cxprobe.make.pairs import build_pairs
-from cxprobe.make.scenarios import enumerate_items, fill_texts
-from cxprobe.params import load_params
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import build_pairs
+from cxprobe.run.params import load_params
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import load_scenarios
 
 HEAVY = {"datatrove", "mlflow", "pytorch_lightning", "transformers"}
 

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.constructions.ratings import read_ratings
-from cxprobe.validation import human_agreement, load_ratings, read_items
+from cxprobe.people.answers import read_items
+from cxprobe.people.rating_agreement import human_agreement, load_ratings
+from cxprobe.people.ratings import read_ratings
 
 FRAMES = [("baked", "a cake"), ("poured", "an egg"), ("sang", "a song"), ("threw", "a ball"), ("knitted", "a scarf")]
 

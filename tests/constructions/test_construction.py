@@ -3,11 +3,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import CONSTRUCTION, ROOT
-from cxprobe.constructions import Distance, Length, Start, grammar_file, load_construction, load_sound_parts
-from cxprobe.constructions.construction import RESERVED
+from cxprobe.constructions.construction import (
+    RESERVED,
+    Distance,
+    Length,
+    Start,
+    grammar_file,
+    load_construction,
+    load_sound_parts,
+)
 from cxprobe.errors import ConstructionError
-from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_table
-from cxprobe.records import CLUSTER
+from cxprobe.recognition.make import generate_sentences, load_grammars, sentence_table
+from cxprobe.stats import CLUSTER
 
 
 def load_text(folder, text):

@@ -1,7 +1,7 @@
 import pytest
 
 from conftest import PEOPLE, ROOT
-from cxprobe.constructions import load_people
+from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 
 

@@ -4,9 +4,9 @@ import json
 
 import matplotlib as mpl
 import pytest
+from written_pages import PAGES, fences, name_of
 
 from conftest import ROOT
-from written_pages import PAGES, fences, name_of
 
 pytestmark = pytest.mark.pipeline
 

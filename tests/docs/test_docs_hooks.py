@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+import written_pages  # noqa: F401  # finds the hooks
 from pydantic import Field
 
-import written_pages  # noqa: F401  # finds the hooks
 from conftest import ROOT
-from cxprobe.schema import Closed
+from cxprobe.files.schema import Closed
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from models_in_markdown import as_markdown, describe_model, describe_sections

@@ -6,13 +6,13 @@ from functools import cache
 import pytest
 from ruamel.yaml import YAML
 from typer.main import get_command
+from written_pages import PAGES, code, fences, name_of
 
 from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import ParamsError
-from cxprobe.params import Params, load_params
-from cxprobe.schema import read_yaml
-from written_pages import PAGES, code, fences, name_of
+from cxprobe.files.schema import read_yaml
+from cxprobe.run.params import Params, load_params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(), re.M))

@@ -7,11 +7,11 @@ import subprocess
 import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
+from written_pages import PAGES, fences
 
 import cxprobe
 from conftest import ROOT
 from cxprobe.cli import app
-from written_pages import PAGES, fences
 
 PAGE = ROOT / "docs" / "tutorials" / "construction.md"
 

@@ -12,28 +12,25 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
+from exported_project import FORM, MEANING, PAIRS, UNBALANCED
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 from ruamel.yaml import YAML
+from tiny_lms import tokenizer_of
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from conftest import ROOT
-from cxprobe.exports import choice_tasks, groups_of, harness_files, pair_tasks, read_pairs, read_prompts, write_files
-from cxprobe.judge import judge_choices
-from cxprobe.judge.scores import score_pairs, texts_by_scheme
-from cxprobe.make.pairs import pairs_of
-from cxprobe.measure.likelihood import (
-    HowToScore,
-    choices_of,
-    distinct_texts,
-    score_texts,
-    texts_of_choices,
-    texts_of_pairs,
-)
-from cxprobe.models import load_language_model
-from cxprobe.params import ModelSpec
-from exported_project import FORM, MEANING, PAIRS, UNBALANCED
-from tiny_lms import tokenizer_of
+from cxprobe.exports.harness import choice_tasks, groups_of, harness_files, pair_tasks
+from cxprobe.exports.project import read_pairs, read_prompts
+from cxprobe.exports.writing import write_files
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.scores import score_pairs, texts_by_scheme
+from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
+from cxprobe.pairs.make import pairs_of
+from cxprobe.pairs.measure import texts_of_pairs
+from cxprobe.prompts.judge_answers import judge_choices
+from cxprobe.prompts.measure import choices_of, texts_of_choices
 
 pytestmark = pytest.mark.pipeline
 

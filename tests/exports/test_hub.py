@@ -7,23 +7,22 @@ import datasets
 import mlcroissant
 import pandas as pd
 import pytest
+from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 from huggingface_hub import DatasetCard
 
 from cxprobe.errors import DataError
-from cxprobe.exports import (
+from cxprobe.exports.croissant import croissant_text
+from cxprobe.exports.hub import card_text, parquet_files
+from cxprobe.exports.project import (
     Made,
     People,
-    card_text,
-    croissant_text,
-    parquet_files,
     read_blind_rates,
     read_configurations,
     read_made,
     read_people,
     read_prompts,
-    write_files,
 )
-from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
+from cxprobe.exports.writing import write_files
 
 pytestmark = pytest.mark.pipeline
 

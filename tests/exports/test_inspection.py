@@ -9,8 +9,10 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from cxprobe.exports import inspect_files, read_prompts, write_files
-from cxprobe.judge import judge_reply_table
+from cxprobe.exports.inspection import inspect_files
+from cxprobe.exports.project import read_prompts
+from cxprobe.exports.writing import write_files
+from cxprobe.lm.replies import judge_reply_table
 
 pytest_plugins = ["exported_project"]
 

@@ -6,11 +6,18 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
-
-from cxprobe.constructions import load_scenarios
-from cxprobe.exports import COLUMNS, read_results, results_parquet
-from cxprobe.exports.results import pair_answers, prompt_answers, scenario_answers, sentence_answers
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
+
+from cxprobe.exports.results import (
+    COLUMNS,
+    pair_answers,
+    prompt_answers,
+    read_results,
+    results_parquet,
+    scenario_answers,
+    sentence_answers,
+)
+from cxprobe.scenarios.rules import load_scenarios
 
 pytest_plugins = ["exported_project"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ruamel.yaml import YAML
+from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import run
-from cxprobe.storage import read_table
-from whole_project import change, locked, runs, stages_that_ran
+from cxprobe.files.tables import read_table
 
 pytestmark = pytest.mark.pipeline
 

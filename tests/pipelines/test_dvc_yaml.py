@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from imports import reached, shortest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.params import Params
-from imports import reached, shortest
+from cxprobe.run.params import Params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 # What passes values through and makes no numbers: mending it must not run a stage again.

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT, write_toy_construction
-from cxprobe.params import load_params
-from cxprobe.records import ModelFacts
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_table, write_model_facts, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.params import ModelFacts
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB

@@ -8,9 +8,11 @@ import pytest
 from test_pair_stages import BENCHMARK, check_runs, judge_own, measure, write_folder
 
 from conftest import ROOT
-from cxprobe.params import AskPairs, Benchmark, load_params
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_model_facts, read_table, write_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.pairs.params import AskPairs, Benchmark
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 pytest.importorskip("inspect_ai")
 

@@ -12,22 +12,25 @@ from matplotlib.figure import Figure
 
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
-from cxprobe.params import (
-    Benchmark,
+from cxprobe.files.tables import read_table
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import (
     ContinuationAlone,
     Model,
+    ModelFacts,
     ModelSpec,
     NgramModel,
     Panel,
     Rule,
     Series,
     UnigramModel,
-    load_params,
 )
-from cxprobe.records import ModelFacts, TokenScores
+from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.token_table import read_pair_answers, write_token_scores
+from cxprobe.pairs.params import Benchmark
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import JudgedRun, Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.stages import JudgedRun, Outcome, Stage
-from cxprobe.storage import read_model_facts, read_pair_answers, read_table, write_token_scores
 
 MODELS = ["early", "late"]
 BENCHMARK = {"format": "pairs", "files": "*.jsonl", "by": ["kind", "number"], "score": "sum", "pairs_per_file": None}

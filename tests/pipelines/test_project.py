@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from form import faults_of_form, judged_runs
 from mlflow import MlflowClient
+from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import commit, project_environment, run
-from cxprobe.storage import read_features, read_json, read_table, write_table
-from cxprobe.tracking import DESCRIPTIONS
-from form import faults_of_form, judged_runs
-from whole_project import change, locked, runs, stages_that_ran
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import read_json
+from cxprobe.run.experiments import DESCRIPTIONS
 
 pytestmark = pytest.mark.pipeline
 

@@ -6,14 +6,17 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_lms import save_lm
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
-from cxprobe.params import Classifier, ModelSpec, Panel, Rule, load_params
-from cxprobe.records import ModelFacts
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_json, read_model_facts, read_table, token_scores_of, write_model_facts, write_table
-from tiny_lms import save_lm
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import read_json
+from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
+from cxprobe.lm.token_table import token_scores_of
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 
 @pytest.fixture

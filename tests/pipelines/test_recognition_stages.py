@@ -5,12 +5,14 @@ import importlib.util
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_lms import save_lm
 
 from conftest import ROOT
-from cxprobe.params import ModelSpec, NgramFeatures, Panel, Rule, load_params
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_model_facts, read_table, write_table
-from tiny_lms import save_lm
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 SOURCES = ["generated", "mined"]
 PANEL = Panel(

@@ -10,9 +10,12 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, DataError, ModelError
-from cxprobe.params import ModelSpec, Panel, Rule, load_params
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_json, read_model_facts, read_table
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import read_json
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import ModelSpec, Panel, Rule
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 
 @pytest.fixture

@@ -8,12 +8,14 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import PEOPLE, ROOT, change_params, run, write_toy_construction
-from cxprobe.constructions import load_pairs, load_people
+from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.make.pairs import render_pairs
-from cxprobe.params import Llm, load_params
-from cxprobe.stages import Outcome, Stage
-from cxprobe.storage import read_table
+from cxprobe.files.tables import read_table
+from cxprobe.lm.params import Llm
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import render_pairs
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
 
 pytest.importorskip("inspect_ai")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import torch
 from hub_server import files_of, running_hub
+from model_folders import change, rewrite
 from safetensors.torch import load_file
+from tiny_lms import save_lm
 
 from conftest import ROOT, save_toy_tagger, write_toy_construction, write_toy_corpus
-from model_folders import change, rewrite
-from tiny_lms import save_lm
 
 pytestmark = pytest.mark.slow
 

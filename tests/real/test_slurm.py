@@ -26,7 +26,7 @@ from ruamel.yaml import YAML
 from slurm_cluster import MOST_TASKS, missing_programs, running_cluster, wait_until
 
 from conftest import ROOT, change_params, project_environment, run
-from cxprobe.storage import read_features
+from cxprobe.files.arrays import read_features
 
 pytestmark = [
     pytest.mark.slow,

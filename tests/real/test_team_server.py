@@ -18,8 +18,11 @@ from typing import NamedTuple
 
 import optuna
 import pytest
+from dvc_stages import generations_of
 from mlflow import MlflowClient
 from mlflow.entities import Run
+from mlflow_health import is_healthy
+from stage_server import Ended, StageServer
 from team_servers import (
     CREDENTIALS,
     OWNER,
@@ -32,18 +35,14 @@ from team_servers import (
     running_postgres,
     running_store,
 )
+from written_pages import fences
 
 from conftest import ROOT, change_params, make_project, project_environment, run
-from cxprobe.measure.probing.probes import Regularisation
-from cxprobe.measure.probing.searches import Search, write_study
-from cxprobe.measure.probing.tuning import Tuned
-from cxprobe.records import RunRecord
-from cxprobe.stages import read_records
-from cxprobe.tracking.circumstances import record_digest
-from dvc_stages import generations_of
-from mlflow_health import is_healthy
-from stage_server import Ended, StageServer
-from written_pages import fences
+from cxprobe.probing import Regularisation
+from cxprobe.recognition.tuning import Search, Tuned, write_study
+from cxprobe.run.record import RunRecord
+from cxprobe.run.results import read_records
+from cxprobe.run.tracking import record_digest
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 

@@ -4,9 +4,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from cxprobe.measure.blind.features import count_features
-from cxprobe.params import Member, ModelSpec, NgramFeatures, Rule
-from cxprobe.report import card_figure, card_table, composition_table, word_table
+from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
+from cxprobe.recognition.blind import count_features
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.stats import rate_by
 
 BLIND = {

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from cxprobe.report import curves, dots
+from cxprobe.report.dots import curves, dots
 
 RATES = pd.DataFrame(
     [

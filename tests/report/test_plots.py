@@ -1,9 +1,8 @@
 import pandas as pd
 import pytest
 
-from cxprobe.params import Member, ModelSpec, Rule
-from cxprobe.report import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
-from cxprobe.report.plots import smoothed
+from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.report.plots import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side, smoothed
 
 FEATURES = ["length", "distance", "first_start"]
 

@@ -10,19 +10,8 @@ import pytest
 from mlflow.utils.search_utils import SearchUtils
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
-from cxprobe.params import load_params
-from cxprobe.records import Estimate
-from cxprobe.report.site import (
-    Blind,
-    Cast,
-    Finding,
-    cast_of,
-    findings_of,
-    overview_table,
-    read_run,
-    render_pages,
-    sections_of,
-)
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import write_json
 from cxprobe.report.site.bars import Bar, weight_of
 from cxprobe.report.site.findings import (
     ABOVE_BLIND,
@@ -32,10 +21,16 @@ from cxprobe.report.site.findings import (
     NO_DIFFERENCE,
     NO_RATE,
     PREFERENCE,
+    Blind,
+    Cast,
+    Finding,
+    cast_of,
 )
-from cxprobe.report.site.lines import best_of
-from cxprobe.report.site.pages import runs_in_mlflow
-from cxprobe.storage import write_json, write_table
+from cxprobe.report.site.inputs import read_run, sections_of
+from cxprobe.report.site.lines import best_of, findings_of
+from cxprobe.report.site.pages import overview_table, render_pages, runs_in_mlflow
+from cxprobe.run.params import load_params
+from cxprobe.stats import Estimate
 
 NOTHING = {"recognition": [], "scenarios": [], "pairs": [], "prompts": [], "series": []}
 COMPARED = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
@@ -432,5 +427,5 @@ def test_what_was_not_asked_is_said_in_sentences(pages):
 
 def test_the_footer_names_the_command_by_which_every_project_shows_its_runs(pages):
     (command,) = re.findall(r"<code>(mlflow ui [^<]+)</code>", pages["index.html"].split("<footer>")[1])
-    assert command in (ROOT / "src/cxprobe/projects/templates/project.md").read_text()
+    assert command in (ROOT / "src/cxprobe/cli/templates/project.md").read_text()
     assert command in (ROOT / "Makefile").read_text()

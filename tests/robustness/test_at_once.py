@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-
-from conftest import project_environment
 from stage_server import Ended, StageServer
 
-HERE = Path(__file__).parent
-TOY = HERE / "toy_stage.py"
+from conftest import ROOT, project_environment
+
+TOY = ROOT / "tests" / "support" / "toy_stage.py"
 SYNC = Path(sys.executable).with_name("cxprobe")
 MODELS = [f"tiny-{number}" for number in range(1, 9)]
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[StageServer]:
-    with StageServer([TOY], project_environment(HERE.parents[1])) as started:
+    with StageServer([TOY], project_environment(ROOT)) as started:
         yield started
 
 

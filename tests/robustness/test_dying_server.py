@@ -17,14 +17,14 @@ from typing import NamedTuple
 import pytest
 from killing import SEED, SYNC
 from mlflow import MlflowClient
-
-from conftest import ROOT, project_environment
 from mlflow_health import is_healthy
 from stage_server import StageServer
 
+from conftest import ROOT, project_environment
+
 pytestmark = pytest.mark.slow
 
-TOY = Path(__file__).with_name("toy_stage.py")
+TOY = ROOT / "tests" / "support" / "toy_stage.py"
 SHORT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "3", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 BOUND = 40  # seconds, on a busy machine; a call that fails takes six, and there are at most three
 STAGES = ["fit_probes", "judge_pairs", "report_pairs"]

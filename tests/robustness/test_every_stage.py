@@ -13,11 +13,11 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from dvc_stages import generations_of
 from killing import SEED, SIGNALS, Attacked, attack_again_and_again, faults_after_sync
+from stage_server import StageServer
 
 from conftest import ROOT, change_params, make_project, project_environment
-from dvc_stages import generations_of
-from stage_server import StageServer
 
 pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from killing import SIGNALS, Attacked, attack, faults_after_sync
+from stage_server import StageServer
 
 from conftest import ROOT, project_environment
-from stage_server import StageServer
 
 QUICK = {"extract_words": 2, "fit_probes": 1, "judge_pairs": 1, "report_pairs": 1}  # kills with each signal
 MANY = int(os.environ.get("CXPROBE_KILLS", "6"))  # of each stage with each signal
-TOY = Path(__file__).with_name("toy_stage.py")
+TOY = ROOT / "tests" / "support" / "toy_stage.py"
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from formats import FORMATS, make_sound_project
 from mutations import mutate
+from toy_stages import load_toy_params
 from typer.testing import CliRunner
 
 from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
-from cxprobe.stages import Stage
-from toy_stages import load_toy_params
+from cxprobe.run.stage import Stage
 
 
 def _circular(path: Path) -> None:

@@ -7,12 +7,20 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.judge.scores import CONTEXT_SCORES, score_pairs, texts_by_scheme
-from cxprobe.make.pairs import pair_table, pairs_of
-from cxprobe.params import ScoreName
-from cxprobe.records import CLUSTER, Estimate, Pair, TokenScores
-from cxprobe.schema import suggest
-from cxprobe.stats import FEWEST_WORDINGS, clusters_by, clusters_of, credits_of_margins, estimate_rate, rate_by
+from cxprobe.files.schema import ScoreName, suggest
+from cxprobe.lm.scores import CONTEXT_SCORES, score_pairs, texts_by_scheme
+from cxprobe.lm.texts import Pair, TokenScores
+from cxprobe.pairs.make import pair_table, pairs_of
+from cxprobe.stats import (
+    CLUSTER,
+    FEWEST_WORDINGS,
+    Estimate,
+    clusters_by,
+    clusters_of,
+    credits_of_margins,
+    estimate_rate,
+    rate_by,
+)
 
 _TEXTS = ("good", "bad", "context")
 _DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind

@@ -6,14 +6,17 @@ from typing import Literal
 import pandas as pd
 
 from cxprobe.api.options import require_option
-from cxprobe.constructions import PEOPLE_FILE, load_construction, load_pairs, load_people
+from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.make.pairs import build_pairs, pair_table
-from cxprobe.make.pairs import read_pairs as read_records
-from cxprobe.make.sentences import generate_sentences, load_grammars, sentence_table
-from cxprobe.params import CONSTRUCTIONS_FOLDER, BuildPairs, PerCell
-from cxprobe.projects import carried_files
-from cxprobe.schema import suggest
+from cxprobe.files.schema import suggest
+from cxprobe.pairs.benchmarks import read_pairs as read_records
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import build_pairs, pair_table
+from cxprobe.pairs.params import BuildPairs, PerCell
+from cxprobe.recognition.make import generate_sentences, load_grammars, sentence_table
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.project import carried_files
 
 Pseudowords = Literal["wuggy", "random"]
 Drawn = Literal["generated", "balanced"]

@@ -9,9 +9,9 @@ from cxprobe.api.models import Encoder, LanguageModel
 from cxprobe.api.naming import resolve
 from cxprobe.api.options import require_option
 from cxprobe.errors import ModelError
-from cxprobe.models import load_encoder as load_hidden_states
-from cxprobe.models import load_language_model
-from cxprobe.params import Dtype, ModelSpec
+from cxprobe.lm.loading import load_encoder as load_hidden_states
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.params import Dtype, ModelSpec
 
 
 def load(

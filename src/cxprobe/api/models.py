@@ -13,20 +13,15 @@ from cxprobe.api.comparing import Comparison, compare_scores, pair_records
 from cxprobe.api.options import require_layers, require_option
 from cxprobe.api.scores import score_table, surprisal_by_token, surprisal_by_word
 from cxprobe.errors import DataError, ModelError
-from cxprobe.measure.features import Pooling, pooled_features
-from cxprobe.measure.likelihood import (
-    MASK,
-    HowToScore,
-    candidate_log_probabilities,
-    refuse_unscored,
-    score_texts,
-    texts_of_pairs,
-)
-from cxprobe.models import CausalLM, MaskedLM
-from cxprobe.models import Encoder as HiddenStates
-from cxprobe.models import LanguageModel as Loaded
-from cxprobe.params import SchemeName, ScoreName
-from cxprobe.records import Bos, TokenScores
+from cxprobe.files.schema import SchemeName, ScoreName
+from cxprobe.lm.candidates import MASK, candidate_log_probabilities
+from cxprobe.lm.embedding import Pooling, pooled_features
+from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.language_models import Encoder as HiddenStates
+from cxprobe.lm.language_models import LanguageModel as Loaded
+from cxprobe.lm.scoring import HowToScore, score_texts
+from cxprobe.lm.texts import Bos, TokenScores
+from cxprobe.pairs.measure import refuse_unscored, texts_of_pairs
 
 Unit = Literal["word", "token"]
 

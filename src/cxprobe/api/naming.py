@@ -8,7 +8,7 @@ from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_c
 from huggingface_hub.errors import HfHubHTTPError
 
 from cxprobe.errors import ModelError
-from cxprobe.projects import carried_files, carried_models
+from cxprobe.run.project import carried_files, carried_models
 
 _PACKAGE = "package:"
 _PATHS = ("/", "./", "../", "~")

@@ -4,7 +4,7 @@ from operator import index
 from typing import Any, Literal, get_args
 
 from cxprobe.errors import DataError
-from cxprobe.schema import suggest
+from cxprobe.files.schema import suggest
 
 
 def require_option(name: str, value: object, allowed: Any) -> None:

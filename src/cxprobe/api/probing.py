@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.errors import DataError
-from cxprobe.measure.probing import Fitting, Regularisation, cross_validate
-from cxprobe.records import Estimate
+from cxprobe.probing import Fitting, Regularisation, cross_validate
 from cxprobe.seeding import generator_for
-from cxprobe.stats import credit, estimate_rate
+from cxprobe.stats import Estimate, credit, estimate_rate
 
 _MOST_ITERATIONS = 1000
 

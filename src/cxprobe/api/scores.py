@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.judge.scores import per_character, per_token, total
-from cxprobe.records import TokenScores
+from cxprobe.lm.scores import per_character, per_token, total
+from cxprobe.lm.texts import TokenScores
 
 _WORD = re.compile(r"\S+")
 

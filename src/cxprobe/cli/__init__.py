@@ -30,8 +30,8 @@ from cxprobe.cli import (
 )
 from cxprobe.cli.names import refuse_unknown
 from cxprobe.errors import CxprobeError
-from cxprobe.projects import require_project
-from cxprobe.reading import one_line
+from cxprobe.files.reading import one_line
+from cxprobe.run.project import require_project
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -4,8 +4,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cxprobe.params import BuildPairs, Params, Source, Subsets
-from cxprobe.planning import BenchmarkSize, Counts, Facts, Made, Questions, Texts, Training, texts_of
+from cxprobe.files.schema import Source
+from cxprobe.pairs.params import BuildPairs
+from cxprobe.planning.facts import BenchmarkSize, Facts
+from cxprobe.planning.plan import Counts, Made, Questions
+from cxprobe.planning.work import Texts, Training, texts_of
+from cxprobe.recognition.params import Subsets
+from cxprobe.run.params import Params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +59,7 @@ def _note_mining(params: Params, made: list[Made], notes: list[str]) -> None:
 def _count_recognition(
     params: Params, made: list[Made], notes: list[str], imports: bool
 ) -> tuple[dict[str, Texts], dict[str, Training]]:
-    from cxprobe.constructions import load_construction
+    from cxprobe.constructions.construction import load_construction
 
     sentences: dict[str, Texts] = {}
     training: dict[str, Training] = {}
@@ -86,7 +91,7 @@ def _count_recognition(
 
 
 def _pairs_of_grammars(name: str) -> tuple[Source, ...]:
-    from cxprobe.constructions import load_construction
+    from cxprobe.constructions.construction import load_construction
 
     return ("generated", "balanced") if load_construction(name).balanced else ("generated",)
 
@@ -105,8 +110,8 @@ def _joined(found: list[tuple[Texts, Training]]) -> tuple[Texts, Training]:
 @cache
 def _few_sentences(name: str, source: Source, few: int, seed: int) -> tuple["pd.DataFrame", "pd.DataFrame"]:
     """Return so many sentences for each cell of a construction's grammars, and which were drawn for which feature."""
-    from cxprobe.constructions import load_construction
-    from cxprobe.make.sentences import draw_table, generate_sentences, load_grammars, sentence_table
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.recognition.make import draw_table, generate_sentences, load_grammars, sentence_table
 
     construction = load_construction(name).for_source(source)
     generated = generate_sentences(name, construction, load_grammars(name, construction, source=source), few, seed)
@@ -118,8 +123,8 @@ def _drawn(name: str, source: Source, sizes: Subsets, seed: int) -> tuple[Texts,
 
     The grammars may have fewer for some cells: the numbers are estimates unless no more than a few are asked for.
     """
-    from cxprobe.constructions import load_construction
-    from cxprobe.make.sentences import draw_subsets
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.recognition.make import draw_subsets
 
     few = min(SAMPLE, sizes.train_per_label, sizes.test_per_label)
     table, draws = _few_sentences(name, source, few, seed)
@@ -145,8 +150,9 @@ def _of_subsets(
 
 def _labelled(name: str, sizes: Subsets, seed: int, features: Iterable[str]) -> tuple[Texts, Training] | None:
     """Return the subsets of labelled sentences of a corpus; None where there are none on this machine."""
-    from cxprobe.make.sentences import draw_subsets
-    from cxprobe.storage import DATA, read_table
+    from cxprobe.files.tables import read_table
+    from cxprobe.files.writing import DATA
+    from cxprobe.recognition.make import draw_subsets
 
     folder = DATA / "label_sentences" / name
     if not (folder / "sentences.parquet").is_file():
@@ -158,8 +164,8 @@ def _labelled(name: str, sizes: Subsets, seed: int, features: Iterable[str]) -> 
 
 
 def _count_scenarios(params: Params, made: list[Made]) -> Texts | None:
-    from cxprobe.constructions import load_scenarios
-    from cxprobe.make.scenarios import enumerate_items, fill_texts
+    from cxprobe.scenarios.make import enumerate_items, fill_texts
+    from cxprobe.scenarios.rules import load_scenarios
 
     asked: list[str] = []
     for name in params.grid.scenarios.constructions:
@@ -176,8 +182,9 @@ def _count_pairs(
     params: Params, made: list[Made], notes: list[str]
 ) -> tuple[Texts | None, Texts | None, dict[str, Questions]]:
     """Return the texts of all pairs, their second sentences alone, which are scored too, and what is asked in words."""
-    from cxprobe.constructions import load_pairs, load_people
-    from cxprobe.make.pairs import build_pairs
+    from cxprobe.constructions.people import load_people
+    from cxprobe.pairs.frames import load_pairs
+    from cxprobe.pairs.make import build_pairs
 
     names = params.grid.pairs.constructions
     if not names:
@@ -202,7 +209,7 @@ def _count_pairs(
 
 def _choices(params: Params, pairs: "pd.DataFrame", by: list[str]) -> list[int]:
     """Return the lengths of the questions that show the two texts of pairs."""
-    from cxprobe.make.prompting import draw_pairs, load_preference_prompts, preference_questions
+    from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
 
     settings = params.ask_pairs
     drawn = draw_pairs(pairs, by, settings.pairs_per_construction, params.seed)
@@ -222,8 +229,9 @@ def _count_benchmarks(
     """Return the texts of the pairs of each benchmark, and what is asked about all of them in words."""
     import numpy as np
 
-    from cxprobe.make.pairs import pair_table, read_benchmark
-    from cxprobe.storage import DATA
+    from cxprobe.files.writing import DATA
+    from cxprobe.pairs.benchmarks import read_benchmark
+    from cxprobe.pairs.make import pair_table
 
     found: dict[str, Texts] = {}
     asked: list[int] = []

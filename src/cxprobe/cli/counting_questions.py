@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cxprobe.make.prompting import (
-    Material,
-    build_choices,
-    build_questions,
-    load_continuations,
-    load_inference_prompts,
-    load_material,
-    load_pool,
-    load_reasoning_prompts,
-)
-from cxprobe.params import OWN, BuildPrompts, Params
-from cxprobe.planning import Facts, Made, Questions, Texts
+from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts
+from cxprobe.planning.facts import Facts
+from cxprobe.planning.plan import Made, Questions
+from cxprobe.planning.work import Texts
+from cxprobe.prompts.make import Material, build_choices, build_questions, load_continuations, load_material, load_pool
+from cxprobe.prompts.params import OWN, BuildPrompts
+from cxprobe.run.params import Params
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
-    from cxprobe.constructions.page import BlindRate, Content
+    from cxprobe.cli.page import BlindRate, Content
 
 
 def describe() -> None:
     """Write constructions/README.md: what each construction is, examples of its items, what blind models get."""
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
-    from cxprobe.storage import write_bytes
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     path = CONSTRUCTIONS_FOLDER / "README.md"
     write_bytes(make_page().encode(), path)
@@ -27,9 +27,9 @@ def make_page() -> str:
     Raises:
         CxprobeError: A file has faults; `cxprobe check` tells those of all files.
     """
-    from cxprobe.constructions import load_people
-    from cxprobe.constructions.page import page_of
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.cli.page import page_of
+    from cxprobe.constructions.people import load_people
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     people = load_people()
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
@@ -37,8 +37,12 @@ def make_page() -> str:
 
 
 def _read(folder: Path) -> "Content":
-    from cxprobe.constructions import has_pairs, load_construction, load_items, load_pairs, load_people, load_scenarios
-    from cxprobe.constructions.page import Content
+    from cxprobe.cli.page import Content
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.constructions.people import load_people
+    from cxprobe.pairs.frames import has_pairs, load_pairs
+    from cxprobe.prompts.items import load_items
+    from cxprobe.scenarios.rules import load_scenarios
 
     name = folder.name
     return Content(
@@ -61,9 +65,10 @@ _ITEMS: Mapping[str, Callable[[Row], str]] = {
 
 def _blind_rates() -> "Iterator[BlindRate]":
     """Give what blind models get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
-    from cxprobe.constructions.page import BlindRate
-    from cxprobe.params import load_params, members_of
-    from cxprobe.storage import RESULTS
+    from cxprobe.cli.page import BlindRate
+    from cxprobe.files.writing import RESULTS
+    from cxprobe.lm.params import members_of
+    from cxprobe.run.params import load_params
 
     models = load_params().models or {}
     blind = {member.slug for member in members_of(models, models) if member.is_blind}
@@ -82,7 +87,7 @@ def _blind_rates() -> "Iterator[BlindRate]":
 
 def _rows(path: Path) -> Iterator[Row]:
     """Give the rows of a table; none where there is no file."""
-    from cxprobe.reading import read_text
+    from cxprobe.files.reading import read_text
 
     if path.exists():
         yield from csv.DictReader(read_text(path, DataError).splitlines())

@@ -9,8 +9,8 @@ import typer
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
-    from cxprobe.exports import HarnessTask
-    from cxprobe.params import Params
+    from cxprobe.exports.harness import HarnessTask
+    from cxprobe.run.params import Params
 
 Folder = Annotated[Path, typer.Argument(help="The folder that is written; it must not exist, or be empty.")]
 
@@ -20,21 +20,11 @@ def hf(folder: Folder) -> None:
 
     It needs the packages of the extra "exports". Sentences that were mined and items of other people stay out.
     """
-    from cxprobe.exports import (
-        BLIND_RATES,
-        CARD,
-        CROISSANT,
-        card_text,
-        croissant_text,
-        parquet_files,
-        read_blind_rates,
-        read_configurations,
-        read_made,
-        read_people,
-        require_new_folder,
-        write_files,
-    )
-    from cxprobe.params import load_params
+    from cxprobe.exports.croissant import CROISSANT, croissant_text
+    from cxprobe.exports.hub import BLIND_RATES, CARD, card_text, parquet_files
+    from cxprobe.exports.project import read_blind_rates, read_configurations, read_made, read_people
+    from cxprobe.exports.writing import require_new_folder, write_files
+    from cxprobe.run.params import load_params
 
     require_new_folder(folder)
     params = load_params()
@@ -58,8 +48,11 @@ def croissant(
     file: Annotated[Path, typer.Argument(help="The JSON-LD file; it belongs beside the files of `cxprobe export hf`.")],
 ) -> None:
     """Write Croissant metadata of the project's own data alone; `cxprobe export hf` writes them with the data."""
-    from cxprobe.exports import croissant_text, parquet_files, read_configurations, read_made, write_files
-    from cxprobe.params import load_params
+    from cxprobe.exports.croissant import croissant_text
+    from cxprobe.exports.hub import parquet_files
+    from cxprobe.exports.project import read_configurations, read_made
+    from cxprobe.exports.writing import write_files
+    from cxprobe.run.params import load_params
 
     params = load_params()
     found = read_configurations(params)
@@ -74,8 +67,9 @@ def lm_eval(folder: Folder) -> None:
 
     The harness's acc is the accuracy by the score `sum` of this project, for causal models.
     """
-    from cxprobe.exports import groups_of, harness_files, require_new_folder, write_files
-    from cxprobe.params import load_params
+    from cxprobe.exports.harness import groups_of, harness_files
+    from cxprobe.exports.writing import require_new_folder, write_files
+    from cxprobe.run.params import load_params
 
     require_new_folder(folder)
     tasks = _harness_tasks(load_params())
@@ -88,8 +82,10 @@ def lm_eval(folder: Folder) -> None:
 
 def inspect(folder: Folder) -> None:
     """Write tasks for inspect_ai: inference and reasoning, asked in words."""
-    from cxprobe.exports import inspect_files, others_items, read_prompts, require_new_folder, why_not, write_files
-    from cxprobe.params import load_params
+    from cxprobe.exports.inspection import inspect_files
+    from cxprobe.exports.project import others_items, read_prompts, why_not
+    from cxprobe.exports.writing import require_new_folder, write_files
+    from cxprobe.run.params import load_params
 
     require_new_folder(folder)
     params = load_params()
@@ -106,8 +102,9 @@ def results(
     file: Annotated[Path, typer.Argument(help="The .parquet file; one that is there is replaced.")],
 ) -> None:
     """Write every answer of every model of the grid to every item as one tidy table."""
-    from cxprobe.exports import COLUMNS, read_results, results_parquet, write_files
-    from cxprobe.params import load_params
+    from cxprobe.exports.results import COLUMNS, read_results, results_parquet
+    from cxprobe.exports.writing import write_files
+    from cxprobe.run.params import load_params
 
     if file.suffix != ".parquet":
         raise DataError(f"{file}: the results are written as Parquet; give a name that ends in .parquet")
@@ -122,7 +119,8 @@ def _harness_tasks(params: "Params") -> "list[HarnessTask]":
     """Return the tasks of all that has been made, and say what has not."""
     import pandas as pd
 
-    from cxprobe.exports import choice_tasks, others_items, pair_tasks, read_pairs, read_prompts, why_not
+    from cxprobe.exports.harness import choice_tasks, pair_tasks
+    from cxprobe.exports.project import others_items, read_pairs, read_prompts, why_not
 
     tasks, lacking = [], []
     if why := why_not(params, "build_pairs"):

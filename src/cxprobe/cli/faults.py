@@ -5,69 +5,48 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-from cxprobe.constructions import (
-    PEOPLE_FILE,
-    Construction,
-    Items,
-    PairsFile,
-    People,
-    grammar_file,
-    has_pairs,
-    load_construction,
-    load_items,
-    load_pairs,
-    load_pattern,
-    load_people,
-    load_scenarios,
-    load_sound_parts,
-    read_labels,
-)
-from cxprobe.constructions.linting import (
-    Fault,
-    lint_items,
-    lint_pairs,
-    lint_people,
-    lint_premises,
-    lint_scenarios,
-    with_lines,
-)
-from cxprobe.constructions.ratings import read_ratings
+from cxprobe.constructions.construction import Construction, grammar_file, load_construction, load_sound_parts
+from cxprobe.constructions.faults import Fault, lint_people, with_lines
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.corpora.params import InstalledCorpus
+from cxprobe.corpora.pattern import load_pattern
 from cxprobe.errors import ConstructionError, CxprobeError
-from cxprobe.make.prompting import (
+from cxprobe.files.reading import one_line
+from cxprobe.files.schema import Source, read_yaml, suggest, validate
+from cxprobe.lm.prompts import (
     PROMPTS_FOLDER,
-    Continuations,
     InferencePrompts,
-    PreferencePrompts,
     ReasoningPrompts,
+    load_inference_prompts,
+    load_reasoning_prompts,
+    read_prompts,
+)
+from cxprobe.pairs.asking import PreferencePrompts, load_preference_prompts
+from cxprobe.pairs.checks import lint_pairs
+from cxprobe.pairs.frames import PairsFile, has_pairs, load_pairs
+from cxprobe.people.labels import read_labels
+from cxprobe.people.ratings import read_ratings
+from cxprobe.people.wording import WORDING_FILE, load_wording
+from cxprobe.prompts.checks import lint_items, lint_premises
+from cxprobe.prompts.items import Items, load_items
+from cxprobe.prompts.make import (
+    Continuations,
     build_choices,
     build_questions,
     load_continuations,
-    load_inference_prompts,
     load_material,
     load_pool,
-    load_preference_prompts,
-    load_reasoning_prompts,
     material_files,
-    require_sentences,
 )
-from cxprobe.make.prompting.templates import read_prompts
-from cxprobe.make.prompting.writing import WritingPrompts
-from cxprobe.make.sentences import load_grammars
-from cxprobe.make.sentences.grammar import read_grammar
-from cxprobe.params import (
-    CONSTRUCTIONS_FOLDER,
-    PARAMS_FILE,
-    BuildPrompts,
-    InstalledCorpus,
-    Params,
-    Source,
-    load_params,
-)
-from cxprobe.projects.version import version_fault
-from cxprobe.reading import one_line
-from cxprobe.records import SPLITS
-from cxprobe.schema import read_yaml, suggest, validate
-from cxprobe.validation import WORDING_FILE, load_wording
+from cxprobe.prompts.params import BuildPrompts
+from cxprobe.prompts.writing import WritingPrompts, require_sentences
+from cxprobe.recognition.grammar import read_grammar
+from cxprobe.recognition.make import load_grammars
+from cxprobe.recognition.sentences import SPLITS
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER, PARAMS_FILE, Params, load_params
+from cxprobe.run.project import version_fault
+from cxprobe.scenarios.checks import lint_scenarios
+from cxprobe.scenarios.rules import load_scenarios
 
 T = TypeVar("T")
 

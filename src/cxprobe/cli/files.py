@@ -59,7 +59,7 @@ def score(
     device: Device = "auto",
 ) -> None:
     """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
-    from cxprobe.texts import read_sentences, refuse_unwritable, write_results
+    from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
 
     refuse_unwritable(output, output_format)
     table = read_sentences(file, format, column)
@@ -86,7 +86,7 @@ def surprisal(
     device: Device = "auto",
 ) -> None:
     """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
-    from cxprobe.texts import read_sentences, refuse_unwritable, write_results
+    from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
 
     refuse_unwritable(output, output_format)
     texts = read_sentences(file, format, column)["text"].tolist()
@@ -120,8 +120,8 @@ def compare(
     device: Device = "auto",
 ) -> None:
     """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
-    from cxprobe.schema import suggest
-    from cxprobe.texts import read_texts, refuse_unwritable, write_results
+    from cxprobe.files.schema import suggest
+    from cxprobe.files.texts import read_texts, refuse_unwritable, write_results
 
     if output is not None:
         refuse_unwritable(output, output_format)
@@ -158,8 +158,8 @@ def features(
     import numpy as np
 
     from cxprobe import load_encoder
-    from cxprobe.storage import replacing
-    from cxprobe.texts import read_sentences
+    from cxprobe.files.texts import read_sentences
+    from cxprobe.files.writing import replacing
 
     if output.suffix != ".npy" or not output.absolute().parent.is_dir():
         raise DataError(f"{output}: must be a .npy file in a folder that exists")

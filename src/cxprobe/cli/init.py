@@ -22,8 +22,8 @@ def init(
     ] = False,
 ) -> None:
     """Make a project's folder, in which `dvc repro` works: parameters, pipeline, constructions, prompts, models."""
-    from cxprobe.projects.creating import absent_extras, create_project, upgrade_project
-    from cxprobe.projects.version import installed_version
+    from cxprobe.cli.project import absent_extras, create_project, upgrade_project
+    from cxprobe.run.project import installed_version
 
     if upgrade:
         upgrade_project(folder)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from cxprobe.constructions import Label
-    from cxprobe.labelling import Group, Session
-    from cxprobe.labelling.cards import Desk
-    from cxprobe.labelling.saving import SavedSession
+    from cxprobe.people.cards import Desk
+    from cxprobe.people.labels import Label
+    from cxprobe.people.page import SavedSession
+    from cxprobe.people.sessions import Group, Session
 
 Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
@@ -59,7 +59,7 @@ def label(
     elif export is not None:
         _export(construction, export, read_corpus)
     else:
-        from cxprobe.labelling import is_decision
+        from cxprobe.recognition.labelled import is_decision
 
         groups, person = mined_groups(construction), who or _git_user()
         if is_decision(person):
@@ -83,8 +83,8 @@ def agreement(
         return
     if browser:
         raise DataError("--browser goes with --decide; without it the conflicts are listed here")
-    from cxprobe.constructions import read_labels
-    from cxprobe.labelling import kappas
+    from cxprobe.people.agreement import kappas
+    from cxprobe.people.labels import read_labels
 
     labels = read_labels(path)
     _print_conflicts(construction, labels)
@@ -97,7 +97,7 @@ def agreement(
 
 def _print_conflicts(construction: str, labels: "list[Label]") -> None:
     """Print each conflict: what is labelled, who calls it what, and its sentences."""
-    from cxprobe.labelling import conflicts, disputes
+    from cxprobe.people.agreement import conflicts, disputes
 
     if not mined_file(construction).is_file():
         for conflict in conflicts(labels):
@@ -119,8 +119,9 @@ def _print_conflicts(construction: str, labels: "list[Label]") -> None:
 
 
 def _decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
-    from cxprobe.constructions import read_labels
-    from cxprobe.labelling import DECIDES, disputes
+    from cxprobe.people.agreement import disputes
+    from cxprobe.people.labels import read_labels
+    from cxprobe.recognition.labelled import DECIDES
 
     found = disputes(mined_groups(construction), read_labels(path))
     groups, conflicts = [group for group, _ in found], [conflict for _, conflict in found]
@@ -137,8 +138,8 @@ def _decide(construction: str, path: Path, who: str, browser: bool, read_corpus:
 
 
 def _session(groups: "Sequence[Group]", path: Path, who: str) -> "Session":
-    from cxprobe.constructions import read_labels
-    from cxprobe.labelling import start_session
+    from cxprobe.people.labels import read_labels
+    from cxprobe.people.sessions import start_session
 
     if not who.isprintable() or not who.strip():
         raise DataError(f"--who {who!r}: a name of printable characters is needed; labels.tsv is separated by tabs")
@@ -147,7 +148,7 @@ def _session(groups: "Sequence[Group]", path: Path, who: str) -> "Session":
 
 def _run(path: Path, session: "Session", desk: "Desk", browser: bool) -> None:
     """Let the person label, in the browser or here, and say at the end what is left."""
-    from cxprobe.labelling.saving import SavedSession
+    from cxprobe.people.page import SavedSession
 
     saved = SavedSession(session, path)
     if browser:
@@ -160,7 +161,7 @@ def _run(path: Path, session: "Session", desk: "Desk", browser: bool) -> None:
 def _serve(saved: "SavedSession", desk: "Desk") -> None:
     import webbrowser
 
-    from cxprobe.labelling.page import LabelServer
+    from cxprobe.people.page import LabelServer
 
     with LabelServer(saved, desk) as server:
         print(f"label at {server.address}", flush=True)
@@ -176,9 +177,9 @@ def _serve(saved: "SavedSession", desk: "Desk") -> None:
 def _ask_here(saved: "SavedSession", desk: "Desk") -> None:
     from rich.console import Console
 
-    from cxprobe.labelling import HELP
-    from cxprobe.labelling.cards import card_of, progress_of
-    from cxprobe.labelling.screen import blocks_of_card, blocks_of_definition, is_plain, show
+    from cxprobe.people.cards import card_of, progress_of
+    from cxprobe.people.screen import blocks_of_card, blocks_of_definition, is_plain, show
+    from cxprobe.people.sessions import HELP
 
     console = Console(highlight=False, markup=False, emoji=False)
     plain, said = is_plain(console), ""
@@ -231,8 +232,8 @@ def _ask_key() -> str:
 def _export(construction: str, path: Path, read_corpus: bool | None) -> None:
     import json
 
-    from cxprobe.labelling.label_studio import CONFIG, tasks_of
-    from cxprobe.storage import write_bytes
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.people.label_studio import CONFIG, tasks_of
 
     config = path.with_suffix(".xml")
     if path.suffix != ".json":
@@ -250,9 +251,9 @@ def _export(construction: str, path: Path, read_corpus: bool | None) -> None:
 def _import(construction: str, path: Path, people: dict[int, str], labels_file: Path) -> None:
     import json
 
-    from cxprobe.constructions import read_labels, with_label, write_labels
-    from cxprobe.labelling.label_studio import read_annotations
-    from cxprobe.reading import read_text
+    from cxprobe.files.reading import read_text
+    from cxprobe.people.label_studio import read_annotations
+    from cxprobe.people.labels import read_labels, with_label, write_labels
 
     try:
         content = json.loads(read_text(path, DataError))
@@ -272,7 +273,7 @@ def _import(construction: str, path: Path, people: dict[int, str], labels_file: 
 
 def _people(given: list[str], who: str) -> dict[int, str]:
     """Return who each annotator of Label Studio is; 0 stands for the only one."""
-    from cxprobe.labelling import is_decision
+    from cxprobe.recognition.labelled import is_decision
 
     people = {}
     for one in given:
@@ -288,8 +289,8 @@ def _people(given: list[str], who: str) -> dict[int, str]:
 
 
 def _labels_file(construction: str) -> Path:
-    from cxprobe.constructions import load_construction
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     load_construction(construction)  # so that a mistyped name is reported, and does not make a new folder
     return CONSTRUCTIONS_FOLDER / construction / "labels.tsv"

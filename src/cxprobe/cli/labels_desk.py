@@ -9,12 +9,13 @@ from cxprobe.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from cxprobe.labelling import Conflict, Group
-    from cxprobe.labelling.cards import Desk
-    from cxprobe.labelling.sessions import Candidate
-    from cxprobe.labelling.surroundings import Record, Surroundings
-    from cxprobe.params import Corpus, Params
-    from cxprobe.records.corpora import CorpusFiles
+    from cxprobe.corpora.params import Corpus
+    from cxprobe.corpora.sources import CorpusFiles
+    from cxprobe.people.agreement import Conflict
+    from cxprobe.people.cards import Desk
+    from cxprobe.people.sessions import Candidate, Group
+    from cxprobe.people.surroundings import Record, Surroundings
+    from cxprobe.run.params import Params
 
 # A corpus of files that is larger is not read unasked: some 20 seconds.
 _READ_UNASKED = 2 << 30  # bytes
@@ -26,9 +27,9 @@ def mined_groups(construction: str) -> "tuple[Group, ...]":
     Raises:
         DataError: Nothing was mined.
     """
-    from cxprobe.labelling import group_sentences
-    from cxprobe.params import load_params
-    from cxprobe.storage import read_table
+    from cxprobe.files.tables import read_table
+    from cxprobe.people.sessions import group_sentences
+    from cxprobe.run.params import load_params
 
     path = mined_file(construction)
     if not path.is_file():
@@ -38,7 +39,7 @@ def mined_groups(construction: str) -> "tuple[Group, ...]":
 
 def mined_file(construction: str) -> Path:
     """Return the path of the mined sentences."""
-    from cxprobe.storage import DATA
+    from cxprobe.files.writing import DATA
 
     return DATA / "mine_sentences" / construction / "sentences.parquet"
 
@@ -57,11 +58,11 @@ def make_desk(
     Raises:
         CxprobeError: The construction, its pattern, the tagger or the corpus has faults.
     """
-    from cxprobe.constructions import load_construction, load_pattern
-    from cxprobe.labelling.cards import Desk
-    from cxprobe.labelling.hits import hit_finder
-    from cxprobe.make.mining import load_tagger
-    from cxprobe.params import load_params
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.corpora.pattern import load_pattern
+    from cxprobe.corpora.tagging import load_tagger
+    from cxprobe.people.cards import Desk, hit_finder
+    from cxprobe.run.params import load_params
 
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
@@ -105,9 +106,10 @@ def _found_around(
     """Return the text around the sentences, from the corpus or from what was kept when it was last read."""
     import pandas as pd
 
-    from cxprobe.labelling.surroundings import Surroundings, find_surroundings
-    from cxprobe.make.corpora import open_corpus
-    from cxprobe.storage import SCRATCH, digest, read_table, scratch_folder, write_table
+    from cxprobe.corpora.sources import open_corpus
+    from cxprobe.files.tables import read_table, write_table
+    from cxprobe.files.writing import SCRATCH, digest, scratch_folder
+    from cxprobe.people.surroundings import Surroundings, find_surroundings
 
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.parquet"
@@ -130,10 +132,8 @@ def _records(files: "CorpusFiles", longest: int) -> "Iterator[Record]":
 
     from datatrove.io import get_datafolder
 
-    from cxprobe.labelling.surroundings import Record
-    from cxprobe.make.mining import Keys
-    from cxprobe.make.mining.blocks import Fault
-    from cxprobe.make.mining.readers import READERS
+    from cxprobe.corpora.readers import READERS, Fault, Keys
+    from cxprobe.people.surroundings import Record
 
     folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
     for shard in files.shards:
@@ -146,7 +146,7 @@ def _records(files: "CorpusFiles", longest: int) -> "Iterator[Record]":
 
 def _size(corpus: "Corpus") -> int:
     """Return the bytes of a corpus of files; 0 for installed packages, whose prose is small."""
-    from cxprobe.make.corpora import list_corpus
+    from cxprobe.corpora.sources import list_corpus
 
     return 0 if corpus.kind == "installed" else int(list_corpus(corpus)["size"].sum())
 

@@ -14,9 +14,9 @@ from cxprobe.cli.names import complete_model
 from cxprobe.errors import CxprobeError, DataError, ParamsError
 
 if TYPE_CHECKING:
-    from cxprobe.params import Params
-    from cxprobe.processes import Count, Job, Share
-    from cxprobe.stages import Outcome, Stage
+    from cxprobe.run.params import Params
+    from cxprobe.run.processes import Count, Job, Share
+    from cxprobe.run.stage import Outcome, Stage
 
 # The stages that let a checkpoint read texts. What they keep is kept by text or by batch, so that parts can compute it.
 STAGES = (
@@ -67,7 +67,7 @@ def measure(
     ] = None,
 ) -> None:
     """Compute a part of what the measuring stages ask of models, without DVC; `dvc repro` then finds it all."""
-    from cxprobe.params import load_params
+    from cxprobe.run.params import load_params
 
     if (part is None) != status:
         raise ParamsError("give either --part, such as --part 3/16, or --status")
@@ -82,9 +82,9 @@ def measure(
     items = [one for one in items if not one.served]
     _refuse_none(items)
     _refuse_missing(items)
-    from cxprobe.processes import Job
+    from cxprobe.run.processes import Job
+    from cxprobe.run.signals import end_on_signals
     from cxprobe.secrets import blot_output
-    from cxprobe.stages import end_on_signals
 
     blot_output()
     end_on_signals()
@@ -106,7 +106,7 @@ def measure(
 
 def _share(part: str) -> "Share":
     """Return what "3/16" means."""
-    from cxprobe.processes import Share
+    from cxprobe.run.processes import Share
 
     found = _PART.fullmatch(part)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
@@ -116,8 +116,8 @@ def _share(part: str) -> "Share":
 
 def _items(params: "Params") -> list[Item]:
     """Return all that the stages measure of checkpoints and of models on a server, in the order of dvc.yaml."""
-    from cxprobe.params import ModelSpec, ServedModel
-    from cxprobe.schema import read_yaml
+    from cxprobe.files.schema import read_yaml
+    from cxprobe.lm.params import ModelSpec, ServedModel
 
     stages = read_yaml(Path("dvc.yaml"), DataError)["stages"]
     content = params.model_dump(mode="json")
@@ -159,7 +159,7 @@ def _chosen(items: list[Item], stages: list[str], models: list[str] | None, para
     Raises:
         ParamsError: There is no such stage or model.
     """
-    from cxprobe.schema import suggest
+    from cxprobe.files.schema import suggest
 
     for name in stages:
         if name not in STAGES:
@@ -224,7 +224,7 @@ def _say_status(items: list[Item], params: "Params") -> None:
 
 def _count(item: Item, params: "Params") -> "list[Count]":
     """Return how much of an item is there: nothing to count where the stage has finished with the same inputs."""
-    from cxprobe.processes import Count, Job
+    from cxprobe.run.processes import Count, Job
 
     if _stage(item, params, Job()).has_finished():
         return []
@@ -242,6 +242,6 @@ def _run(item: Item, params: "Params", job: "Job") -> None:
 
 
 def _stage(item: Item, params: "Params", job: "Job") -> "Stage":
-    from cxprobe.stages import Stage
+    from cxprobe.run.stage import Stage
 
     return Stage(item.stage, item.item, params, job=job)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cxprobe.errors import ParamsError
-from cxprobe.projects import construction_names, model_names, preset_names, require_construction
+from cxprobe.run.project import construction_names, model_names, preset_names, require_construction
 
 
 def refuse_unknown(arguments: Mapping[str, object]) -> None:
@@ -28,7 +28,7 @@ def refuse_unknown_file(path: Path) -> None:
         ParamsError: The message has a near match, and params.yaml and all presets.
     """
     if not path.exists():
-        from cxprobe.schema import suggest
+        from cxprobe.files.schema import suggest
 
         raise ParamsError(f"{path}: there is no such file{suggest(str(path), _parameter_files())}")
 

@@ -20,8 +20,8 @@ def construction(
     ] = None,
 ) -> None:
     """Begin a construction: commented files with an example that holds, or the files of another one."""
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
-    from cxprobe.projects.beginning import add_construction
+    from cxprobe.cli.project import add_construction
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     left = add_construction(name, source)
     folder = CONSTRUCTIONS_FOLDER / name
@@ -44,8 +44,8 @@ def model(
     show: Annotated[bool, typer.Option("--show", help="Print the entry, and leave params.yaml as it is.")] = False,
 ) -> None:
     """Add a model to params.yaml, below `models`; comments stay. The weights of a local folder are hashed."""
-    from cxprobe.params import PARAMS_FILE
-    from cxprobe.projects.entries import add_model, describe_model, entry_of, require_free
+    from cxprobe.cli.entries import add_model, describe_model, entry_of, require_free
+    from cxprobe.run.params import PARAMS_FILE
 
     require_free(slug)
     spec = describe_model(slug, name, revision, dtype)

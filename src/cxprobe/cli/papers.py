@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from cxprobe.planning import Costs
+    from cxprobe.planning.atlas import Costs
 
 PAGE = Path("docs/papers.md")
 COSTS = Path("docs/costs.yaml")
@@ -23,7 +23,7 @@ def papers(
     ] = False,
 ) -> None:
     """Write docs/papers.md: where each experiment, table and figure of the papers is, how to run it, what it takes."""
-    from cxprobe.storage import write_bytes
+    from cxprobe.files.writing import write_bytes
 
     if count:
         write_bytes(costs_text(count_costs()).encode(), COSTS)
@@ -39,10 +39,11 @@ def make_papers_page() -> str:
             says what is not so.
     """
     from cxprobe.errors import DataError
-    from cxprobe.params import load_params
-    from cxprobe.planning import Costs, faults_of_atlas, load_atlas, load_facts, page_of_papers
-    from cxprobe.planning.atlas import ATLAS_FILE, PRESETS_FOLDER
-    from cxprobe.schema import read_yaml, validate
+    from cxprobe.files.schema import read_yaml, validate
+    from cxprobe.planning.atlas import ATLAS_FILE, PRESETS_FOLDER, Costs, faults_of_atlas, load_atlas
+    from cxprobe.planning.facts import load_facts
+    from cxprobe.planning.papers_page import page_of_papers
+    from cxprobe.run.params import load_params
 
     atlas, contents = load_atlas(), read_presets()
     if faults := list(faults_of_atlas(atlas, read_yaml(Path("dvc.yaml"), DataError), contents, Path.is_file)):
@@ -59,9 +60,8 @@ def read_presets() -> dict[str, Mapping[str, Any]]:
         DataError: A file cannot be read.
     """
     from cxprobe.errors import DataError
-    from cxprobe.planning import load_atlas
-    from cxprobe.planning.atlas import PRESETS_FOLDER
-    from cxprobe.schema import read_yaml
+    from cxprobe.files.schema import read_yaml
+    from cxprobe.planning.atlas import PRESETS_FOLDER, load_atlas
 
     named = dict.fromkeys([*(paper.preset for paper in load_atlas().papers), ALL_MODELS])
     return {name: read_yaml(PRESETS_FOLDER / f"{name}.yaml", DataError) for name in named}
@@ -74,8 +74,9 @@ def count_costs() -> "Costs":
         CxprobeError: A file has faults; `cxprobe check` tells those of all files.
     """
     from cxprobe.cli.plan import plan_of
-    from cxprobe.planning import Costs, costs_of, rounded
-    from cxprobe.planning.atlas import PRESETS_FOLDER
+    from cxprobe.planning.atlas import PRESETS_FOLDER, Costs
+    from cxprobe.planning.page import costs_of
+    from cxprobe.planning.papers_page import rounded
 
     return Costs(
         presets={

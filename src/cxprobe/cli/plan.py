@@ -8,7 +8,7 @@ import typer
 from cxprobe.cli.names import complete_parameter_file, refuse_unknown_file
 
 if TYPE_CHECKING:
-    from cxprobe.planning import Plan
+    from cxprobe.planning.plan import Plan
 
 PIPELINE = Path("dvc.yaml")
 
@@ -24,7 +24,7 @@ def plan(
     ] = Path("params.yaml"),
 ) -> None:
     """Say what a run would do: stages, texts, questions and tokens, and the hours that they take; nothing is run."""
-    from cxprobe.planning import page_of_plan
+    from cxprobe.planning.page import page_of_plan
 
     refuse_unknown_file(preset)
     print(page_of_plan(plan_of(preset), f"What {preset} asks for"), end="")
@@ -43,9 +43,11 @@ def plan_of(path: Path, *, imports: bool = True) -> "Plan":
     """
     from cxprobe.cli.counting import count_data
     from cxprobe.errors import DataError
-    from cxprobe.params import load_params
-    from cxprobe.planning import load_facts, make_plan, stage_items
-    from cxprobe.schema import read_yaml
+    from cxprobe.files.schema import read_yaml
+    from cxprobe.planning.facts import load_facts
+    from cxprobe.planning.plan import make_plan
+    from cxprobe.planning.stages import stage_items
+    from cxprobe.run.params import load_params
 
     params, facts = load_params(path), load_facts()
     stages = stage_items(read_yaml(PIPELINE, DataError), read_yaml(path, DataError))

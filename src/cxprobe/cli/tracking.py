@@ -8,7 +8,7 @@ import typer
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/."""
     from cxprobe import tracking
-    from cxprobe.stages import read_records
+    from cxprobe.run.results import read_records
 
     records = read_records()
     added = tracking.sync(records)
@@ -19,7 +19,7 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
 ) -> None:
     """List what has left the grid: entries of dvc.lock, data, results and answers; with --yes, remove it."""
-    from cxprobe.stages.leftovers import find_leftovers, remove_leftovers, size_of
+    from cxprobe.run.leftovers import find_leftovers, remove_leftovers, size_of
 
     leftovers = find_leftovers()
     for lock, names in leftovers.entries.items():

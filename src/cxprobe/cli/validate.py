@@ -11,12 +11,11 @@ from cxprobe.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cxprobe.validation import Form, JudgedItem, Wording
-    from cxprobe.validation.wording import Task
+    from cxprobe.people.forms import Form
+    from cxprobe.people.rated_items import JudgedItem
+    from cxprobe.people.wording import Task, Wording
 
-Kind = Literal[
-    "pairs", "inference", "reasoning"
-]  # the kinds of cxprobe.constructions.ratings, which takes long to import
+Kind = Literal["pairs", "inference", "reasoning"]  # the kinds of cxprobe.people.ratings, which takes long to import
 
 
 def export(
@@ -35,7 +34,9 @@ def export(
 
     items.csv says what is asked and what is right. Import needs it; raters must not see it.
     """
-    from cxprobe.validation import draw_sample, load_wording, make_forms
+    from cxprobe.people.forms import make_forms
+    from cxprobe.people.rated_items import draw_sample
+    from cxprobe.people.wording import load_wording
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise DataError(f"--output {output}: is there already; name a new folder, so that exports are not mixed")
@@ -72,17 +73,10 @@ def import_(
     """
     import pandas as pd
 
-    from cxprobe.constructions.ratings import RATINGS_FILE, read_ratings, write_ratings
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
-    from cxprobe.validation import (
-        human_agreement,
-        judge_answers,
-        load_ratings,
-        merge_ratings,
-        mistaken_items,
-        read_answers,
-        read_items,
-    )
+    from cxprobe.people.answers import judge_answers, merge_ratings, read_answers, read_items
+    from cxprobe.people.rating_agreement import human_agreement, load_ratings, mistaken_items
+    from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     asked = read_items(items)
     imported = judge_answers(read_answers(files, asked), asked, most_failed)
@@ -109,8 +103,10 @@ def import_(
 
 def _constructions_with(kind: Kind) -> list[str]:
     """Return the constructions that have items of a kind; of minimal pairs, those that test meaning."""
-    from cxprobe.constructions import load_items, load_pairs, load_people
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.constructions.people import load_people
+    from cxprobe.pairs.frames import load_pairs
+    from cxprobe.prompts.items import load_items
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     folders = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
     if kind == "pairs":
@@ -123,9 +119,11 @@ def _constructions_with(kind: Kind) -> list[str]:
 
 def _items_of(kind: Kind, names: Sequence[str], wording: "Wording", seed: int) -> "list[JudgedItem]":
     """Return all items of a kind of some constructions, made from their files."""
-    from cxprobe.constructions import load_items, load_pairs, load_people, render_inferences, render_reasonings
-    from cxprobe.make.pairs import render_pairs
-    from cxprobe.validation import items_of_inferences, items_of_pairs, items_of_reasonings
+    from cxprobe.constructions.people import load_people
+    from cxprobe.pairs.frames import load_pairs
+    from cxprobe.pairs.make import render_pairs
+    from cxprobe.people.rated_items import items_of_inferences, items_of_pairs, items_of_reasonings
+    from cxprobe.prompts.items import load_items, render_inferences, render_reasonings
 
     _require_constructions(names)
     tasks = wording.tasks
@@ -144,8 +142,8 @@ def _items_of(kind: Kind, names: Sequence[str], wording: "Wording", seed: int) -
 
 
 def _require_constructions(names: Sequence[str]) -> None:
-    from cxprobe.params import CONSTRUCTIONS_FOLDER
-    from cxprobe.schema import suggest
+    from cxprobe.files.schema import suggest
+    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
     if unknown := [name for name in names if name not in known]:
@@ -153,8 +151,10 @@ def _require_constructions(names: Sequence[str]) -> None:
 
 
 def _write_forms(forms: "Sequence[Form]", task: "Task", output: Path) -> None:
-    from cxprobe.storage import write_bytes, write_table
-    from cxprobe.validation import form_table, items_table, render_page
+    from cxprobe.files.tables import write_table
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.people.form_page import render_page
+    from cxprobe.people.forms import form_table, items_table
 
     items = items_table(forms)
     name = str(items["export"].iloc[0])
@@ -166,7 +166,7 @@ def _write_forms(forms: "Sequence[Form]", task: "Task", output: Path) -> None:
 
 def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
     """Print a table by construction: how often the majority is right, and how far people agree."""
-    from cxprobe.validation import read_published_agreement
+    from cxprobe.people.rating_agreement import read_published_agreement
 
     if agreement.empty:
         print("nobody has judged these constructions yet")

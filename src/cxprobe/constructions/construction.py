@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.errors import ConstructionError
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Source
-from cxprobe.records import ALL_SENTENCES, CLUSTER, Label, Split
-from cxprobe.schema import Closed, FaultsError, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, FaultsError, Source, faults_of, read_yaml, validate
+from cxprobe.recognition.sentences import ALL_SENTENCES, Label, Split
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.stats import CLUSTER
 
 
 class Length(Closed):

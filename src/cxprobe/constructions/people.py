@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from cxprobe.errors import ConstructionError
-from cxprobe.reading import line_of
-from cxprobe.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.reading import line_of
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
 TYPICAL_TYPE = "common-noun"  # the noun type whose nouns a construction can give in typical roles

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions import Scenarios
-from cxprobe.records import CLUSTER, RELATIONS
+from cxprobe.prompts.items import RELATIONS
+from cxprobe.scenarios.rules import Scenarios
+from cxprobe.stats import CLUSTER
 
 Kind = Literal["text", "texts", "integer", "truth", "label"]
 LETTERS = ("A", "B", "C")

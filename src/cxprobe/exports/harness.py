@@ -24,7 +24,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.judge import unbalanced_cells
+from cxprobe.pairs.judge import unbalanced_cells
 
 ALL = "cxprobe"
 LOADER = "load_items.py"

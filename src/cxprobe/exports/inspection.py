@@ -1,6 +1,6 @@
 """Tasks for inspect_ai: the questions in words, and a scorer that reads replies by the rules of this project.
 
-The folder needs inspect_ai and nothing of cxprobe: the rules by which a reply is read (`cxprobe.judge.readings`) go
+The folder needs inspect_ai and nothing of cxprobe: the rules by which a reply is read (`cxprobe.lm.replies`) go
 into it as they are.
 """
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.judge import readings
-from cxprobe.records import CLUSTER, RELATIONS
+from cxprobe.lm import replies as readings
+from cxprobe.prompts.items import RELATIONS
+from cxprobe.stats import CLUSTER
 
 QUESTIONS = "questions.jsonl"
 _OPTIONS = {"A": "option_a", "B": "option_b", "C": "option_c"}

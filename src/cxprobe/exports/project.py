@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cxprobe.constructions import Scenarios, load_scenarios
-from cxprobe.constructions.ratings import RATINGS_FILE, read_ratings
 from cxprobe.errors import DataError
 from cxprobe.exports.configurations import (
     Configuration,
@@ -19,10 +17,15 @@ from cxprobe.exports.configurations import (
     scenarios_configuration,
     sentences_configuration,
 )
-from cxprobe.make.prompting import load_reasoning_prompts
-from cxprobe.params import CONSTRUCTIONS_FOLDER, OWN, Member, Params, members_of
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, members_of
+from cxprobe.lm.prompts import load_reasoning_prompts
+from cxprobe.people.ratings import RATINGS_FILE, read_ratings
+from cxprobe.prompts.params import OWN
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER, Params
+from cxprobe.scenarios.rules import Scenarios, load_scenarios
 from cxprobe.stats import rate_by
-from cxprobe.storage import DATA, read_table
 
 OWN_SETS = (*OWN, "reasoning")  # of what models are asked in words; others were read from files of other people
 MADE_HERE = ("generated", "balanced")  # sources of sentences; mined ones are quotations of other people's texts

@@ -10,12 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from cxprobe.constructions import Scenarios, load_scenarios
 from cxprobe.errors import DataError
 from cxprobe.exports.configurations import cluster_texts
 from cxprobe.exports.project import UNCALIBRATED, read_made_table
-from cxprobe.params import ContinuationAlone, Member, Params, members_of
-from cxprobe.storage import DATA
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import ContinuationAlone, Member, members_of
+from cxprobe.run.params import Params
+from cxprobe.scenarios.rules import Scenarios, load_scenarios
 
 NO_PROMPT = "none"
 # Column -> its type in Parquet, and what it holds; the file has the descriptions in its schema.

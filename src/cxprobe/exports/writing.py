@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cxprobe.errors import DataError
-from cxprobe.storage import write_bytes
+from cxprobe.files.writing import write_bytes
 
 
 def require_new_folder(folder: Path) -> None:

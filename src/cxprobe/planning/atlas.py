@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from cxprobe.errors import DataError
+from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.planning.stages import stage_items
-from cxprobe.schema import Closed, read_yaml, validate
 
 ATLAS_FILE = Path("docs/papers.yaml")
 PRESETS_FOLDER = Path("presets")

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.params import ModelSpec
-from cxprobe.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.lm.params import ModelSpec
 
 FACTS_FILE = Path("docs/plan.yaml")
 _PACKAGE = "package:"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cxprobe.params import ModelSpec, Params
+from cxprobe.lm.params import ModelSpec
 from cxprobe.planning.atlas import Atlas, Costs, Entry, ModelCost, Paper
 from cxprobe.planning.facts import Facts
 from cxprobe.planning.page import Cost, amount, hours, together
 from cxprobe.planning.work import memory_of
+from cxprobe.run.params import Params
 
 _HEAD = """\
 # The papers, line by line

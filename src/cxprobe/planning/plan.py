@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cxprobe.params import ContinuationAlone, Llm, ModelSpec, Params, ServedModel, members_of
+from cxprobe.lm.params import ContinuationAlone, Llm, ModelSpec, ServedModel, members_of
 from cxprobe.planning.facts import Facts, ModelSize, size_of
 from cxprobe.planning.stages import StageItems
 from cxprobe.planning.work import Effort, Texts, Training, effort_of, fitting_hours, work_of, writing_hours
+from cxprobe.run.params import Params
 
 
 class Made(NamedTuple):

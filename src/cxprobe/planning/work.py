@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.params import ModelSpec
+from cxprobe.lm.params import ModelSpec
 from cxprobe.planning.facts import ModelSize, Rates
 
 SECONDS = 3600.0

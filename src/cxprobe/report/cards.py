@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from cxprobe.params import Member
+from cxprobe.lm.params import Member
 from cxprobe.report.dots import LEGEND, LETTER, LINE, ROW, SPREAD, draw_dots, readable, tidy, write_sizes, write_title
 from cxprobe.report.tables import cell
 

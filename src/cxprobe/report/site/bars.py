@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from math import log10
 
-from cxprobe.records import Estimate
 from cxprobe.report.site.findings import Blind
 from cxprobe.report.site.words import in_full, percent
+from cxprobe.stats import Estimate
 
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cxprobe.constructions import PairsFile, People, Scenarios, fill, spell
-from cxprobe.constructions.examples import example_words
-from cxprobe.constructions.items import InferenceItems, ReasoningFrame
+from cxprobe.constructions.people import People
+from cxprobe.constructions.templates import spell
+from cxprobe.pairs.frames import PairsFile, fill
+from cxprobe.prompts.items import InferenceItems, ReasoningFrame
 from cxprobe.report.site.inputs import About
 from cxprobe.report.site.words import name_of_scenario
+from cxprobe.scenarios.rules import Scenarios, example_words
 
 
 @dataclass(frozen=True)

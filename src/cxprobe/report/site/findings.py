@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from cxprobe.params import Member, Params, members_of
-from cxprobe.records import Estimate
-from cxprobe.report.preferences import is_mock
+from cxprobe.lm.params import Member, members_of
+from cxprobe.pairs.report import is_mock
+from cxprobe.run.params import Params
+from cxprobe.stats import Estimate
 
 Question = Literal["form", "meaning", "words"]
 QUESTIONS: Mapping[Question, str] = {

@@ -6,23 +6,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.constructions import (
-    PEOPLE_FILE,
-    Construction,
-    Items,
-    PairsFile,
-    People,
-    Scenarios,
-    load_construction,
-    load_items,
-    load_pairs,
-    load_people,
-    load_scenarios,
-)
+from cxprobe.constructions.construction import Construction, load_construction
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import DataError
-from cxprobe.params import CONSTRUCTIONS_FOLDER, Params
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import RESULTS, read_json
+from cxprobe.pairs.frames import PairsFile, load_pairs
+from cxprobe.prompts.items import Items, load_items
 from cxprobe.report.site.ways import tables_of_ways
-from cxprobe.storage import RESULTS, read_json, read_table
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER, Params
+from cxprobe.scenarios.rules import Scenarios, load_scenarios
 
 Use = Callable[[Path], Path]
 _TABLES: Mapping[str, tuple[str, ...]] = {

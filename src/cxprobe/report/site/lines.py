@@ -5,12 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.constructions import Scenarios
-from cxprobe.records import Estimate
-from cxprobe.report.preferences import fixed_preferences
+from cxprobe.pairs.report import fixed_preferences
 from cxprobe.report.site.findings import Blind, Cast, Finding, Question
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, name_of_scenario
+from cxprobe.scenarios.rules import Scenarios
+from cxprobe.stats import Estimate
 
 HALF = 0.5  # chance of two answers
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}

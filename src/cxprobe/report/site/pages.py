@@ -14,8 +14,7 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cxprobe.params import Llm, Member, ModelSpec, ServedModel
-from cxprobe.records import Estimate
+from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel
 from cxprobe.report.site.bars import HEIGHT, MARGIN, WIDTH, Bar
 from cxprobe.report.site.examples import examples_of
 from cxprobe.report.site.figures import pictures_of, pictures_of_construction
@@ -25,6 +24,7 @@ from cxprobe.report.site.lines import rate_of
 from cxprobe.report.site.reservations import reservations_of
 from cxprobe.report.site.ways import agreement_of, findings_of_ways
 from cxprobe.report.site.words import SETS, in_full, interval, number, percent
+from cxprobe.stats import Estimate
 
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
 MLFLOW_COMMAND = "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from cxprobe.params import Params
-from cxprobe.records import Estimate
 from cxprobe.report.site.findings import Blind, Cast, Finding, Question
 from cxprobe.report.site.words import number
+from cxprobe.run.params import Params
+from cxprobe.stats import Estimate
 
 SOURCE = "own"  # of the runs
 _BLIND = "words"  # the way of a probe that is given counts of words and no vectors

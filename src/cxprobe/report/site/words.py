@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from cxprobe.constructions import Scenarios
-from cxprobe.records import Estimate
+from cxprobe.scenarios.rules import Scenarios
+from cxprobe.stats import Estimate
 
 SETS: Mapping[str, str] = {
     "templatic": "inference",

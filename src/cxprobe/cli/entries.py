@@ -1,0 +1,158 @@
+"""Adding a model to params.yaml: the entry is written into the text, so that comments and layout stay as they are."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from cxprobe.cli.project import require_name
+from cxprobe.errors import ParamsError, ProjectError
+from cxprobe.files.reading import read_text
+from cxprobe.files.schema import read_yaml
+from cxprobe.files.writing import write_bytes
+from cxprobe.lm.params import Dtype, ModelSpec
+from cxprobe.run.params import PARAMS_FILE
+from cxprobe.run.project import carried_files
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_UNPINNED = "pin the commit that the model's page on the hub shows"
+
+
+def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
+    """Return the entry of a checkpoint; for a local folder with the hash of its weights.
+
+    A model of ``models/`` that cxprobe carries and the project does not have is copied into it.
+
+    Args:
+        slug: Its name in the project, for messages.
+        name: A Hugging Face name, a local folder, or package:<module>/<folder>.
+        revision: Branch, tag or commit on the hub; None for a folder or a package, and for the hub's newest.
+        dtype: The precision.
+
+    Raises:
+        ProjectError: The name is none of these, or a folder has a revision.
+        ModelError: The folder has no weights that can be read.
+    """
+    carried = carried_files() / name
+    if not Path(name).exists() and re.fullmatch(r"models(/[\w.-]+)+", name) and (carried / "config.json").is_file():
+        shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
+    spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
+    if _is_folder(name):
+        return spec.model_copy(update={"sha256": _hash_of(slug, spec)})
+    if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
+        raise ProjectError(
+            f"--name {name}: there is no such folder, and it is no name of the hub, such as roberta-base or "
+            "EleutherAI/pythia-70m; correct it"
+        )
+    return spec
+
+
+def _is_folder(name: str) -> bool:
+    """Return whether a name is that of a local folder, or of a folder in a package; else it is one of the hub."""
+    return name.startswith("package:") or (bool(name) and Path(name).is_dir())
+
+
+def _hash_of(slug: str, spec: ModelSpec) -> str | None:
+    """Return the SHA-256 of the weights in a folder or a package; None for a folder without weights."""
+    from cxprobe.lm.checkpoints import hash_weights, locate, refuse_damaged
+
+    if spec.revision is not None:
+        raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
+    folder = Path(locate(slug, spec))
+    if not (folder / "config.json").is_file():
+        raise ProjectError(
+            f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
+        )
+    refuse_damaged(slug, folder)
+    return hash_weights(slug, spec, folder).removeprefix("sha256 ") or None
+
+
+def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
+    """Refuse a slug for a new model that is no name, or that a model of a parameter file has.
+
+    Raises:
+        ProjectError: It is taken, or is no name.
+        ParamsError: The file cannot be read.
+    """
+    require_name("model", slug)
+    models = read_yaml(file, ParamsError).get("models") or {}
+    owners = {name: f"models.{panel}.members" for panel, one in models.items() for name in one.get("members", ())}
+    owners |= dict.fromkeys(models, "models")
+    if slug in owners:
+        raise ProjectError(f"{file}: the name '{slug}' is taken, in {owners[slug]}; take another")
+
+
+def entry_of(slug: str, spec: ModelSpec) -> str:
+    """Return the lines of an entry of the section models, without a margin."""
+    pin = f"    # {_UNPINNED}" if not _is_folder(spec.name) and spec.revision is None else ""
+    return (
+        f"{_scalar(slug)}:\n"
+        f"  name: {_scalar(spec.name)}\n"
+        f"  revision: {_scalar(spec.revision)}{pin}\n"
+        f"  sha256: {_scalar(spec.sha256)}\n"
+        f"  dtype: {spec.dtype}\n"
+    )
+
+
+def _scalar(value: str | None) -> str:
+    """Return a text as YAML has it: in quotes where it would be read as something else, such as a number."""
+    if value is None:
+        return "null"
+    try:
+        plain = YAML(typ="safe").load(value) == value
+    except YAMLError:
+        plain = False
+    return value if plain else json.dumps(value, ensure_ascii=False)
+
+
+def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
+    """Write an entry to the end of the section models of a parameter file.
+
+    Args:
+        slug: Its name in the project.
+        spec: What it is.
+        file: The file; nothing else of it changes.
+
+    Returns:
+        The lines of the entry.
+
+    Raises:
+        ProjectError: The slug is no name, or is taken.
+        ParamsError: The file cannot be read, or its section models is written on one line.
+    """
+    require_free(slug, file)
+    text, content = read_text(file, ParamsError), read_yaml(file, ParamsError)
+    models = content.get("models") or {}
+    entry = entry_of(slug, spec)
+    new = _inserted(text, entry)
+    if new is None or YAML(typ="safe").load(new) != {**content, "models": models | YAML(typ="safe").load(entry)}:
+        raise ParamsError(f"{file}: the section models cannot be added to as it is written; add this to it:\n{entry}")
+    write_bytes(new.encode(), file)
+    return entry
+
+
+def _inserted(text: str, entry: str) -> str | None:
+    """Return the text of a parameter file with an entry at the end of models; None where models is on one line."""
+    content: Any = YAML(typ="rt").load(text)
+    lines = text.splitlines(keepends=True)
+    if "models" not in content:
+        return "".join(lines).rstrip("\n") + "\n\nmodels:\n" + _indented(entry, 2)
+    models = content["models"]
+    if not models or models.fa.flow_style():
+        return None
+    following = [line for key in content if (line := content.lc.key(key)[0]) > content.lc.key("models")[0]]
+    end = min(following, default=len(lines))
+    while not lines[end - 1].strip() or lines[end - 1].startswith("#"):  # what is said about the section that follows
+        end -= 1
+    if not lines[end - 1].endswith("\n"):
+        lines[end - 1] += "\n"
+    lines.insert(end, _indented(entry, models.lc.col))
+    return "".join(lines)
+
+
+def _indented(entry: str, columns: int) -> str:
+    return "".join(f"{' ' * columns}{line}\n" for line in entry.splitlines())

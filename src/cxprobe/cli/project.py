@@ -1,0 +1,325 @@
+"""Beginning a construction: a folder of commented files with a valid example, or the files of another one."""
+
+import logging
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import chdir
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from cxprobe.errors import ProjectError
+from cxprobe.files.reading import load_yaml, read_text
+from cxprobe.files.writing import write_bytes
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.run.project import (
+    VERSION_FILE,
+    carried_files,
+    carried_paths,
+    installed_version,
+    preset_names,
+    require_construction,
+    require_known,
+)
+
+_TEMPLATE = Path(__file__).parent / "templates" / "construction"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_EVERYTHING = "all"
+# What people judged, and sentences that may be there once only.
+_NOT_COPIED = {
+    "items.yaml": "each of its premises may be in one construction only",
+    "labels.tsv": "people judged the sentences of the other construction",
+    "ratings.tsv": "people judged the items of the other construction",
+}
+
+
+def require_name(kind: str, name: str) -> None:
+    """Refuse a name that cannot be a part of paths and of DVC's stage names.
+
+    Raises:
+        ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
+    """
+    if not _NAME.fullmatch(name):
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f"; take '{near}'" if near else ""
+        raise ProjectError(
+            f"'{name}' cannot be the name of a {kind}: it may have small letters, digits and hyphens, and begins with "
+            f"a letter or digit{hint}"
+        )
+
+
+def add_construction(name: str, source: str | None = None, constructions: Path = CONSTRUCTIONS_FOLDER) -> list[str]:
+    """Write the files of a new construction.
+
+    Args:
+        name: The name of its folder.
+        source: A construction whose files are copied, with its name replaced; None for commented files with an example.
+        constructions: The folder of all constructions.
+
+    Returns:
+        What was not copied, and why: a line each.
+
+    Raises:
+        ProjectError: The name is none, or is taken.
+        ConstructionError: The source does not exist.
+    """
+    require_name("construction", name)
+    if name == _EVERYTHING:
+        raise ProjectError(f"'{name}' is what runs on all constructions together are called; take another name")
+    folder = constructions / name
+    if folder.exists():
+        raise ProjectError(f"{folder} is there already; take another name, or remove it first")
+    if source is None:
+        for file in _files(_TEMPLATE):
+            text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", _title(name))
+            write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
+        return []
+    require_construction(source, constructions.parent)
+    return _copy(constructions / source, folder)
+
+
+def _copy(source: Path, folder: Path) -> list[str]:
+    left = []
+    for file in _files(source):
+        path = file.relative_to(source)
+        if path.as_posix() in _NOT_COPIED:
+            left.append(f"{file} was not copied: {_NOT_COPIED[path.as_posix()]}")
+            continue
+        text = re.sub(rf"(?<![\w-]){re.escape(source.name)}(?![\w-])", folder.name, read_text(file, ProjectError))
+        if path.name == "construction.yaml":
+            text = re.sub(r"^name:.*$", f'name: "{_title(folder.name)}"', text, count=1, flags=re.MULTILINE)
+            text = f"# Copied from {source.name} by `cxprobe new construction`: replace what is of that one.\n{text}"
+        write_bytes(text.encode(), folder / path)
+    return left
+
+
+def _title(name: str) -> str:
+    """Return the name of a folder as people may write it."""
+    return name.replace("-", " ").capitalize()
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+_HEAD = f"""\
+# Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. In the repository of
+# cxprobe a stage depends on the modules that it reaches; here it depends on {VERSION_FILE}, which says which version
+# of the package the project was made for.
+#
+"""
+_SOURCE = re.compile(r"^( +- )src/\S+$")
+
+
+def without_source(text: str) -> str:
+    """Return a dvc.yaml in which each stage depends on the version in place of its modules of ``src/``.
+
+    Args:
+        text: The dvc.yaml of the repository, whose lists have one entry a line.
+    """
+    lines: list[str] = []
+    named = False
+    for line in text.splitlines():
+        if line.strip() == "deps:":
+            named = False
+        if match := _SOURCE.match(line):
+            if named:
+                continue
+            line, named = f"{match[1]}{VERSION_FILE}", True
+        lines.append(line)
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+_README = Path(__file__).parent / "templates" / "project.md"
+_PARAMS, _PIPELINE, _PACKAGES = Path("params.yaml"), Path("dvc.yaml"), Path("corpora/documentation.txt")
+_MODELS = PurePosixPath("models")
+_OWN_LICENCE = "LICENSE-cxprobe"
+# What a project may not change without its next upgrade undoing it; all else is the team's.
+_OWNED = (
+    ".dvc/plots",
+    "constraints.txt",
+    "docs/plan.yaml",
+    "dvc.yaml",
+    "params.schema.json",
+    "pipelines",
+    "presets",
+    "published",
+)
+
+
+def create_project(folder: Path, preset: str) -> None:
+    """Make a project in which ``dvc repro`` works without the source of cxprobe.
+
+    It has the files of `CARRIED`, of the models only those that the preset names, params.yaml as the preset has it, and
+    a dvc.yaml whose stages depend on the installed version in place of the source. Git and DVC are initialised where
+    the folder is in no repository yet; nothing is committed.
+
+    Args:
+        folder: A folder that does not exist or is empty (a repository that git has just made is).
+        preset: One of `preset_names`.
+
+    Raises:
+        ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
+    """
+    require_known("preset", preset, preset_names())
+    _require_empty(folder)
+    if shutil.which("git") is None:
+        raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
+    source = carried_files()
+    params = source / "presets" / f"{preset}.yaml"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
+        _copy_of_creating(source, folder, _named_models(load_yaml(params, ProjectError)))
+        write_bytes(params.read_bytes(), folder / _PARAMS)
+        text = _README.read_text(encoding="utf-8")
+        title = folder.absolute().name
+        write_bytes(text.replace("<TITLE>", title).replace("<PRESET>", preset).encode(), folder / "README.md")
+        _keep_installed(folder / _PACKAGES)
+        _write_pipeline(folder)
+    except OSError as fault:
+        raise ProjectError(f"{folder}: cannot be written: {fault.strerror} ({fault.filename})") from fault
+
+
+def upgrade_project(folder: Path) -> None:
+    """Replace in a project what is cxprobe's by what the installed version carries; git shows what has changed.
+
+    params.yaml, constructions, lexicon, prompts, corpora and models stay as they are.
+
+    Raises:
+        ProjectError: The folder was not made by `create_project`, or changes of what is cxprobe's are not committed.
+    """
+    if not (folder / VERSION_FILE).is_file():
+        raise ProjectError(
+            f"{folder}: there is no {VERSION_FILE}, so `cxprobe init` has not made this project, and there is nothing "
+            "to upgrade"
+        )
+    done = subprocess.run(
+        ["git", "status", "--porcelain", "--", *_OWNED], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode or done.stdout.strip():
+        said = done.stderr.strip() or done.stdout.rstrip()
+        raise ProjectError(
+            f"{folder}: commit {', '.join(_OWNED)} first (`git add --all && git commit`), since they are replaced, and "
+            f"git is to show by what; git says:\n{said}"
+        )
+    source = carried_files()
+    for path in carried_paths(source):
+        if any(path.is_relative_to(owned) for owned in _OWNED):
+            write_bytes((source / path).read_bytes(), folder / path)
+    _write_pipeline(folder)
+
+
+def absent_extras(folder: Path) -> list[str]:
+    """Return the extras of cxprobe that the params.yaml of a project needs, and that are not installed.
+
+    Returns:
+        Names as ``pip install 'cxprobe[...]'`` takes them.
+    """
+    params = load_yaml(folder / _PARAMS, ProjectError)
+    modules = {name.removeprefix("package:").partition("/")[0] for name in _texts(params) if _is_packaged(name)}
+    asks = any(part.get("llms") for part in params["grid"].values() if isinstance(part, dict))
+    needed = {"minilm": sorted(modules), "prompting": ["inspect_ai"] if asks else []}
+    return [extra for extra, names in needed.items() if any(find_spec(name) is None for name in names)]
+
+
+def _is_packaged(name: str) -> bool:
+    return name.startswith("package:")
+
+
+def _require_empty(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ProjectError(f"{folder} is a file; name a folder")
+    there = [path.name for path in folder.iterdir() if path.name != ".git"] if folder.is_dir() else []
+    if there:
+        shown = ", ".join(sorted(there)[:3]) + (" ..." if len(there) > 3 else "")
+        raise ProjectError(f"{folder} is not empty ({shown}); name a new folder, so that nothing of yours is replaced")
+
+
+def _named_models(params: Any) -> set[PurePosixPath]:
+    """Return the folders below models/ that parameters name."""
+    return {PurePosixPath(text) for text in _texts(params) if text.startswith(f"{_MODELS}/")}
+
+
+def _texts(content: Any) -> Iterator[str]:
+    match content:
+        case dict():
+            yield from (text for value in content.values() for text in _texts(value))
+        case list():
+            yield from (text for value in content for text in _texts(value))
+        case str():
+            yield content
+
+
+def _copy_of_creating(source: Path, folder: Path, models: set[PurePosixPath]) -> None:
+    for path in carried_paths(source):
+        if path.parts[0] != _MODELS.name or _is_wanted(PurePosixPath(path), models):
+            target = folder / (_OWN_LICENCE if path.as_posix() == "LICENSE" else path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / path, target)
+
+
+def _is_wanted(path: PurePosixPath, models: set[PurePosixPath]) -> bool:
+    """Return whether a file belongs to one of the models: it is in its folder, or a card or licence above it."""
+    is_about = path.name.startswith(("README", "LICENSE"))
+    return any(path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models)
+
+
+def _keep_installed(file: Path) -> None:
+    """Leave out of the embedded corpus the packages that are not installed, whose documentation is not here."""
+    names = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    installed = [name for name in names if _is_installed(name)]
+    head = (
+        "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that were\n"
+    )
+    head += (
+        f"# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their versions.\n"
+    )
+    write_bytes((head + "\n".join(installed) + "\n").encode(), file)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _write_pipeline(folder: Path) -> None:
+    text = (carried_files() / _PIPELINE).read_text(encoding="utf-8")
+    write_bytes(without_source(text).encode(), folder / _PIPELINE)
+    write_bytes(f"{installed_version()}\n".encode(), folder / VERSION_FILE)
+
+
+def _initialise(folder: Path) -> None:
+    """Let git and DVC know the folder, as far as no repository above it does."""
+    top = _git_folder(folder)
+    if top is None:
+        done = subprocess.run(["git", "init", "--quiet"], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ProjectError(f"{folder}: `git init` failed: {done.stderr.strip()}")
+    _initialise_dvc(folder, subdir=top is not None and top != folder.resolve())
+
+
+def _git_folder(folder: Path) -> Path | None:
+    """Return the folder of the repository that a folder is in."""
+    done = subprocess.run(
+        ["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
+
+
+def _initialise_dvc(folder: Path, *, subdir: bool) -> None:
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    logging.getLogger("dvc").setLevel(logging.WARNING)  # it would say that it has begun, which the command says itself
+    try:
+        with chdir(folder), Repo.init(subdir=subdir):
+            pass
+    except DvcException as fault:
+        raise ProjectError(f"{folder}: DVC cannot begin: {fault}") from fault

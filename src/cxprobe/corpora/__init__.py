@@ -1,0 +1,1 @@
+"""Texts to mine: documents, tagging, patterns, candidates."""

@@ -1,0 +1,108 @@
+"""The sections corpora and mine_sentences of params.yaml: which corpora, which tagger, which machines."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from cxprobe.files.schema import Closed, Slug, SomeDistinct
+
+
+class InstalledCorpus(Closed):
+    """The English prose of installed packages' documentation, which needs no download."""
+
+    kind: Literal["installed"]
+    packages: str
+    """A file with the names of the packages, one a line; constraints.txt pins their versions."""
+    shards: Annotated[int, Field(ge=1)]
+    """Into how many files it is put; the result does not depend on it."""
+
+
+class FilesCorpus(Closed):
+    """The files of a folder, here or anywhere that fsspec reaches."""
+
+    kind: Literal["files"]
+    folder: str
+    """A local folder, s3://..., or hf://datasets/<owner>/<name>@<revision>/<folder>."""
+    glob: str | None
+    """Which of its files, such as "en/*.json.gz"; null for all of the format."""
+    format: Literal["jsonl", "parquet", "text"]
+    """A JSON object a line, a Parquet table, or running text; .gz, .bz2, .zst and .lz4 are unpacked."""
+    text: str
+    """The key (column) of a record's text."""
+    url: str
+    """The key (column) of the name of its source; a record without it is named by its file and line."""
+
+    @model_validator(mode="after")
+    def _pinned(self) -> "FilesCorpus":
+        if self.folder.startswith("hf://") and "@" not in self.folder:
+            raise ValueError(
+                f"folder: '{self.folder}' names no revision, so the corpus may change under the results; write "
+                "hf://datasets/<owner>/<name>@<commit>/..."
+            )
+        return self
+
+
+class LocalEngine(Closed):
+    """This machine."""
+
+    kind: Literal["local"]
+    workers: Annotated[int, Field(ge=1)]
+    """Shards mined at the same time; the result does not depend on it."""
+
+
+class SlurmEngine(Closed):
+    """A Slurm cluster; data/ must lie on a file system that its nodes share."""
+
+    kind: Literal["slurm"]
+    workers: Annotated[int, Field(ge=1)]
+    partition: str
+    qos: str
+    time: str
+    """The longest that a shard may take, as sbatch writes it: "04:00:00"."""
+    memory_gb: Annotated[int, Field(ge=1)]
+    """Per worker."""
+    environment: str
+    """A shell command that makes this environment's programs available on a node."""
+    options: dict[str, str]
+    """Further options of sbatch."""
+
+
+class RayEngine(Closed):
+    """A Ray cluster; data/ must lie on a file system that its nodes share."""
+
+    kind: Literal["ray"]
+    workers: Annotated[int, Field(ge=1)]
+    memory_gb: Annotated[int, Field(ge=1)]
+    """Per worker."""
+
+
+Corpus = Annotated[InstalledCorpus | FilesCorpus, Field(discriminator="kind")]
+Engine = Annotated[LocalEngine | SlurmEngine | RayEngine, Field(discriminator="kind")]
+
+
+class Duplicates(Closed):
+    """What counts as the same sentence twice."""
+
+    shingle: Annotated[int, Field(ge=1)]
+    """Words in a row that are compared."""
+    permutations: Annotated[int, Field(ge=16)]
+    """Of MinHash; more is more exact and slower."""
+    threshold: Annotated[float, Field(gt=0, le=1)]
+    """The least estimated Jaccard similarity of two near-duplicates."""
+
+
+class MineSentences(Closed):
+    """Searching corpora for constructions."""
+
+    tagger: str
+    """A folder with a spaCy pipeline, or the name of an installed one."""
+    most_words: Annotated[int, Field(ge=1)]
+    """A longer sentence is not a candidate."""
+    longest_line: Annotated[int, Field(ge=1)]
+    """Bytes; a longer record is set aside."""
+    most_faults: Annotated[float, Field(ge=0, le=1)]
+    """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
+    duplicates: Duplicates
+    left_out: dict[Slug, SomeDistinct[str]] = Field(default_factory=dict)
+    """Construction -> names of forms of its pattern.yaml that are not looked for, such as suppletive comparatives."""
+    engine: Engine

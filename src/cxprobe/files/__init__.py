@@ -1,0 +1,1 @@
+"""Reading and writing files: YAML, tables, arrays, texts of users."""

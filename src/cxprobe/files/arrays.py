@@ -1,0 +1,178 @@
+"""Vectors of sentences: those of a model as memory-mapped arrays, counts as sparse matrices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO, RawIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import replacing, reserve
+
+if TYPE_CHECKING:  # scipy is slow to import, and `cxprobe check` does without it
+    from scipy.sparse import csr_array
+
+Vectors = Union[NDArray[np.float32], Sequence["csr_array"]]  # noqa: UP007
+"""A matrix a layer, each of shape (sentences, dimensions): `vectors[layer][rows]` has the same rows of either kind."""
+
+_DENSE, _SPARSE = "features.npy", "features.npz"
+
+
+@dataclass(frozen=True)
+class Features:
+    """The vectors of a set of sentences, layer by layer.
+
+    Attributes:
+        ids: The sentence that each row belongs to.
+        vectors: Of a model, shape (layers, sentences, dimensions), float32, memory-mapped; layer 0 is the embeddings.
+            Of counts, one layer: a sparse matrix of shape (sentences, columns), float32.
+    """
+
+    ids: Sequence[str]
+    vectors: Vectors
+
+
+def write_array(array: NDArray[np.float32], path: Path, ids: Sequence[str]) -> None:
+    """Write the vectors of a batch, shape (layers, len(ids), dimensions), as .npy.
+
+    Raises:
+        DataError: The array does not hold one column a sentence, or a number is not finite; the message names
+            the sentences.
+    """
+    if array.ndim != 3 or array.shape[1] != len(ids):
+        raise DataError(f"{path}: expected (layers, {len(ids)}, dimensions), got {array.shape}")
+    finite = np.isfinite(array).all(axis=2).all(axis=0)  # (sentences,)
+    if not finite.all():
+        broken = [ids[int(row)] for row in np.flatnonzero(~finite)]
+        raise DataError(
+            f"{path}: the model gave numbers that are not finite for {', '.join(broken[:5])} ({len(broken)} in all); "
+            "try dtype: float32, or look at these sentences"
+        )
+    header, rows = _header(array.shape), np.ascontiguousarray(array, np.float32)
+    # Not by `np.save`, which forgets why it could not write.
+    with replacing(path, len(header) + rows.nbytes) as partial, partial.open("wb", buffering=0) as file:
+        file.write(header)
+        _write_all(file, rows)
+
+
+def read_array(path: Path) -> NDArray[np.float32]:
+    """Map the vectors of a .npy file into memory, read-only; nothing that holds pickled objects is opened."""
+    array: NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array
+
+
+def is_array_of(path: Path, ids: Sequence[str]) -> bool:
+    """Return whether a file exists, is complete and holds the vectors of these sentences."""
+    try:
+        array = read_array(path)
+    except (OSError, ValueError):  # missing, or truncated
+        return False
+    return array.ndim == 3 and array.shape[1] == len(ids)
+
+
+def merge_features(parts: Sequence[tuple[Path, Sequence[str]]], folder: Path) -> None:
+    """Join the vectors of all batches into one layer-major file that never has to fit in memory.
+
+    Writes ``features.npy``, shape (layers, sentences, dimensions), and ``ids.parquet``, its rows' sentences.
+
+    Args:
+        parts: Each batch's .npy file and the ids of its sentences, in the order of the merged rows.
+        folder: Where the two files go.
+
+    Raises:
+        DataError: There is no sentence, one is in two batches, or two batches differ in layers or dimensions.
+    """
+    ids = [id_ for _, batch_ids in parts for id_ in batch_ids]
+    if not ids or len(set(ids)) != len(ids):
+        raise DataError(f"{folder}: {len(ids)} rows for {len(set(ids))} sentences; each must have exactly one row")
+    layers, _, dimensions = read_array(parts[0][0]).shape
+    header = _header((layers, len(ids), dimensions))
+    size = len(header) + 4 * layers * len(ids) * dimensions
+    with replacing(folder / _DENSE, size) as partial:
+        reserve(partial, size)
+        # Not by a map into memory: where a disk is full after all, writing to one kills the process.
+        with partial.open("r+b", buffering=0) as file:
+            file.write(header)
+            start = 0
+            for path, batch_ids in parts:
+                batch = read_array(path)
+                if batch.shape != (layers, len(batch_ids), dimensions):
+                    raise DataError(
+                        f"{path}: shape {batch.shape}, expected ({layers}, {len(batch_ids)}, {dimensions}); delete it"
+                    )
+                for layer, rows in enumerate(batch):
+                    file.seek(len(header) + 4 * dimensions * (layer * len(ids) + start))
+                    _write_all(file, np.ascontiguousarray(rows, np.float32))
+                start += len(batch_ids)
+    write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    """Return how a .npy file of float32 begins."""
+    header = BytesIO()
+    described = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, described)
+    return header.getvalue()
+
+
+def _write_all(file: RawIOBase, rows: NDArray[np.float32]) -> None:
+    """Write an array; without a buffer, less than all may be written at once."""
+    left = rows.data.cast("B")
+    while left:
+        left = left[file.write(left) :]
+
+
+def write_sparse_features(matrix: "csr_array", ids: Sequence[str], folder: Path) -> None:
+    """Write counts as ``features.npz``, a sparse matrix that is the only layer, and ``ids.parquet``, its rows' ids.
+
+    The same matrix gives the same file.
+
+    Args:
+        matrix: Shape (sentences, columns); numbers that are finite in float32.
+        ids: The sentence of each row.
+        folder: Where the two files go.
+
+    Raises:
+        DataError: There is no sentence, one has two rows or none, or a number is not finite.
+    """
+    rows = matrix.shape[0]
+    if not ids or not rows == len(ids) == len(set(ids)):
+        raise DataError(f"{folder}: {rows} rows for {len(set(ids))} sentences; each must have exactly one row")
+    from scipy.sparse import csr_array, save_npz
+
+    counts = csr_array(matrix, dtype=np.float32)
+    counts.sum_duplicates()  # and sorts the columns of each row
+    finite = np.isfinite(counts.data)
+    if not finite.all():
+        row = int(np.searchsorted(counts.indptr, int(np.argmin(finite)), side="right")) - 1
+        raise DataError(f"{folder}: {ids[row]} has a number that is not finite; look at this sentence")
+    with replacing(folder / _SPARSE) as partial, partial.open("wb") as file:
+        save_npz(file, counts)
+    write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")
+
+
+def feature_files(folder: Path) -> tuple[Path, Path]:
+    """Return the files that `read_features` reads: the vectors, of either kind, and the ids of their rows."""
+    return folder / (_SPARSE if (folder / _SPARSE).is_file() else _DENSE), folder / "ids.parquet"
+
+
+def read_features(folder: Path) -> Features:
+    """Map the vectors of a folder into memory, or read its counts; nothing that holds pickled objects is opened.
+
+    Raises:
+        DataError: The ids and the rows do not match.
+    """
+    found, named = feature_files(folder)
+    ids = read_table(named)["id"].tolist()
+    # scipy's own reader opens no pickled objects either
+    from scipy.sparse import csr_array, load_npz
+
+    vectors: Vectors = read_array(found) if found.suffix == ".npy" else (csr_array(load_npz(found)),)
+    if vectors[0].shape[0] != len(ids):
+        raise DataError(f"{folder}: {vectors[0].shape[0]} rows, {len(ids)} ids; run extract_features again")
+    return Features(ids, vectors)

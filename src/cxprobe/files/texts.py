@@ -1,0 +1,217 @@
+"""Reading sentences and pairs from .txt, .tsv, .csv, .jsonl and .parquet, or from standard input."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.files.reading import decode
+from cxprobe.files.schema import suggest
+from cxprobe.files.writing import replacing
+
+FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
+STANDARD = "-"
+"""The name that stands for standard input or output."""
+_NAMES = ("text", "sentence")
+_CELLS: dict[str, dict[str, Any]] = {
+    "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
+    "csv": {"strict": True},
+}
+_REMEDY = {
+    "tsv": "put one tab between two cells, and none inside a text",
+    "csv": "put texts with commas between double quotes, or use .tsv",
+}
+
+
+def format_of(path: str, given: str | None) -> str:
+    """Return the format of a file: the one that is given, else by the ending of its name.
+
+    Args:
+        path: Its path, or "-" for standard input or output.
+        given: One of `FORMATS`, or None.
+
+    Raises:
+        DataError: There is no such format, or the name has no ending that tells it.
+    """
+    found = given or ("txt" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    if found not in FORMATS:
+        raise DataError(f"{path}: the format is '{found}'; give --format with one of {', '.join(FORMATS)}")
+    return found
+
+
+def read_sentences(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+    """Return the sentences of a file.
+
+    Args:
+        path: The file, or "-" for standard input. A .txt has one sentence a line; empty lines are left out.
+        given: The format, see `format_of`.
+        column: The column with the sentences; None for the only one that is called text or sentence.
+
+    Returns:
+        The columns of the file, and the sentences as the column ``text``.
+
+    Raises:
+        DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
+    """
+    table = read_texts(path, given)
+    if column is None:
+        found = [name for name in _NAMES if name in table]
+        if len(found) != 1:
+            raise DataError(
+                f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
+            )
+        column = found[0]
+    _require(path, table, [column])
+    return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
+
+
+def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a table of texts: every cell is a string, and stays as it is in the file.
+
+    Args:
+        path: The file, or "-" for standard input.
+        given: The format, see `format_of`.
+        required: Columns that must be there and have no empty cell.
+
+    Raises:
+        DataError: The file cannot be read, is empty, or lacks a column; a line has more or fewer cells than the header;
+            a cell of a required column is empty.
+    """
+    kind = format_of(path, given)
+    content = _content(path)
+    try:
+        table = _parsed(kind, content, path)
+    except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
+        reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+        raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
+    if table.empty:
+        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{_below_header(kind)}")
+    _require(path, table, required)
+    return table
+
+
+def _below_header(kind: str) -> str:
+    return " line below the header, which names the columns" if kind in _CELLS else ""
+
+
+def _content(path: str) -> bytes:
+    if path == STANDARD:
+        return sys.stdin.buffer.read()
+    if not Path(path).is_file():
+        raise DataError(f"{path}: there is no such file; give the path of a file, or - for standard input")
+    return Path(path).read_bytes()
+
+
+def _parsed(kind: str, content: bytes, path: str) -> pd.DataFrame:
+    if kind == "parquet":
+        return pd.DataFrame(pd.read_parquet(io.BytesIO(content)))
+    text = decode(content, Path(path), DataError)
+    if kind == "txt":
+        lines = [line.rstrip("\r") for line in text.split("\n")]
+        return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
+    if kind == "jsonl":
+        return pd.DataFrame(pd.read_json(io.StringIO(text), lines=True, dtype=False))
+    return _table_of_lines(path, text, kind)
+
+
+def _table_of_lines(path: str, text: str, kind: str) -> pd.DataFrame:
+    """Return the table of a .tsv or .csv; pandas would take surplus cells as an index, and fill missing ones."""
+    header, *rows = list(_rows(path, text, kind)) or [(1, [])]
+    names = header[1]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{path}: the column '{name}' is there twice; give each its own name")
+    for line, cells in rows:
+        if len(cells) != len(names):
+            raise DataError(
+                f"{path}, line {line}: the header has {_counted(len(names))} ({', '.join(names)}), this line has "
+                f"{_counted(len(cells))}; {_REMEDY[kind]}"
+            )
+    return pd.DataFrame([cells for _, cells in rows], columns=names, dtype="object")
+
+
+def _rows(path: str, text: str, kind: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the cells of each line that is not empty, with the number of the line on which they begin."""
+    reader = csv.reader(io.StringIO(text, newline=""), **_CELLS[kind])
+    line = 1
+    try:
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as fault:
+        raise DataError(f"{path}, line {line}: cannot be read as {kind}: {fault}; {_REMEDY[kind]}") from fault
+
+
+def _counted(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
+
+
+def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in table:
+            raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
+        for row, text in enumerate(table[column], start=1):
+            if not isinstance(text, str) or not text.strip():
+                raise DataError(f"{path}, row {row}: {column} is {text!r}; it must be a text that is not empty")
+
+
+TABLES = ("tsv", "csv", "jsonl", "parquet")
+
+
+def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> None:
+    """Write a table; a file is there as a whole or not at all.
+
+    Args:
+        table: The table.
+        path: The file, or "-" for standard output, where the table is tab-separated unless ``given`` says otherwise.
+        given: The format: tsv, csv, jsonl or parquet; None to tell it by the ending of the name.
+
+    Raises:
+        DataError: The format is none of these, or the file cannot be written.
+        DiskFullError: The disk is full.
+    """
+    kind = refuse_unwritable(path, given)
+    if path == STANDARD:
+        sys.stdout.write(_text(table, kind))
+        return
+    try:
+        with replacing(Path(path)) as partial:
+            if kind == "parquet":
+                table.to_parquet(partial, index=False)
+            else:
+                partial.write_text(_text(table, kind), encoding="utf-8")
+    except OSError as fault:
+        raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
+
+
+def refuse_unwritable(path: str, given: str | None) -> str:
+    """Return the format in which a table is written, before anything is computed.
+
+    Raises:
+        DataError: A table cannot be written in this format, or the folder does not exist.
+    """
+    kind = given or ("tsv" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    if kind not in TABLES:
+        raise DataError(
+            f"{path}: a table cannot be written as '{kind}'; give --output-format with one of {', '.join(TABLES)}, or "
+            "a name that ends so"
+        )
+    if kind == "parquet" and path == STANDARD:
+        raise DataError(f"{path}: parquet cannot be written to standard output; name a file with --output")
+    if path != STANDARD and not Path(path).absolute().parent.is_dir():
+        raise DataError(f"{path}: the folder does not exist; create it first")
+    return kind
+
+
+def _text(table: pd.DataFrame, kind: str) -> str:
+    if kind == "jsonl":
+        text = table.to_json(orient="records", lines=True, force_ascii=False)
+    else:
+        text = table.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n")
+    return text if text.endswith("\n") else text + "\n"

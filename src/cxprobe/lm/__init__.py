@@ -1,0 +1,1 @@
+"""Language models: loading, scoring, embedding, asking, and the store of their answers."""

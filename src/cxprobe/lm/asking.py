@@ -1,0 +1,287 @@
+"""Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
+
+import errno
+import json
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from cxprobe.errors import ModelError
+from cxprobe.files.writing import full_disk
+from cxprobe.lm.params import Llm
+from cxprobe.run.progress import progress
+from cxprobe.secrets import blot, blot_all, blot_error
+
+MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
+TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
+NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
+CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
+
+
+class Question(NamedTuple):
+    """What is put to a model.
+
+    Attributes:
+        id: Names the question; each once.
+        text: The whole prompt.
+    """
+
+    id: str
+    text: str
+
+
+class Reply(NamedTuple):
+    """The reply to a question, or why there is none.
+
+    Attributes:
+        id: The question's.
+        text: The raw reply, or None if there is none: the request failed after all retries, or the provider refused it
+            as too long or filtered the reply.
+        error: Why it failed, or "".
+    """
+
+    id: str
+    text: str | None
+    error: str
+
+
+class Demand(NamedTuple):
+    """How much a run will ask of a model at most; questions that an earlier run has put cost nothing.
+
+    Attributes:
+        requests: One for each question.
+        input_tokens: A rough estimate.
+        output_tokens: The most that all replies together can have.
+    """
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+    def __str__(self) -> str:
+        """Return what is said before the first request."""
+        return (
+            f"{self.requests:,} requests at most, about {self.input_tokens:,} input tokens and at most "
+            f"{self.output_tokens:,} output tokens; questions that an earlier run has put are not asked again"
+        )
+
+
+def demand(questions: Sequence[Question], llm: Llm) -> Demand:
+    """Return how much it takes to put these questions to a model."""
+    characters = sum(len(question.text) for question in questions)
+    return Demand(len(questions), characters // CHARACTERS_PER_TOKEN, len(questions) * llm.max_tokens)
+
+
+def open_llm(llm: Llm) -> Any:
+    """Return inspect's handle of a model, without sending a request.
+
+    Raises:
+        ModelError: inspect_ai is not installed, it does not know the model, or there is no API key.
+    """
+    if find_spec("inspect_ai") is None:
+        raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
+    from inspect_ai._util.error import PrerequisiteError  # it has no public name
+    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
+    from rich.text import Text
+
+    config = GenerateConfig(
+        temperature=0.0,
+        max_tokens=llm.max_tokens,
+        max_connections=llm.connections,
+        max_retries=llm.retries,
+        timeout=llm.timeout,
+    )
+    arguments: dict[str, Any] = dict(llm.arguments)
+    if llm.name == MOCK:
+        said = str(arguments.pop("reply", ""))
+
+        def say(*_: Any) -> ModelOutput:
+            output = ModelOutput.from_content(MOCK, said)
+            output.usage = ModelUsage()  # inspect would fetch a tokenizer to count
+            return output
+
+        arguments["custom_outputs"] = say
+    try:
+        model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
+    except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
+        reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
+        raise ModelError(
+            f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
+            "and its key in the environment)"
+        ) from None
+    model.api.generate = _failing_without_reply(_without_secrets(model.api.generate))
+    return model
+
+
+def _without_secrets(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` whose replies and errors have no keys of the environment in them.
+
+    Servers repeat keys that they refuse, and some whole requests. Inspect caches replies and logs errors, and both are
+    stored, so the keys must be gone before inspect sees them.
+    """
+
+    async def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            result = await generate(*arguments, **options)
+        except Exception as error:
+            blot_error(error)
+            raise
+        output = result[0] if isinstance(result, tuple) else result
+        if isinstance(output, Exception):
+            blot_error(output)
+            return result
+        clean = type(output).model_validate(blot_all(output.model_dump()))
+        return (clean, *result[1:]) if isinstance(result, tuple) else clean
+
+    return asked
+
+
+def _failing_without_reply(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` that fails where inspect would pass on the text of an error as a reply.
+
+    It must fail before inspect sees the text: inspect caches what a provider returns, and would never ask again.
+    """
+
+    async def asked(*arguments: Any, **options: Any) -> Any:
+        result = await generate(*arguments, **options)
+        output = result[0] if isinstance(result, tuple) else result
+        if not isinstance(output, Exception):
+            if not output.choices:
+                raise RuntimeError(f"no choices in the provider's answer; {output.error or 'no reason was given'}")
+            if output.error is not None or output.stop_reason in NO_REPLY:
+                raise RuntimeError(f"{output.stop_reason}: {output.error or output.completion}")
+        return result
+
+    return asked
+
+
+def questions_of(table: pd.DataFrame) -> list[Question]:
+    """Return the questions of a table with the columns id and question."""
+    return [Question(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
+
+
+def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+    """Put questions to a model, with a progress bar, and return the replies as a table.
+
+    Args:
+        questions: See `put_questions`.
+        llm: The model.
+        scratch: See `put_questions`.
+        what: Names the work for whoever waits: the stage, the model and what it is asked about.
+
+    Returns:
+        One row a question, in their order: id; reply, "" if there is none; failed, whether there is none; and error,
+        why, or "".
+
+    Raises:
+        ModelError: See `open_llm` and `put_questions`.
+    """
+    model = open_llm(llm)
+    with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
+        replies = put_questions(questions, llm, model, scratch, shown.update)
+    return pd.DataFrame(
+        [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies],
+        columns=["id", "reply", "failed", "error"],
+    )
+
+
+def put_questions(
+    questions: Sequence[Question],
+    llm: Llm,
+    model: Any,
+    scratch: Path,
+    progress: Callable[[int], None] | None = None,
+) -> list[Reply]:
+    """Put questions to a model and return a reply, or a failure, for each, in their order.
+
+    Replies are kept in ``scratch`` at once: a run that was interrupted goes on from there and asks nothing again that
+    was answered; what failed is asked again. A few questions are put first: a server that answers none of them does
+    not know the model or the key, or is down, and is not asked the rest.
+
+    Args:
+        questions: With ids of their own.
+        llm: The model's parameters.
+        model: Its handle.
+        scratch: A folder of this model's.
+        progress: Is called with the number of questions that have a reply or have failed.
+
+    Raises:
+        ModelError: None of the first questions was answered, the run broke down, or a question has neither a reply nor
+            an error.
+        OSError: The disk of ``scratch`` is full.
+    """
+    replies = _put(questions[:TRIED], llm, model, scratch, progress)
+    if all(reply.text is None for reply in replies):
+        reason = replies[0].error.strip().splitlines()[-1]  # the lines before it are the whole request
+        raise ModelError(
+            f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look "
+            "at the model's name, its base_url, its key and its server, and run the stage again"
+        )
+    return [*replies, *_put(questions[TRIED:], llm, model, scratch, progress)]
+
+
+def _put(
+    questions: Sequence[Question], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], None] | None
+) -> list[Reply]:
+    if not questions:
+        return []
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import MemoryDataset, Sample
+
+    os.environ["INSPECT_CACHE_DIR"] = str(scratch.absolute())  # the only way to tell inspect
+    task = Task(
+        dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
+        solver=_solver(llm, progress),
+    )
+    log = evaluate(
+        task,
+        model=model,
+        score=False,
+        fail_on_error=False,
+        max_samples=llm.connections,
+        display="none",
+        log_level="error",
+        log_model_api=False,  # whole requests and answers, in which keys can be
+        log_dir=str(scratch.absolute() / "logs"),
+    )[0]
+    samples = {str(sample.id): sample for sample in log.samples or []}
+    lost = [question.id for question in questions if question.id not in samples]
+    if log.status != "success" or lost:
+        reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
+        if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
+            raise OSError(errno.ENOSPC, reason, str(scratch))
+        raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
+    return [_reply(question.id, samples[question.id]) for question in questions]
+
+
+def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
+    """Return inspect's solver that puts one question, unless the reply is in the cache, and counts it."""
+    from inspect_ai.model import CachePolicy
+    from inspect_ai.solver import generate, solver
+
+    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key of the cache leaves them out
+    put = generate(cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
+
+    @solver  # type: ignore[untyped-decorator]
+    def counted() -> Any:
+        async def solve(state: Any, generate_reply: Any) -> Any:
+            try:
+                return await put(state, generate_reply)
+            finally:
+                if progress is not None:
+                    progress(1)
+
+        return solve
+
+    return counted()
+
+
+def _reply(id_: str, sample: Any) -> Reply:
+    if sample.error is not None:
+        return Reply(id_, None, blot(str(sample.error.message)))
+    return Reply(id_, sample.output.completion, "")

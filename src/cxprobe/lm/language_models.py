@@ -1,0 +1,67 @@
+"""A complete model as others get it, by the way in which it is used."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from cxprobe.lm.params import ModelFacts, ModelKind, WeightsState
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A complete model, with what is needed to use it.
+
+    Attributes:
+        kind: How the model is used; each subclass has its own.
+        name: The name it was loaded by, as in params.yaml.
+        model: In eval mode, on its device and in its precision.
+        tokenizer: A fast tokenizer.
+        fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
+            of a local folder's weights. That of a twin begins with its state and seed, such as "random, seed 1, of
+            sha256 ..."; one that is drawn names the versions that drew it too, since others draw other weights. That of
+            a quantised model begins with how, and the package's version; that of a served one is what params say.
+        max_tokens: The longest input, special tokens included, that the model has positions for.
+        state: "trained", or "random" or "shuffled" for a twin.
+        precision: In what it computes, for the record, such as "bfloat16"; how it is quantised is part of it.
+    """
+
+    kind: ClassVar[ModelKind]
+
+    name: str
+    model: Any
+    tokenizer: Any
+    fingerprint: str
+    max_tokens: int
+    state: WeightsState = "trained"
+    precision: str = "float32"
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What the model is, for the record; weights that two layers share are counted once."""
+        parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
+        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision)
+
+
+@dataclass(frozen=True)
+class Encoder(LanguageModel):
+    """A model whose hidden states are read.
+
+    Attributes:
+        pad_token_id: The token that fills short rows. The attention mask always hides it, so 0 stands in where the
+            tokenizer defines none.
+    """
+
+    kind: ClassVar[ModelKind] = "encoder"
+
+    pad_token_id: int = field(kw_only=True)
+
+
+class MaskedLM(LanguageModel):
+    """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
+
+    kind: ClassVar[ModelKind] = "masked"
+
+
+class CausalLM(LanguageModel):
+    """A model that reads from left to right, with the head that it was trained with."""
+
+    kind: ClassVar[ModelKind] = "causal"

@@ -1,0 +1,363 @@
+"""The words of a text, with their places, as blind models read them."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError, ModelError
+from cxprobe.files.writing import digest
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import ModelFacts, NgramModel
+from cxprobe.lm.texts import Pair, TokenScores
+from cxprobe.lm.token_table import read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.segmentation import sentences
+
+EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words of one letter
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class Word(NamedTuple):
+    """A word: what is written, its first character, and the one after its last."""
+
+    text: str
+    start: int
+    stop: int
+
+
+def words_of(text: str) -> list[Word]:
+    """Return the words of a text, in their order.
+
+    A word is a run of letters and digits, which apostrophes and hyphens may join: "can't", "well-known". Punctuation is
+    none.
+    """
+    return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
+
+
+def spans_of(words: Sequence[Word]) -> NDArray[np.int64]:
+    """Return the characters of words, shape (words, 2): the first, and the one after the last."""
+    return np.array([(word.start, word.stop) for word in words], dtype=np.int64).reshape(-1, 2)
+
+
+def places_of(text: str, expression: str) -> list[int]:
+    """Return where a word, or several words with spaces between them, begin in a text, in lower or upper case."""
+    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
+
+
+NGRAMS_FILE = "ngrams.parquet"
+START, UNKNOWN = "<s>", "<unk>"
+COLUMNS = ("first", "second", "third")
+DISCOUNTS = b"discounts"
+_TOKEN = re.compile(r"[^\W_]+|['’][^\W\d_]+|\S")
+
+
+class _Level(NamedTuple):
+    """The n-grams of one length of two or three words.
+
+    Attributes:
+        keys: Shape (n-grams,), ascending: each n-gram as one number.
+        alphas: Shape (n-grams,): what each contributes to the probability of its last word.
+        histories: Shape (histories,), ascending: all words of an n-gram but the last, as one number.
+        gammas: Shape (histories,): the weight of the shorter n-gram.
+    """
+
+    keys: NDArray[np.int64]
+    alphas: NDArray[np.float64]
+    histories: NDArray[np.int64]
+    gammas: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KneserNey:
+    """A trigram model.
+
+    Attributes:
+        words: Word -> its number; `START` and `UNKNOWN` are words too.
+        singles: Shape (words,): the probability of each word whatever stands before it.
+        pairs: The pairs of words.
+        triples: The triples of words.
+    """
+
+    words: Mapping[str, int]
+    singles: NDArray[np.float64]
+    pairs: _Level
+    triples: _Level
+
+    @classmethod
+    def of(cls, table: pa.Table) -> "KneserNey":
+        """Return the model of a table of counts, which has the form that the module describes."""
+        first, second, third = (table[name].to_pylist() for name in COLUMNS)
+        known = [word for one, two, word in zip(first, second, third, strict=True) if not (one or two)]
+        words = {word: number for number, word in enumerate(dict.fromkeys([START, UNKNOWN, *known]))}
+        numbers = np.array(
+            [[words.get(word, -1) for word in column] for column in (first, second, third)], dtype=np.int64
+        )  # (3, n-grams)
+        count, total = (table[name].to_numpy().astype(np.float64) for name in ("count", "total"))
+        lengths = (numbers >= 0).sum(axis=0)
+        one, two, three = (np.flatnonzero(lengths == length) for length in (1, 2, 3))
+        singles = np.zeros(len(words))
+        singles[numbers[2, one]] = count[one] / total[one]
+        of_pairs, of_triples = json.loads(table.schema.metadata[DISCOUNTS])
+        return cls(
+            words,
+            singles,
+            _level(numbers[1, two], numbers[2, two], count[two], total[two], of_pairs, len(words)),
+            _level(
+                numbers[0, three] * len(words) + numbers[1, three],
+                numbers[2, three],
+                count[three],
+                total[three],
+                of_triples,
+                len(words),
+            ),
+        )
+
+    def number_of(self, word: str) -> int:
+        """Return the number of a word in lower case; that of `UNKNOWN` for a word that the model does not know."""
+        return self.words.get(word, self.words[UNKNOWN])
+
+    def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
+        """Return how probable each word of a sentence is after the two before it.
+
+        Args:
+            sentence: Words in lower case; `START` stands before the first, and is none of them.
+
+        Returns:
+            Shape (words,): natural logarithms.
+        """
+        numbers = np.array([self.words[START], *map(self.number_of, sentence)], dtype=np.int64)
+        before, last = numbers[:-1], numbers[1:]  # (words,)
+        found = self._add(self.pairs, before, last, self.singles[last])
+        if len(last) > 1:  # the first word has one word before it
+            earlier = numbers[:-2] * len(self.words) + before[1:]
+            found[1:] = self._add(self.triples, earlier, last[1:], found[1:])
+        return np.log(found)
+
+    def _add(
+        self, level: _Level, histories: NDArray[np.int64], last: NDArray[np.int64], shorter: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of words after histories, given those after the shorter histories."""
+        alphas = _look_up(level.keys, level.alphas, histories * len(self.words) + last, 0.0)
+        gammas = _look_up(level.histories, level.gammas, histories, 1.0)
+        return alphas + gammas * shorter
+
+
+def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
+    """Read the model of a folder.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: The folder, and the hash that the file of counts must have.
+
+    Raises:
+        ModelError: There is no such file, or it has another hash.
+    """
+    path = Path(spec.name) / NGRAMS_FILE
+    if not path.is_file():
+        raise ModelError(f"{slug}: {path} does not exist; name a folder that has it (see models/README.md)")
+    actual = digest(path)
+    if spec.sha256 and actual != spec.sha256:
+        raise ModelError(
+            f"{slug}: {path} has SHA-256 {actual}, params say {spec.sha256}; these are other counts: take the right "
+            "ones, or change sha256 if these are the ones you want"
+        )
+    return KneserNey.of(pa.parquet.read_table(path))
+
+
+def sentences_of(text: str) -> list[list[Word]]:
+    """Return the words of each sentence of a text in lower case, with their places in the text.
+
+    A word is a run of letters and digits, an apostrophe with the letters after it ("can", "'t"), or any other character
+    except white space, so that punctuation counts.
+    """
+    found = []
+    for start, end in sentences(text):
+        own = [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
+        found.append(own)
+    return found
+
+
+def _level(
+    histories: NDArray[np.int64],
+    last: NDArray[np.int64],
+    count: NDArray[np.float64],
+    total: NDArray[np.float64],
+    discount: float,
+    words: int,
+) -> _Level:
+    keys = histories * words + last
+    order = np.argsort(keys, kind="stable")
+    alphas = np.maximum(count - discount, 0)[order] / total[order]
+    distinct, starts = np.unique(histories[order], return_index=True)
+    sums = np.add.reduceat(alphas, starts) if len(starts) else np.empty(0)
+    return _Level(keys[order], alphas, distinct, 1 - sums)
+
+
+def _look_up(
+    keys: NDArray[np.int64], values: NDArray[np.float64], wanted: NDArray[np.int64], absent: float
+) -> NDArray[np.float64]:
+    """Return the value of each wanted key, and a given number for one that is absent."""
+    if not len(keys):
+        return np.full(len(wanted), absent)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], absent)
+
+
+def blind_facts(kind: str) -> ModelFacts:
+    """Return the facts about a blind model: its kind in words, and that it has neither parameters nor weights.
+
+    Args:
+        kind: As params.yaml names it, such as "last_rule".
+    """
+    return ModelFacts(name=kind.replace("_", " "), kind="blind", parameters=None, weights="", state="none")
+
+
+LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not list, such as a pseudoword; one in a billion
+
+
+def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
+    """Score words by how frequent they are, whatever stands around them.
+
+    Punctuation is no token: wordfreq gives it no frequency, and any number in its place would only add what a text's
+    length adds.
+
+    Args:
+        texts: The texts.
+        language: As wordfreq names it, such as "en".
+
+    Returns:
+        One record a text, whose tokens are its words (see `words_of`); ids number the words of all texts in the order
+        of the alphabet.
+
+    Raises:
+        DataError: A text has no word, or wordfreq does not have the language.
+    """
+    from wordfreq import word_frequency  # slow to import, and models that are not blind do without it
+
+    read = [words_of(text) for text in texts]
+    vocabulary = sorted({word.text.lower() for words in read for word in words})
+    try:
+        found = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
+    except LookupError as fault:
+        raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
+    frequency = dict(zip(vocabulary, np.log(found), strict=True))
+    number = {word: place for place, word in enumerate(vocabulary)}
+    return [
+        _record(text, words, [number[word.text.lower()] for word in words], [frequency[w.text.lower()] for w in words])
+        for text, words in zip(texts, read, strict=True)
+    ]
+
+
+def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
+    """Score words, and punctuation, by the two that stand before them in their sentence.
+
+    Args:
+        texts: The texts.
+        model: The trigram model.
+
+    Returns:
+        One record a text, whose tokens are its words (see `sentences_of`); ids are the model's numbers of the words.
+
+    Raises:
+        DataError: A text has no word.
+    """
+    records = []
+    for text in texts:
+        sentences = [sentence for sentence in sentences_of(text) if sentence]
+        words = [word for sentence in sentences for word in sentence]
+        log_probs = [model.log_probabilities([word.text for word in sentence]) for sentence in sentences]
+        ids = [model.number_of(word.text) for word in words]
+        records.append(_record(text, words, ids, np.concatenate([np.empty(0), *log_probs])))
+    return records
+
+
+def without_contexts(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the continuations alone, without the space before them, of the pairs that have a context.
+
+    A model that is shown the whole of a pair is not blind, so that pairs without a context are left out.
+    """
+    return [replace(pair, context="", good=pair.good.lstrip(), bad=pair.bad.lstrip()) for pair in pairs if pair.context]
+
+
+def refuse_without_contexts(slug: str, pairs: Sequence[Pair]) -> None:
+    """Refuse a blind model that is not shown the context, where there is none.
+
+    Args:
+        slug: The model's slug, for the message.
+        pairs: All pairs.
+
+    Raises:
+        DataError: No pair has a context.
+    """
+    if not any(pair.context for pair in pairs):
+        raise DataError(
+            f"{slug}: none of {len(pairs)} pairs has a context, so that the continuation alone is the whole text and "
+            "the model is not blind; take continuation_alone out of this panel"
+        )
+
+
+def put_behind_contexts(pairs: Iterable[Pair], folder: Path) -> None:
+    """Give the texts of pairs the scores that their continuations have alone, in ``tokens.parquet`` of a folder.
+
+    Args:
+        pairs: The pairs.
+        folder: Where `without_contexts` of them were measured. ``model.json`` then says that the model is a blind one.
+    """
+    alone = token_scores_of(read_pair_answers(folder))
+    facts = blind_facts("continuation_alone")
+    checkpoint = read_model_facts(folder)
+    facts = replace(facts, name=f"{facts.name}, by {checkpoint.name}", weights=checkpoint.weights)
+    write_token_scores(scores_behind_contexts(pairs, alone), facts, folder)
+
+
+def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) -> list[TokenScores]:
+    """Give texts the scores that their continuations have alone, as if no context had been read.
+
+    Args:
+        pairs: The pairs.
+        alone: The scores of the continuations, without the space before them, under one or more schemes.
+
+    Returns:
+        Under each scheme the records of the continuations alone, as they are, and one for every member of a pair with a
+        context: its tokens are those of the continuation that have a score.
+    """
+    schemes: dict[str, dict[str, TokenScores]] = {}
+    for one in alone:
+        schemes.setdefault(one.scheme, {})[one.text] = one
+    ends = dict.fromkeys((pair.context, end) for pair in pairs for end in (pair.good, pair.bad) if pair.context)
+    records = []
+    for scores in schemes.values():
+        whole = {context + end: _behind(context + end, scores[end.lstrip()]) for context, end in ends}
+        records += list((scores | whole).values())
+    return records
+
+
+def _behind(text: str, alone: TokenScores) -> TokenScores:
+    """Return the scores of the end of a text as those of the text."""
+    scored = ~np.isnan(alone.log_probs)
+    shift = len(text) - len(alone.text)
+    return TokenScores(
+        text,
+        alone.scheme,
+        alone.ids[scored],
+        alone.spans[scored] + shift,
+        alone.words[scored],
+        alone.log_probs[scored],
+    )
+
+
+def _record(
+    text: str, words: Sequence[Word], ids: Sequence[int], log_probs: Sequence[float] | NDArray[np.float64]
+) -> TokenScores:
+    if not words:
+        raise DataError(f"{text!r} has no word that a blind model could score; leave the pair out")
+    places = np.arange(len(words), dtype=np.int64)
+    numbers = np.asarray(log_probs, dtype=np.float64)
+    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans_of(words), places, numbers)

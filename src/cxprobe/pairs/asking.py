@@ -1,0 +1,102 @@
+"""prompts/preferences.yaml: questions that show both texts of a minimal pair and ask which is the likelier."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+from pydantic import Field, StringConstraints
+
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import Closed, suggest
+from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, read_prompts, with_fields
+from cxprobe.seeding import generator_for
+
+_TEXTS = ["id", "context", "good", "bad"]
+_COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
+
+
+class PreferencePrompts(Closed):
+    """How models are asked about the two texts of a pair."""
+
+    prompts: Annotated[dict[Name, Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)]
+    """Name -> the text before the two."""
+    item: Annotated[str, with_fields("a", "b")]
+    """What is asked about: the text that is shown as A, and the one that is shown as B."""
+    direct: Annotated[str, StringConstraints(min_length=1)]
+    """How to answer."""
+
+    def ask(self, name: str, a: str, b: str) -> str:
+        """Return the question by the prompt of a name.
+
+        Args:
+            name: Which prompt.
+            a: The text that is shown as A.
+            b: The text that is shown as B.
+
+        Raises:
+            PromptError: There is no such prompt.
+        """
+        if name not in self.prompts:
+            raise PromptError(f"ask_pairs.prompt: prompt '{name}' is unknown{suggest(name, list(self.prompts))}")
+        return "\n\n".join([self.prompts[name], self.item.format(a=a, b=b), self.direct])
+
+
+def load_preference_prompts(folder: Path = PROMPTS_FOLDER) -> PreferencePrompts:
+    """Read and check ``prompts/preferences.yaml``.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return read_prompts(PreferencePrompts, folder / "preferences.yaml")
+
+
+def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferencePrompts) -> pd.DataFrame:
+    """Return two questions about every pair: the right text is shown as A in one, as B in the other.
+
+    A pair of two equal texts has none, since there is nothing to choose.
+
+    Args:
+        pairs: Columns id, context, good and bad.
+        name: Which prompt.
+        prompts: All prompts.
+
+    Returns:
+        One row a question: id; pair, the id of the pair; gold, the letter of the right text; option_a and option_b, the
+        texts as they are shown; and question.
+
+    Raises:
+        PromptError: There is no such prompt.
+
+    Source:
+        Oba & Sugawara 2026, appendix D, where the order of the two is drawn; all words are this project's own.
+    """
+    rows = []
+    for id_, context, good, bad in pairs[_TEXTS].itertuples(index=False, name=None):
+        texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
+        for gold, (a, b) in texts.items() if good != bad else ():
+            rows.append((f"{id_}/{gold}", id_, gold, a, b, prompts.ask(name, a, b)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:
+    """Return so many pairs of each group, in the order of the table; those of an item are drawn together.
+
+    So the ways of asking about an item can be compared, and what is drawn for a smaller number is part of what is drawn
+    for a larger one: no reply is asked for again.
+
+    Args:
+        pairs: The column item, and those of ``by``.
+        by: The columns that make the groups, such as construction.
+        number: How many; None for all.
+        seed: The project's seed.
+    """
+    if number is None:
+        return pairs
+    kept: list[int] = []
+    for group, own in pairs.reset_index(drop=True).groupby(list(by), sort=False):
+        items = sorted(set(own["item"]))
+        drawn = generator_for(seed, "asked pairs", *group).permutation(len(items))
+        place = {items[drawn_item]: place for place, drawn_item in enumerate(drawn)}
+        kept += own["item"].map(place).sort_values(kind="stable").index[:number].tolist()
+    return pairs.iloc[sorted(kept)].reset_index(drop=True)

@@ -1,0 +1,152 @@
+"""Blind models of minimal pairs: rules that prefer one continuation, and the files that a measuring stage writes."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import pandas as pd
+
+from cxprobe.errors import ParamsError
+from cxprobe.lm.ngrams import blind_facts, load_ngrams, ngram_scores, unigram_scores, words_of
+from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
+from cxprobe.lm.texts import Pair
+from cxprobe.lm.token_table import write_preferences, write_token_scores
+
+_POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
+
+
+def measure_blindly(member: Member, pairs: Sequence[Pair], folder: Path) -> dict[str, float]:
+    """Ask a blind model that is no checkpoint about minimal pairs, as a stage does: into files.
+
+    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule writes ``preferences.parquet`` (id and
+    margin, see `preferences_of`). Both write ``model.json``.
+
+    Args:
+        member: The blind model.
+        pairs: The pairs.
+        folder: Where the files go.
+
+    Returns:
+        The number of distinct texts and of scores of their words; of a rule, the number of pairs that it decides.
+
+    Raises:
+        DataError: A text has no word.
+        ModelError: The counts of an n-gram model are not there, or are others.
+        ParamsError: The model is none of minimal pairs.
+    """
+    spec = member.spec
+    match spec:
+        case Rule(kind=kind):
+            preferences = preferences_of(kind, pairs)
+            write_preferences(preferences, blind_facts(kind), folder)
+            return {"decided": int((preferences["margin"] != 0).sum())}
+        case UnigramModel(kind=kind, language=language):
+            scores = unigram_scores(texts := _texts_of(pairs), language)
+        case NgramModel(kind=kind):
+            model = load_ngrams(f"models.{member.entry}.members.{member.slug}", spec)
+            scores = ngram_scores(texts := _texts_of(pairs), model)
+        case _:
+            raise ParamsError(_no_model_of_pairs(member.slug, type(spec).__name__))
+    write_token_scores(scores, blind_facts(kind), folder)
+    return {"texts": len(texts), "token_scores": sum(len(one.log_probs) for one in scores)}
+
+
+def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return which continuation of each pair a rule prefers.
+
+    The rule is shown the two in the order of the alphabet, so that it cannot know which of them is right.
+
+    Args:
+        kind: "first_mentioned": of the first words in which the two differ, the one that the context names earlier for
+            the first time; "last_mentioned": the one that it names later for the last time; "shorter": the continuation
+            with fewer characters. A word that the context does not name yields to one that it names.
+        pairs: The pairs.
+
+    Returns:
+        id; and margin, above 0 where the right one is preferred, below 0 where the wrong one is, and 0 where the rule
+        has nothing to go by, such as where the context names neither word, or there is no context.
+
+    Raises:
+        ParamsError: There is no such rule for pairs.
+    """
+    if kind not in _RULES:
+        raise ParamsError(_no_model_of_pairs("a rule", kind))
+    rule = _RULES[kind]
+    rows = []
+    for pair in pairs:
+        first, second = sorted((pair.good, pair.bad))
+        preference = rule(pair.context, first, second)
+        rows.append((pair.id, preference if first == pair.good else -preference))
+    return pd.DataFrame(rows, columns=["id", "margin"]).astype({"margin": "float64"})
+
+
+# Each rule returns a number above 0 for the first continuation, below 0 for the second, and 0 for none.
+
+
+def _first_mentioned(context: str, first: str, second: str) -> float:
+    """Prefer what the context names earlier, by its first mention; places count from its end, 0 is nowhere."""
+    return _compare({word: place for place, word in enumerate(reversed(_names(context)), start=1)}, first, second)
+
+
+def _last_mentioned(context: str, first: str, second: str) -> float:
+    """Prefer what the context names later, by its last mention; places count from its beginning, 0 is nowhere."""
+    return _compare({word: place for place, word in enumerate(_names(context), start=1)}, first, second)
+
+
+def _shorter(context: str, first: str, second: str) -> float:
+    del context
+    return float(len(second) - len(first))
+
+
+def _compare(places: Mapping[str, int], first: str, second: str) -> float:
+    """Return 1 or -1 for the continuation whose word has the greater place, at the first difference that decides.
+
+    A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter of
+    "Name A" is not the article.
+    """
+    small: dict[str, int] = {}
+    for word, place in places.items():
+        small[word.lower()] = max(place, small.get(word.lower(), 0))
+
+    def place_of(word: str) -> int:
+        return places.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
+
+    for one, other in _differing_words(first, second):
+        difference = place_of(one) - place_of(other)
+        if difference:
+            return 1.0 if difference > 0 else -1.0
+    return 0.0
+
+
+def _differing_words(first: str, second: str) -> list[tuple[str, str]]:
+    """Return the words in which two texts differ, beside each other; "" where one of them has no word left."""
+    one, other = _names(first), _names(second)
+    while one and other and one[-1] == other[-1]:  # what follows the difference, which may be longer in one of them
+        one.pop()
+        other.pop()
+    return [(left, right) for left, right in zip_longest(one, other, fillvalue="") if left != right]
+
+
+def _names(text: str) -> list[str]:
+    """Return the words of a text without possessive endings: "the cook's" names the cook."""
+    return [_POSSESSIVE.sub("", word.text) for word in words_of(text)]
+
+
+def _texts_of(pairs: Sequence[Pair]) -> list[str]:
+    """Return what a model of the probability of words scores: the members, and what follows a context alone."""
+    members = [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
+    alone = [end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)]
+    return list(dict.fromkeys([*members, *alone]))
+
+
+def _no_model_of_pairs(name: str, kind: str) -> str:
+    allowed = ", ".join(("unigrams", "ngrams", "continuation_alone", *_RULES))
+    return f"{name}: '{kind}' is no blind model of minimal pairs; allowed are {allowed}"
+
+
+_RULES: Mapping[str, Callable[[str, str, str], float]] = {
+    "first_mentioned": _first_mentioned,
+    "last_mentioned": _last_mentioned,
+    "shorter": _shorter,
+}

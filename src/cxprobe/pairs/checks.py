@@ -1,0 +1,327 @@
+"""Rules for minimal pairs: the members differ in the contrast alone, and only the construction tells which is right."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cxprobe.constructions.faults import (
+    PRONOUNS,
+    Fault,
+    Keys,
+    article_faults,
+    normalised,
+    repeated,
+    unbearable,
+    words_of,
+)
+from cxprobe.constructions.people import TYPICAL_TYPE, People, Row
+from cxprobe.pairs.frames import PairsFile, Sentence, Variant, fill, slots_of
+
+VERB = "verb"  # the slot whose words are to be varied
+MOST_OF_A_VERB = 2
+MOST_OF_A_NOUN = 2  # of the pairs of typical roles
+FEWEST_FRAMES = 10
+"""Of fewer frames, how often a word is right says little."""
+_SLOT = re.compile(r"{(\w+)}")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_ARTICLE = re.compile(r"\b(?:an?|the) {(\w+)}", re.IGNORECASE)
+_LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
+_DETERMINER = r"\b(?:the|an?|his|her|their|my|our|your|its|this|that|some) "
+
+
+def lint_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find what is wrong with the pairs of a construction.
+
+    Args:
+        content: Its pairs.yaml.
+        people: The nouns.
+
+    Returns:
+        Faults: words in which the members differ beyond the contrast; articles; pronouns that the people cannot bear,
+        or that come without people; people who are in a text twice; the same sentence twice; a verb or a noun of
+        typical roles that comes too often; and, in tests of meaning with at least `FEWEST_FRAMES`, words of the
+        contrasts that are not right as often as wrong.
+    """
+    faults = [
+        *_faults_of_variants(content, people),
+        *_rows_with_people(content, people),
+        *_faults_of_roles(content, people),
+        *_faults_of_texts(content, people),
+        *_repeated_frames(content),
+        *_frequent_verbs(content),
+    ]
+    if content.tests == "meaning" and len(content.frames) >= FEWEST_FRAMES:
+        faults += _unbalanced_words(content, people)
+    yield from dict.fromkeys(faults)
+
+
+class Filling(NamedTuple):
+    """One row of every group.
+
+    Attributes:
+        keys: The place of the row that is new in it.
+        values: Slot -> words.
+    """
+
+    keys: Keys
+    values: Mapping[str, str]
+
+
+def _fillings(content: PairsFile) -> Iterator[Filling]:
+    """Give every row of every group at least once, beside rows of the other groups that take turns."""
+    groups = content.groups
+    longest = max(groups, key=lambda name: len(groups[name]))
+    place: Keys = (longest,) if longest == "frames" else ("fillers", longest)
+    for index in range(len(groups[longest])):
+        values = {slot: words for rows in groups.values() for slot, words in rows[index % len(rows)].items()}
+        yield Filling((*place, index), values)
+
+
+def _seats(content: PairsFile) -> Row:
+    """Return words that stand for the people, each a single one."""
+    return {slot: f"Person-{number}" for number, slot in enumerate(content.people, 1)}
+
+
+def _faults_of_variants(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find what is wrong with the templates as they stand."""
+    have_articles = any(noun.startswith(("the ", "a ", "an ")) for kind in people.types.values() for noun in kind.nouns)
+    for name, variant in content.variants.items():
+        faults = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
+        if have_articles:
+            faults += _articles_before_people(variant, content)
+        yield from (fault.below("variants", name) for fault in faults)
+
+
+def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
+    """Give all that a variant writes, with its place."""
+    yield from ((_key_of(sentence), context) for sentence, context in variant.contexts.items() if context)
+    yield ("continuation",), variant.continuation
+    yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
+
+
+def _key_of(sentence: Sentence) -> Keys:
+    return ("context" if sentence == "construction" else "rival",)
+
+
+def _articles_before_people(variant: Variant, content: PairsFile) -> Iterator[Fault]:
+    for keys, template in _templates(variant):
+        for found in _ARTICLE.finditer(template):
+            if found[1] in content.people:
+                yield Fault(keys, f"{found[0]!r}: the people bring their own article, or need none; take it out")
+
+
+def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]:
+    """Find pronouns that the people of a variant cannot all bear, and pronouns where nobody is."""
+    if not content.people:
+        return
+    for keys, template in _templates(variant):
+        yield from (Fault(keys, what) for what in _fixed_pronouns(template))
+    of_contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
+    wanted = sorted(_pronouns(f"{variant.continuation} {of_contrasts}", content))
+    in_continuation = set(slots_of(variant.continuation)) & set(content.people)
+    for sentence, context in variant.contexts.items():
+        named = set(slots_of(context or "")) & set(content.people)
+        if wanted and not named | in_continuation:
+            what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
+            yield Fault(_key_of(sentence), what)
+        if (inside := sorted(_pronouns(context or "", content))) and not named:
+            yield Fault(_key_of(sentence), f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
+
+
+def _pronouns(template: str, content: PairsFile) -> set[str]:
+    """Return the slots of a template that are neither people, nor declared, nor contrasts: pronouns of the people."""
+    contrasts = {slot for variant in content.variants.values() for slot in variant.contrast}
+    return set(slots_of(template)) - {*content.people, *content.slots, *contrasts}
+
+
+def _fixed_pronouns(text: str) -> Iterator[str]:
+    for word in dict.fromkeys(words_of(text)):
+        if any(word in forms for forms in PRONOUNS.values()):
+            yield (
+                f"'{word}' agrees with women or with men only, and the people are both; write a slot of the pronouns, "
+                "such as {they}"
+            )
+
+
+def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
+    """Find a person who is named twice in a sentence of a context, or in a continuation."""
+    texts: list[tuple[Keys, str]] = [
+        (_key_of(sentence), part)
+        for sentence, context in variant.contexts.items()
+        for part in _SENTENCE_END.split(context or "")
+    ]
+    for side in ("good", "bad"):
+        chosen = {slot: getattr(one, side) for slot, one in variant.contrast.items()}
+        texts.append((("continuation",), _with_contrasts(variant.continuation, chosen)))
+    for keys, text in texts:
+        slots = slots_of(text)
+        for person in content.people:
+            if slots.count(person) > 1:
+                yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
+
+
+def _with_contrasts(continuation: str, chosen: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda slot: chosen.get(slot[1], slot[0]), continuation)
+
+
+def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find rows that name somebody who can also be one of the people, and pronouns that not all people can bear."""
+    if not content.people:
+        return
+    nouns = {noun for kind in people.types.values() for noun in kind.nouns} | {
+        noun for roles in content.typical for noun in roles
+    }
+    names = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_names(nouns)))) + r")\b")
+    common = [re.escape(_LEADING_ARTICLE.sub("", noun)) for noun in sorted(nouns - _names(nouns))]
+    jobs = re.compile(_DETERMINER + r"(?:" + "|".join(common) + r")\b", re.IGNORECASE)
+    patterns = [pattern for pattern, listed in ((names, _names(nouns)), (jobs, common)) if listed]
+    for group, rows in content.groups.items():
+        for index, row in enumerate(rows):
+            keys: Keys = ("frames", index) if group == "frames" else ("fillers", group, index)
+            for slot, words in row.items():
+                if found := next((match for pattern in patterns if (match := pattern.search(words))), None):
+                    yield Fault(
+                        (*keys, slot),
+                        f"{slot}: '{found[0]}' can also be one of the people, who would then be there twice; take "
+                        "somebody else",
+                    )
+                if len(words.split()) > 1:  # a pronoun alone is a person of its own: "He can't ..."
+                    yield from (Fault((*keys, slot), f"{slot}: {what}") for what in _fixed_pronouns(words))
+
+
+def _names(nouns: set[str]) -> set[str]:
+    return {noun for noun in nouns if noun[:1].isupper()}
+
+
+def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find nouns of typical roles that come too often, or that cannot bear the pronouns of their type."""
+    counts = Counter[str]()
+    called = any(_pronouns(text, content) for variant in content.variants.values() for _, text in _templates(variant))
+    for index, roles in enumerate(content.typical):
+        for noun in roles:
+            counts[noun] += 1
+            if counts[noun] > MOST_OF_A_NOUN:
+                what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
+                yield Fault(("typical", index), what)
+            for what in unbearable(noun, TYPICAL_TYPE, people.types[TYPICAL_TYPE], people) if called else ():
+                yield Fault(("typical", index), what)
+        if roles[::-1] in content.typical[:index]:
+            yield Fault(
+                ("typical", index), f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"
+            )
+
+
+def _faults_of_texts(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find words beyond the contrast and wrong articles in what the rows make of the templates."""
+    genders = list(people.pronouns.values()) if content.people else [{}]
+    of_rows = {slot for rows in content.groups.values() for slot in rows[0]}
+    for number, (keys, values) in enumerate(_fillings(content)):
+        told = {**genders[number % len(genders)], **values, **_seats(content)}
+        for name, variant in content.variants.items():
+            of_contrasts = {slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")}
+            where = keys if of_contrasts & of_rows else ("variants", name, "contrast")
+            yield from (Fault(where, f"variant {name}: {what}") for what in _beyond_contrast(variant, told))
+            for text in dict.fromkeys(text for sentence in variant.contexts for text in fill(variant, told, sentence)):
+                yield from (Fault(keys, f"variant {name}: {what}") for what in article_faults(text))
+
+
+def _beyond_contrast(variant: Variant, values: Mapping[str, str]) -> Iterator[str]:
+    """Find contrasts in which more than one word differs, and contrasts that are a second hint beside another."""
+    sides = {
+        slot: (one.good.format_map(values).lower().split(), one.bad.format_map(values).lower().split())
+        for slot, one in variant.contrast.items()
+    }
+    for slot, (good, bad) in sides.items():
+        if len(good) != len(bad) or _differing(good, bad) > 1:
+            yield (
+                f"the members differ in more than one word of {{{slot}}}: {' '.join(good)!r} and {' '.join(bad)!r}; "
+                "write what both can have into the continuation"
+            )
+    rights = sorted(" ".join(good) for good, _ in sides.values())
+    wrongs = sorted(" ".join(bad) for _, bad in sides.values())
+    if len(sides) > 1 and rights != wrongs:
+        yield (
+            f"the members differ in {', '.join(f'{{{slot}}}' for slot in sides)} by more than the order of the same "
+            f"words: {', '.join(rights)} in the right one, {', '.join(wrongs)} in the wrong one; keep one contrast"
+        )
+
+
+def _differing(good: Sequence[str], bad: Sequence[str]) -> int:
+    """Return in how many words two texts of equal length differ; an article follows from the word after it."""
+    return sum(a != b and not {a, b} <= {"a", "an", "the"} for a, b in zip(good, bad, strict=True))
+
+
+def _repeated_frames(content: PairsFile) -> Iterator[Fault]:
+    """Find frames that make the same pair of texts in a variant."""
+    for name, variant in content.variants.items():
+        for sentence, context in variant.contexts.items():
+            of_members = [slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")]
+            shown = {*slots_of(context or ""), *slots_of(variant.continuation), *of_members} & content.frames[0].keys()
+            if not shown:
+                continue
+            texts = (
+                (index, " | ".join(row[slot] for slot in sorted(shown))) for index, row in enumerate(content.frames)
+            )
+            for index, known, _ in repeated(texts):
+                place = f"variant {name}" + (", the rival" if sentence == "rival" else "")
+                yield Fault(("frames", index), f"{place}: says the same as frame {known} (counted from 0); replace it")
+
+
+def _frequent_verbs(content: PairsFile) -> Iterator[Fault]:
+    """Find frames whose verb others have often enough."""
+    counts = Counter[str]()
+    for index, row in enumerate(content.frames):
+        if VERB in row:
+            verb = normalised(row[VERB])
+            counts[verb] += 1
+            if counts[verb] > MOST_OF_A_VERB:
+                yield Fault(
+                    ("frames", index),
+                    f"the verb '{row[VERB]}' is in more than {MOST_OF_A_VERB} frames; take another, so that no verb "
+                    "decides much",
+                )
+
+
+def _unbalanced_words(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find words of the contrasts that are not right as often as wrong over all frames, variants and sentences.
+
+    People count by their place in the sentence, since an exchange of the two makes each noun right as often as wrong.
+    """
+    pronouns = next(iter(people.pronouns.values())) if content.people else {}
+    right, wrong = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+    for _, values in _fillings(content):
+        for variant in content.variants.values():
+            for sentence, context in variant.contexts.items():
+                told = {**pronouns, **values, **_places(content.people, context or "")}
+                for place, (good, bad) in enumerate(_contrasts(variant, told, sentence)):
+                    right[place, good] += 1
+                    wrong[place, bad] += 1
+    unequal = [key for key in dict.fromkeys([*right, *wrong]) if right[key] != wrong[key]]
+    if unequal:
+        shown = ", ".join(
+            f"'{word}' is right in {right[place, word]} and wrong in {wrong[place, word]}"
+            for place, word in unequal[:4]
+        )
+        more = f" (and {len(unequal) - 4} more words)" if len(unequal) > 4 else ""
+        yield Fault(
+            ("variants",),
+            f"the words of the contrasts are not right as often as wrong: {shown}{more} of the texts; "
+            "give the variants a rival, or add variants in which the other word is right",
+        )
+
+
+def _places(people: Sequence[str], context: str) -> Row:
+    """Return what to call each person by their place in a sentence."""
+    named = [slot for slot in dict.fromkeys(slots_of(context)) if slot in people]
+    calls = ("the first person", "the second person")
+    return {slot: calls[named.index(slot)] if slot in named else "somebody else" for slot in people}
+
+
+def _contrasts(variant: Variant, values: Mapping[str, str], sentence: Sentence) -> Iterator[tuple[str, str]]:
+    """Give what is right and what is wrong in each contrast, in the order of the continuation."""
+    for slot in slots_of(variant.continuation):
+        if slot in variant.contrast:
+            one = variant.contrast[slot]
+            good, bad = normalised(one.good.format_map(values)), normalised(one.bad.format_map(values))
+            yield (good, bad) if sentence == "construction" else (bad, good)

@@ -1,0 +1,371 @@
+"""Minimal pairs as a table, and back."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.constructions.people import TYPICAL_TYPE, NounType, People
+from cxprobe.english import wrong_articles
+from cxprobe.errors import DataError
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.frames import PairsFile, Variant, fill
+from cxprobe.pairs.params import BuildPairs
+from cxprobe.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.seeding import generator_for
+from cxprobe.stats import CLUSTER
+
+TEXTS = ("id", "item", "context", "good", "bad")
+
+
+def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
+
+    Where files differ in their columns, a pair without a group has an empty text there; without a cluster, its own id,
+    so that it shares a cluster of that kind with no other.
+    """
+    rows = [
+        {"id": pair.id, "item": pair.item, "context": pair.context, "good": pair.good, "bad": pair.bad}
+        | dict(pair.groups)
+        | {f"{CLUSTER}{name}": cluster for name, cluster in pair.clusters.items()}
+        for pair in pairs
+    ]
+    table = pd.DataFrame(rows)
+    for column in table.columns[table.isna().any()]:
+        table[column] = table[column].fillna(table["id"] if column.startswith(CLUSTER) else "")
+    return table
+
+
+def pairs_of(table: pd.DataFrame) -> list[Pair]:
+    """Return the pairs of a table that `pair_table` made."""
+    clusters = [column for column in table.columns if column.startswith(CLUSTER)]
+    groups = [column for column in table.columns if column not in {*TEXTS, *clusters}]
+    return [
+        Pair(
+            **{column: row[column] for column in TEXTS},
+            groups={column: row[column] for column in groups},
+            clusters={column.removeprefix(CLUSTER): row[column] for column in clusters},
+        )
+        for row in table.to_dict("records")
+    ]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What an item is made of, as indices.
+
+    Attributes:
+        rows: Which row of each group, the frames first.
+        people: Which nouns; as many as there are slots for people, and all different.
+        pronouns: Which pronouns of the noun type.
+    """
+
+    rows: tuple[int, ...]
+    people: tuple[int, ...]
+    pronouns: int
+
+
+def draw_items(
+    groups: Sequence[int], nouns: int, people: int, pronouns: int, wanted: int, rng: np.random.Generator
+) -> list[Draw]:
+    """Draw items in which everything is used equally often: no count differs from another by more than 1.
+
+    The frames take turns with the nouns (or, without people, with the first group of fillers) so that no two items
+    have both in common; that bounds how many there can be. The second noun of an item is the first noun of another,
+    so a noun is as often the second as the first.
+
+    Args:
+        groups: How many rows each group has, the frames first.
+        nouns: How many nouns there are; at least 2 for two people.
+        people: How many of them an item has: 0, 1 or 2.
+        pronouns: How many sets of pronouns can refer to the nouns.
+        wanted: How many items to draw.
+        rng: The generator.
+
+    Returns:
+        The items; fewer than ``wanted`` if there are not enough distinct ones.
+    """
+    partners = nouns if people else groups[1] if len(groups) > 1 else 1
+    n = min(wanted, groups[0] * partners)
+    frames = rng.permutation(groups[0])[np.arange(n) % groups[0]]
+    turns = _in_turns(groups[0], partners, n, rng)
+    firsts = turns if people else np.zeros(n, dtype=np.int64)
+    columns = [frames]
+    for number, size in enumerate(groups[1:]):
+        columns.append(turns if number == 0 and not people else _rounds(size, n, rng))
+    seconds = _partners(firsts, nouns, rng) if people == 2 else firsts
+    genders = _rounds(pronouns, n, rng)
+    return [
+        Draw(
+            rows=tuple(int(column[item]) for column in columns),
+            people=(int(firsts[item]), int(seconds[item]))[:people],
+            pronouns=int(genders[item]),
+        )
+        for item in range(n)
+    ]
+
+
+def _in_turns(frames: int, partners: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a partner for each of n items so that (item mod frames, partner) never comes twice, shape (n,).
+
+    Counting both up together meets every combination of equal remainders once in lcm(frames, partners) items; moving
+    the partner on by one after each such round meets the others.
+    """
+    items = np.arange(n)
+    order: NDArray[np.int64] = rng.permutation(partners)
+    turns: NDArray[np.int64] = order[(items + items // lcm(frames, partners)) % partners]
+    return turns
+
+
+def _rounds(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return n indices below ``size``, each used once before any is used again, shape (n,)."""
+    rounds = [rng.permutation(size) for _ in range(-(-n // size))]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *rounds])[:n]
+
+
+def _partners(firsts: NDArray[np.int64], nouns: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the second noun of each item: the first noun of another item of the same round, shape (n,)."""
+    seconds = []
+    for start in range(0, len(firsts), nouns):
+        round_ = firsts[start : start + nouns]
+        if len(round_) == 1:  # a round of one has no other item to take from
+            seconds.append(np.array([(round_[0] + 1 + rng.integers(nouns - 1)) % nouns]))
+        else:
+            seconds.append(np.roll(round_, rng.integers(1, len(round_))))
+    return np.concatenate([np.zeros(0, dtype=np.int64), *seconds])
+
+
+NO_TYPE = "none"  # the noun type of pairs without people
+_SLOT = re.compile(r"{(\w+)}")
+_SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What was made of a construction's pairs.
+
+    Attributes:
+        pairs: Every pair once.
+        shortfalls: Noun type -> how many items there are, where they are fewer than were asked for.
+    """
+
+    pairs: list[Pair]
+    shortfalls: dict[str, int]
+
+
+def render_pairs(
+    name: str, content: PairsFile, people: People, per_cell: int, seed: int, words: str = "real"
+) -> Rendered:
+    """Draw ``per_cell`` items for every noun type and ask about each in every variant and order.
+
+    Switched means that the two people are exchanged in everything that is said of them: the continuations stay the
+    same two, and the one that was right is wrong. A variant with a rival is asked after both sentences. Where the
+    construction gives people in typical roles, the common nouns are these, so that an exchange turns the roles round.
+
+    Args:
+        name: The construction's folder.
+        content: Its pairs.
+        people: The nouns.
+        per_cell: Items per noun type: pairs in a cell, one variant in one order.
+        seed: The project's seed.
+        words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
+
+    Raises:
+        DataError: Two pairs of one cell are the same, the members of a pair do not differ, or an article is wrong.
+
+    Source:
+        Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
+    """
+    pairs: list[Pair] = []
+    shortfalls: dict[str, int] = {}
+    nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
+    for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
+        items = _draw_items(content, kind, nouns, per_cell, generator_for(seed, name, kind))
+        for item in items:
+            pronouns = people.pronouns[nouns.pronouns[item.pronouns]] if content.people else {}
+            pairs += _members(name, content, pronouns, kind, item, words)
+        if len(items) < per_cell:
+            shortfalls[kind] = len(items)
+    _check_distinct(name, pairs)
+    return Rendered(pairs, shortfalls)
+
+
+class _Item(NamedTuple):
+    """What an item is made of: the row of each group, the people in the order of their slots, and which pronouns."""
+
+    rows: Sequence[int]
+    persons: Sequence[str]
+    pronouns: int
+
+
+def _draw_items(content: PairsFile, kind: str, nouns: NounType, wanted: int, rng: np.random.Generator) -> list[_Item]:
+    """Draw the items of a noun type; two people in typical roles are drawn together."""
+    groups = [len(rows) for rows in content.groups.values()]
+    if content.typical and kind == TYPICAL_TYPE:
+        draws = draw_items(groups, len(content.typical), 1, len(nouns.pronouns), wanted, rng)
+        return [_Item(draw.rows, content.typical[draw.people[0]], draw.pronouns) for draw in draws]
+    draws = draw_items(groups, len(nouns.nouns), len(content.people), len(nouns.pronouns), wanted, rng)
+    return [_Item(draw.rows, [nouns.nouns[index] for index in draw.people], draw.pronouns) for draw in draws]
+
+
+def _members(
+    name: str, content: PairsFile, pronouns: Mapping[str, str], kind: str, item: _Item, words: str
+) -> Iterator[Pair]:
+    """Yield the pairs of an item."""
+    rows = [group[row] for group, row in zip(content.groups.values(), item.rows, strict=True)]
+    values = {slot: value for row in rows for slot, value in row.items()} | dict(pronouns)
+    own_id = _hash(name, words, kind, *values.values(), *item.persons)
+    nouns = {f"noun{place}": noun for place, noun in enumerate(item.persons, start=1)}
+    clusters = _clusters(name, content, item.rows) | nouns
+    orders = ("original", "switched") if content.switched else ("original",)
+    asked = [
+        (*one, order, sentence) for one in content.variants.items() for order in orders for sentence in one[1].contexts
+    ]
+    for variant_name, variant, order, sentence in asked:
+        seats = content.people if order == "original" else content.people[::-1]
+        context, good, bad = fill(variant, {**values, **dict(zip(seats, item.persons, strict=True))}, sentence)
+        _refuse_unsound(name, variant_name, context, good, bad)
+        gap = " " if context else ""
+        yield Pair(
+            id=f"{name}-{_hash(own_id, variant_name, order, context, good, bad)}",
+            item=f"{name}-{own_id}",
+            context=context,
+            good=gap + good,
+            bad=gap + bad,
+            groups={
+                "construction": name,
+                "tests": content.tests,
+                "words": words,
+                "variant": variant_name,
+                "origin": variant.origin,
+                "sentence": sentence,
+                "noun_type": kind,
+                "order": order,
+            },
+            clusters=clusters | {"wording": f"{name} {_wording(variant)}"},
+        )
+
+
+def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) -> None:
+    """Refuse what only a combination of rows causes; faults of single rows are found when the file is read."""
+    text = f"{context} {good}".strip()
+    where = f"{CONSTRUCTIONS_FOLDER / name / 'pairs.yaml'}, variant {variant}: {text!r}"
+    if good == bad:
+        raise DataError(f"{where} is both the right and the wrong member; rows of two groups give one word twice")
+    for wrong in wrong_articles(f"{text} {bad}"):
+        raise DataError(f"{where}: {wrong!r} has the wrong article; give the article a slot in the noun's own row")
+
+
+def _clusters(name: str, content: PairsFile, rows: Sequence[int]) -> dict[str, str]:
+    """Return the samples of words that an item shares with others: its frame, and its row of each large filler."""
+    chosen = dict(zip(content.groups, rows, strict=True))
+    frame = {"frame": f"{name} {chosen.pop('frames')}"}
+    return frame | {
+        group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
+    }
+
+
+def _wording(variant: Variant) -> str:
+    """Return the two continuations before people and words are put in; which of them is right makes no difference."""
+    good, bad = ({slot: getattr(one, side) for slot, one in variant.contrast.items()} for side in ("good", "bad"))
+    texts = [re.sub(_SLOT, partial(_filled_slot, way), variant.continuation) for way in (good, bad)]
+    return " / ".join(sorted(texts))
+
+
+def _filled_slot(values: Mapping[str, str], slot: re.Match[str]) -> str:
+    return values.get(slot[1], slot[0])
+
+
+def _check_distinct(name: str, pairs: Sequence[Pair]) -> None:
+    seen: dict[tuple[str, ...], Pair] = {}
+    for pair in pairs:
+        known = seen.setdefault((*pair.groups.values(), pair.context, pair.good, pair.bad), pair)
+        if known is not pair:
+            raise DataError(
+                f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
+                "rows of its pairs.yaml differ in nothing that the variant shows"
+            )
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
+
+
+_CELL = ["words", "variant", "sentence", "noun_type", "order"]
+
+
+@dataclass(frozen=True)
+class BuiltPairs:
+    """The pairs of a construction.
+
+    Attributes:
+        pairs: One row a pair, see `pair_table`.
+        cells: One row a cell, which is a variant of one noun type in one order, after one kind of sentence, with one
+            kind of words: words, variant, sentence, noun_type, order, pairs, frames (how many distinct ones), wanted,
+            and shortfall, the pairs that are missing.
+        pseudowords: One row a replaced word: word, pseudoword, source.
+    """
+
+    pairs: pd.DataFrame
+    cells: pd.DataFrame
+    pseudowords: pd.DataFrame
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many pairs, items, cells, cells with a shortfall, pseudowords, and random ones among these there are."""
+        return {
+            "pairs": len(self.pairs),
+            "items": self.pairs["item"].nunique(),
+            "cells": len(self.cells),
+            "cells_not_filled": int((self.cells["shortfall"] > 0).sum()),
+            "pseudowords": len(self.pseudowords),
+            "pseudowords_random": int((self.pseudowords["source"] == "random").sum()),
+        }
+
+
+def build_pairs(name: str, content: PairsFile, people: People, settings: BuildPairs, seed: int) -> BuiltPairs:
+    """Make the pairs of a construction.
+
+    Args:
+        name: The construction's folder.
+        content: Its pairs.yaml.
+        people: The nouns.
+        settings: How many pairs a cell gets, and where pseudowords come from.
+        seed: The project's seed.
+
+    Raises:
+        DataError: See `render_pairs` and `candidates_of`.
+    """
+    wanted = settings.per_cell.meaning if content.tests == "meaning" else settings.per_cell.form
+    contents = {"real": content}
+    pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
+    if settings.pseudowords and content.content_slots:
+        replaced = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+        contents["pseudo"], pseudowords = replaced.content, replaced.words
+    rendered = [render_pairs(name, one, people, wanted, seed, words) for words, one in contents.items()]
+    pairs = pair_table([pair for one in rendered for pair in one.pairs])
+    cells = pairs.groupby(_CELL, as_index=False, sort=False).agg(
+        pairs=("id", "size"), frames=("cluster_frame", "nunique")
+    )
+    return BuiltPairs(pairs, cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), pseudowords)
+
+
+def tables_of(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
+    """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
+    if not built:
+        return {}
+    return {
+        "cells": pd.concat([one.cells.assign(construction=name) for name, one in built.items()], ignore_index=True),
+        "pseudowords": pd.concat(
+            [one.pseudowords.assign(construction=name) for name, one in built.items()], ignore_index=True
+        ),
+        "constructions": pd.DataFrame([{"construction": name, **one.counts} for name, one in built.items()]),
+    }

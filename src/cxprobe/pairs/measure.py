@@ -1,0 +1,90 @@
+"""Minimal pairs: which texts a model has to score, and which pairs it cannot tell apart."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cxprobe.errors import DataError
+from cxprobe.lm.causal import texts_without_first_score
+from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.scoring import Check, HowToScore, distinct_texts, measure_texts
+from cxprobe.lm.texts import Bos, Pair
+from cxprobe.run.processes import Processes
+
+
+def measure_pairs(
+    slug: str,
+    model: MaskedLM | CausalLM,
+    portions: Sequence[Sequence[Pair]],
+    how: HowToScore,
+    check: Check,
+    *,
+    processes: Processes,
+    what: str,
+    folder: Path,
+) -> dict[str, float] | None:
+    """Score all texts of minimal pairs as a stage does: see `measure_texts`.
+
+    Args:
+        slug: The model's key in params.yaml.
+        model: The model.
+        portions: The pairs, such as those of each construction.
+        how: How the model is asked.
+        check: Refuses a model whose precision is too low.
+        processes: Which of the processes this is that answer the texts together.
+        what: Names the work in the progress bar.
+        folder: Where the files are written.
+
+    Returns:
+        What was counted; None if this process writes no files.
+
+    Raises:
+        DataError: The model cannot tell some pairs apart (`refuse_unscored`); all of them are looked at before the
+            first is scored.
+    """
+    for own in portions:
+        refuse_unscored(model, own, how.bos)
+    texts = distinct_texts(texts_of_pairs(model, own, how.bos) for own in portions)
+    return measure_texts(slug, model, texts, how, check, processes=processes, what=what, folder=folder)
+
+
+def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
+    """Return the texts to score: both members of each pair and, where there is a context, what follows it alone.
+
+    Args:
+        model: The model; a causal one without anything before a text cannot score the single token of a continuation
+            alone, which is left out.
+        pairs: A member is the context directly followed by its continuation.
+        bos: What a causal model reads before a text.
+
+    Returns:
+        Distinct texts, each with 0: all its tokens are scored.
+    """
+    members = [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
+    alone = list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
+    if isinstance(model, CausalLM) and texts_without_first_score(model, alone[:1], bos):
+        lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
+        alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
+    return dict.fromkeys([*members, *alone], 0)
+
+
+def refuse_unscored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> None:
+    """Refuse pairs that a causal model without a beginning of sequence cannot tell apart, before it is asked.
+
+    Args:
+        model: The model.
+        pairs: The pairs.
+        bos: What a causal model reads before a text.
+
+    Raises:
+        DataError: Nothing stands before a text, and the members of a pair differ in their first token.
+    """
+    if not isinstance(model, CausalLM):
+        return
+    members = list(dict.fromkeys(pair.context + end for pair in pairs for end in (pair.good, pair.bad)))
+    first = texts_without_first_score(model, members, bos)
+    apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
+    if apart:
+        raise DataError(
+            f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token, which has no score: "
+            f"the model's tokenizer puts nothing before a text under score_pairs.bos: {bos}; take bos: add"
+        )

@@ -1,0 +1,150 @@
+"""What people are asked: ``prompts/validation.yaml``, read and checked."""
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from string import Formatter
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.prompts.items import Relation
+
+WORDING_FILE = Path("prompts/validation.yaml")
+CHECKS = ("agreement", "shuffled", "instruction")
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _require_slots(text: str, wanted: Collection[str]) -> str:
+    """Return a template that has these slots and no others."""
+    try:
+        slots = {slot for _, slot, _, _ in Formatter().parse(text) if slot is not None}
+    except ValueError as fault:
+        raise ValueError(f"{text!r} is not a template: {fault}") from None
+    if slots != set(wanted):
+        needed = ", ".join(f"{{{slot}}}" for slot in wanted) or "none"
+        found = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
+        raise ValueError(f"{text!r} has the slots {found}; it needs {needed}")
+    return text
+
+
+class Task(Closed):
+    """What the people of a form are told first."""
+
+    title: Text
+    """The heading of the form."""
+    instructions: Annotated[list[Text], Field(min_length=1)]
+    """What to do, in paragraphs."""
+
+
+class PairsTask(Task):
+    """Which of two texts is right."""
+
+    question: Text
+
+
+class RelationNames(Closed):
+    """The relations in plain words."""
+
+    entailment: Text
+    neutral: Text
+    contradiction: Text
+
+    def of(self, relation: Relation) -> str:
+        """Return what a relation is called."""
+        name: str = getattr(self, relation)
+        return name
+
+
+class InferenceTask(Task):
+    """What a sentence means for a statement."""
+
+    text: Annotated[Text, AfterValidator(lambda text: _require_slots(text, ["premise"]))]
+    """How the premise is shown."""
+    question: Annotated[Text, AfterValidator(lambda text: _require_slots(text, ["hypothesis"]))]
+    """How the hypothesis is asked about."""
+    options: RelationNames
+
+
+class ReasoningTask(Task):
+    """A question with three answers; the question is the item's own."""
+
+    neither: Text
+    """The third answer."""
+
+
+class Tasks(Closed):
+    """One task for each kind of items."""
+
+    pairs: PairsTask
+    inference: InferenceTask
+    reasoning: ReasoningTask
+
+
+class Member(Closed):
+    """The two sentences of an attention check."""
+
+    right: Text
+    wrong: Text
+
+    @model_validator(mode="after")
+    def _differ(self) -> "Member":
+        if self.right == self.wrong:
+            raise ValueError(f"right and wrong are both {self.right!r}; nobody could tell them apart")
+        return self
+
+
+class Check(Closed):
+    """A kind of attention checks."""
+
+    question: Text
+    """What is asked; {answer} is the letter of the right one."""
+    members: Annotated[list[Member], Field(min_length=1)]
+    """The sentences; each form has one member."""
+
+
+class Checks(Closed):
+    """The kinds of attention checks."""
+
+    agreement: Check
+    """Which verb agrees with its subject."""
+    shuffled: Check
+    """Which sentence has its words in order."""
+    instruction: Check
+    """Whether an instruction is followed."""
+
+    @model_validator(mode="after")
+    def _do_what_they_say(self) -> "Checks":
+        for name in CHECKS:
+            _require_slots(self.of(name).question, ["answer"] if name == "instruction" else [])
+        for member in self.shuffled.members:
+            if _words(member.right) != _words(member.wrong):
+                raise ValueError(f"shuffled: {member.wrong!r} does not have the words of {member.right!r}")
+        return self
+
+    def of(self, name: str) -> Check:
+        """Return a kind of checks by its name, one of `CHECKS`."""
+        check: Check = getattr(self, name)
+        return check
+
+
+class Wording(Closed):
+    """All that people are asked beside the items themselves."""
+
+    tasks: Tasks
+    checks: Checks
+
+
+def load_wording(path: Path = WORDING_FILE) -> Wording:
+    """Read and check what people are asked.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return validate(Wording, read_yaml(path, PromptError), path, PromptError)
+
+
+def _words(sentence: str) -> Counter[str]:
+    return Counter(sentence.rstrip(".?!").lower().split())

@@ -1,0 +1,544 @@
+"""What models are asked in words: inferences and multiple-choice items."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from cxprobe.english import capitalise_first
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+from cxprobe.seeding import generator_for
+
+Relation = Literal["entailment", "neutral", "contradiction"]
+RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
+
+
+@dataclass(frozen=True)
+class Inference:
+    """A premise, a hypothesis, and how they are related.
+
+    Attributes:
+        id: Names the item by its set, premise and hypothesis, so the same item keeps its id in every run.
+        premise: A sentence, most often with the construction.
+        hypothesis: What may follow from it.
+        gold: How they are related.
+        construction: The construction that the item asks about.
+        set: "templatic" or "challenge" (the same surface, another construction) for the project's own items; for a
+            file from elsewhere, what its reader calls it.
+        premise_id: Names the premise; items with one premise are a cluster.
+        template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
+            template of one construction are a cluster.
+        reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
+    """
+
+    id: str
+    premise: str
+    hypothesis: str
+    gold: Relation
+    construction: str
+    set: str
+    premise_id: str
+    template: str = ""
+    reading: str = ""
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """A multiple-choice item: A and B are opposing readings, C is that nothing can be told.
+
+    The letters are those of this order of the options, the paper's. A question may show them in another.
+
+    Attributes:
+        id: Names the item by its test and frame, so the same item keeps its id in every run.
+        text: What is known.
+        question: What is asked about it.
+        a: The first option.
+        b: The second option.
+        gold: The right option, "A", "B" or "C".
+        construction: The construction that the item asks about.
+        test: One of the tests that are built from a frame.
+        frame_id: Names the frame; the tests of one frame are a cluster.
+        answerable: Whether the text decides between A and B; if not, C is right.
+        set: "reasoning" for the project's own items; for files from elsewhere, what params.yaml calls them.
+    """
+
+    id: str
+    text: str
+    question: str
+    a: str
+    b: str
+    gold: str
+    construction: str
+    test: str
+    frame_id: str
+    answerable: bool
+    set: str = "reasoning"
+
+
+# [SBJ:she Maria]: a slot, a note, and the words that fill it.
+_MARK = re.compile(r"\[(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<note>[^\s\]]+))? (?P<words>[^\[\]]+)\]")
+# {SBJ} or {SBJ:their}: the words of a slot, or a form that they decide.
+_PLACE = re.compile(r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<form>[A-Za-z]+))?\}")
+
+_PRONOUN_FORMS = ("they", "them", "their", "was")
+_PARADIGM = {
+    "I": ("I", "me", "my", "was"),
+    "you": ("you", "you", "your", "were"),
+    "he": ("he", "him", "his", "was"),
+    "she": ("she", "her", "her", "was"),
+    "it": ("it", "it", "its", "was"),
+    "we": ("we", "us", "our", "were"),
+    "they": ("they", "them", "their", "were"),
+}
+_VERB_FORMS = ("VB", "VBD", "VBG", "VBN")  # Penn Treebank tags
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """The words that fill a slot.
+
+    Attributes:
+        words: As they are written in mid-sentence.
+        note: For a noun phrase the pronoun that refers to it (it also decides on agreement), for a verb
+            its lemma; None if neither is given.
+    """
+
+    words: str
+    note: str | None = None
+
+    def form(self, name: str) -> str:
+        """Return the phrase in another form.
+
+        Args:
+            name: "they", "them", "their" or "was" for what the pronoun of a noun phrase is in that place; "VB",
+                "VBD", "VBG" or "VBN" (Penn Treebank tags) to inflect the first word of a verb phrase.
+
+        Raises:
+            ValueError: There is no such form, or it cannot be known without a note.
+        """
+        if name in _PRONOUN_FORMS:
+            if self.note not in _PARADIGM:
+                raise ValueError(
+                    f"'{name}' of '{self.words}' needs the pronoun that refers to it: [SLOT:<pronoun> {self.words}] "
+                    f"with one of {', '.join(_PARADIGM)}"
+                )
+            return _PARADIGM[self.note][_PRONOUN_FORMS.index(name)]
+        if name in _VERB_FORMS:
+            verb, *rest = self.words.split(" ")
+            return " ".join([_inflect(verb, self.note, name), *rest])
+        raise ValueError(f"form '{name}' is unknown (allowed: {', '.join((*_PRONOUN_FORMS, *_VERB_FORMS))})")
+
+
+def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
+    """Return a sentence without its marks, and what fills each slot.
+
+    Raises:
+        ValueError: A slot is marked twice, or a bracket is not part of a mark.
+    """
+    phrases: dict[str, Phrase] = {}
+    for mark in _MARK.finditer(marked):
+        if mark["slot"] in phrases:
+            raise ValueError(f"{marked!r} marks {mark['slot']} twice")
+        phrases[mark["slot"]] = Phrase(mark["words"], mark["note"])
+    text = _MARK.sub(lambda mark: mark["words"], marked)
+    if set(text) & set("[]{}"):
+        raise ValueError(
+            f"{marked!r} has a bracket that is not part of a mark; a mark is [SLOT words] or [SLOT:note words]"
+        )
+    return capitalise_first(text), phrases
+
+
+def slots_of(template: str) -> set[str]:
+    """Return the slots that a template takes up."""
+    return {place["slot"] for place in _PLACE.finditer(template)}
+
+
+def fill(template: str, phrases: Mapping[str, Phrase]) -> str:
+    """Return the sentence that a template and the phrases make.
+
+    Raises:
+        ValueError: A slot of the template is not filled, a form cannot be made, or a brace is not part of a place.
+    """
+
+    def words(place: re.Match[str]) -> str:
+        if place["slot"] not in phrases:
+            known = ", ".join(sorted(phrases)) or "none"
+            raise ValueError(f"{template!r} asks for {place['slot']}, which nothing fills (filled: {known})")
+        phrase = phrases[place["slot"]]
+        return phrase.words if place["form"] is None else phrase.form(place["form"])
+
+    text = _PLACE.sub(words, template)
+    if set(text) & set("[]{}"):
+        raise ValueError(f"{template!r} has a brace that is not part of a place; a place is {{SLOT}} or {{SLOT:form}}")
+    return capitalise_first(text)
+
+
+def _inflect(verb: str, lemma: str | None, tag: str) -> str:
+    # Imported here, since it imports spaCy and PyTorch, and what reads constructions seldom inflects.
+    from lemminflect import getInflection, getLemma
+
+    if lemma is None:
+        lemmas = getLemma(verb, upos="VERB", lemmatize_oov=False)
+        if len(lemmas) != 1:
+            raise ValueError(
+                f"the verb '{verb}' is a form of {' or of '.join(lemmas) or 'none that is known'}; give its lemma: "
+                f"[SLOT:<lemma> {verb} ...]"
+            )
+        lemma = lemmas[0]
+    if tag == "VB":
+        return str(lemma)
+    forms = getInflection(lemma, tag=tag)
+    return str(verb if verb in forms else forms[0])
+
+
+Slot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+# The tests of a frame.
+TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
+Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
+
+
+Golds = Annotated[dict[Name, Relation], Field(min_length=1)]
+
+
+class MarkedSentence(Closed):
+    """A sentence whose slots are marked."""
+
+    text: str
+    """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
+    slots: dict[Slot, str] = Field(default_factory=dict)
+    """What fills slots that the sentence does not show; absent if it shows all."""
+
+    def phrases(self) -> dict[str, Phrase]:
+        """Return what fills each slot.
+
+        Raises:
+            ValueError: A mark cannot be read, or a slot is filled twice.
+        """
+        _, marked = read_marks(self.text)
+        twice = sorted(marked.keys() & self.slots)
+        if twice:
+            raise ValueError(f"{self.text!r} marks {', '.join(twice)}, and slots gives it as well; keep one")
+        return marked | {slot: Phrase(words) for slot, words in self.slots.items()}
+
+    def sentence(self) -> str:
+        """Return the sentence without its marks."""
+        return read_marks(self.text)[0]
+
+
+class Premise(MarkedSentence):
+    """A sentence that every hypothesis is asked about."""
+
+    reading: Name
+    """Which of the readings it has."""
+    gold: dict[Name, Relation] = Field(default_factory=dict)
+    """Hypothesis -> its relation to this premise, where it is another than the reading's; absent for none."""
+
+
+class Challenge(MarkedSentence):
+    """A sentence with the surface of the construction, but with another construction."""
+
+    gold: Golds
+    """Hypothesis -> how it is related to this premise, as a person judged it; what is not here is not asked."""
+
+
+class InferenceItems(Closed):
+    """Premises and the hypotheses that are asked about each of them."""
+
+    slots: dict[Slot, str]
+    """Slot -> what fills it."""
+    hypotheses: Annotated[dict[Name, str], Field(min_length=1)]
+    """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
+    readings: Annotated[dict[Name, Golds], Field(min_length=1)]
+    """Kinds of premises, such as "asserted" and "denied" -> how each hypothesis is related to premises of this kind.
+    The first is that of the construction when it is asserted."""
+    premises: Annotated[list[Premise], Field(min_length=1)]
+    """Sentences with the construction, or with its rivals; every template is asked about each."""
+    challenge: list[Challenge] = Field(default_factory=list)
+    """Sentences that only look like it; absent for a construction that has no such rival."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "InferenceItems":
+        faults = [*self._template_faults(), *self._premise_faults(), *self._challenge_faults()]
+        if faults:
+            raise FaultsError(faults)
+        return self
+
+    def _template_faults(self) -> Iterator[str]:
+        for name, text in self.hypotheses.items():
+            unknown = sorted(slots_of(text) - self.slots.keys())
+            if unknown:
+                yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+        for reading, golds in self.readings.items():
+            yield from self._unknown_hypotheses(f"readings.{reading}", golds)
+            if lacking := [name for name in self.hypotheses if name not in golds]:
+                yield f"readings.{reading}: no relation for {', '.join(lacking)}; give one for every hypothesis"
+        given = {
+            gold
+            for premise in self.premises
+            if premise.reading in self.readings
+            for gold in self.golds(premise).values()
+        }
+        if lacking := [gold for gold in RELATIONS if gold not in given]:
+            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
+
+    def _unknown_hypotheses(self, place: str, golds: Golds) -> Iterator[str]:
+        for name in golds:
+            if name not in self.hypotheses:
+                yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
+
+    def _premise_faults(self) -> Iterator[str]:
+        for number, premise in enumerate(self.premises):
+            yield from _faults(f"premises[{number}]", self._phrases, premise)
+            yield from self._unknown_hypotheses(f"premises[{number}].gold", premise.gold)
+            if premise.reading not in self.readings:
+                hint = suggest(premise.reading, list(self.readings))
+                yield f"premises[{number}].reading: '{premise.reading}' is not in readings{hint}"
+            for name in self.hypotheses:
+                yield from _faults(f"premises[{number}], {name}", self.hypothesis, name, premise)
+        for text in _repeated(one.sentence() for one in (*self.premises, *self.challenge)):
+            yield f"the premise {text!r} is given twice"
+
+    def _challenge_faults(self) -> Iterator[str]:
+        for number, premise in enumerate(self.challenge):
+            yield from _faults(f"challenge[{number}]", self._phrases, premise)
+            yield from self._unknown_hypotheses(f"challenge[{number}].gold", premise.gold)
+            for name in premise.gold:
+                if name in self.hypotheses:
+                    yield from _faults(f"challenge[{number}], {name}", self.hypothesis, name, premise)
+
+    def _phrases(self, premise: MarkedSentence) -> dict[str, Phrase]:
+        phrases = premise.phrases()
+        unknown = sorted(phrases.keys() - self.slots.keys())
+        if unknown:
+            raise ValueError(f"slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}")
+        return phrases
+
+    def hypothesis(self, name: str, premise: MarkedSentence) -> str:
+        """Return a template's sentence about a premise."""
+        return fill(self.hypotheses[name], premise.phrases())
+
+    def golds(self, premise: Premise) -> dict[str, Relation]:
+        """Return how each hypothesis is related to a premise."""
+        return {**self.readings[premise.reading], **premise.gold}
+
+
+class ReasoningFrame(Closed):
+    """A small story of which the tests are variants. Its referents are {R1} to {R4}; {R1:their} gives a form.
+
+    The tests are made from ``rule`` (what the construction says) and ``facts``; asked is ``question``, and the options
+    are R1 and R2. The rule as it is makes R1 the answer.
+    """
+
+    referents: Annotated[list[dict[Pronoun, str]], Field(min_length=4, max_length=4)]
+    """Four that the story can be about, each as {pronoun: words}."""
+    rule: str
+    """The sentence with the construction."""
+    facts: str
+    """What, together with the rule, decides between R1 and R2, and does not without it."""
+    question: str
+    """What is asked."""
+    other_facts: str
+    """Facts about another property, with which the rule decides nothing."""
+    nonce_facts: str
+    """The facts with a made-up word in the place of what the rule speaks of, with which it decides nothing."""
+    swapped: str | None = None
+    """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
+    opposite."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "ReasoningFrame":
+        if len({word for one in self.referents for word in one.values()}) != 4 or any(
+            len(one) != 1 for one in self.referents
+        ):
+            raise ValueError("referents must be four different ones, each as {pronoun: words}")
+        for _ in self.variants():
+            pass
+        return self
+
+    def variants(self) -> Iterator[tuple[str, str, str, str]]:
+        """Give each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
+        rule, facts, question = self.rule, self.facts, self.question
+        yield "base", self._text([rule, facts]), self._text([question]), "R1"
+        yield "recency", self._text([facts, rule]), self._text([question]), "R1"
+        if self.swapped is not None:
+            yield "vocabulary", self._text([self.swapped, facts]), self._text([question]), "R2"
+        yield "name", self._text([rule, facts], (1, 0, 2, 3)), self._text([question]), "R2"
+        yield "short", self._text([facts]), self._text([question]), ""
+        yield "other-names", self._text([rule, facts], (2, 3, 0, 1)), self._text([question]), ""
+        yield "other-property", self._text([rule, self.other_facts]), self._text([question]), ""
+        yield "nonce", self._text([rule, self.nonce_facts]), self._text([question]), ""
+
+    def option(self, number: int) -> str:
+        """Return what a referent is called, from 0."""
+        return next(iter(self.referents[number].values()))
+
+    def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
+        """Return the parts as a text in which R1 to R4 are the referents in this order."""
+        phrases = {f"R{place}": Phrase(*_words_and_note(self.referents[one])) for place, one in enumerate(order, 1)}
+        return " ".join(fill(part, phrases) for part in parts)
+
+
+class Items(Closed):
+    """All that models are asked about a construction."""
+
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Where the design comes from, and who wrote the sentences."""
+    inference: InferenceItems | None = None
+    """Premises and hypotheses; absent for a construction that has none."""
+    reasoning: Annotated[list[ReasoningFrame], AfterValidator(lambda frames: _distinct_rules(frames))] = Field(
+        default_factory=list
+    )
+    """Frames of the reasoning tests; absent for a construction that has none."""
+
+    @model_validator(mode="after")
+    def _something_to_ask(self) -> "Items":
+        if self.inference is None and not self.reasoning:
+            raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
+        return self
+
+
+def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Items:
+    """Read and check ``constructions/<name>/items.yaml``; all its sentences are rendered once.
+
+    Raises:
+        ConstructionError: One line for every place of the file that has faults.
+    """
+    path = constructions / name / "items.yaml"
+    return validate(Items, read_yaml(path, ConstructionError), path, ConstructionError)
+
+
+def render_inferences(items: Items, construction: str) -> list[Inference]:
+    """Return every premise with every hypothesis that is asked about it.
+
+    Source:
+        Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). There a hypothesis has the same relation to
+        every premise; here it depends on the reading of the premise.
+    """
+    if items.inference is None:
+        return []
+    asked = items.inference
+    templatic = [
+        make_inference(
+            premise.sentence(),
+            asked.hypothesis(name, premise),
+            gold,
+            construction,
+            "templatic",
+            name,
+            premise.reading,
+        )
+        for premise in asked.premises
+        for name, gold in asked.golds(premise).items()
+    ]
+    challenge = [
+        make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge", name)
+        for premise in asked.challenge
+        for name, gold in premise.gold.items()
+    ]
+    return [*templatic, *challenge]
+
+
+def make_inference(
+    premise: str, hypothesis: str, gold: Relation, construction: str, of: str, template: str = "", reading: str = ""
+) -> Inference:
+    """Return an item whose ids follow from its words.
+
+    Args:
+        premise: The premise.
+        hypothesis: The hypothesis.
+        gold: How they are related.
+        construction: The construction that is asked about.
+        of: The set that the item belongs to.
+        template: The name of the hypothesis' template, or "" if it has none.
+        reading: What kind of premise it is, or "" if that is not known.
+    """
+    premise_id = f"{construction}-{_digest(premise)}"
+    return Inference(
+        f"{of}-{premise_id}-{_digest(hypothesis)}",
+        premise,
+        hypothesis,
+        gold,
+        construction,
+        of,
+        premise_id,
+        template,
+        reading,
+    )
+
+
+def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Reasoning]:
+    """Return the tests of every frame, A and B in an order that is counterbalanced.
+
+    The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
+    the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
+    nothing follows, so that C is right: "short" (facts alone), "other-names" (the facts are about others),
+    "other-property" (they are about something else) and "nonce" (they have a made-up word). In the last three the rule
+    stays whole.
+
+    The frames come in an order that is drawn. In each test A and B take turns at being right from one frame to the
+    next, and so do they from one test to the next, so that of any number of frames from the first on, A is right in
+    half of the items of each test and of all tests, exactly or within one. Where C is right, the two options take
+    turns in the same way at standing first.
+
+    Args:
+        items: The construction's items.
+        construction: Its name.
+        seed: The project's seed; it decides the order of the frames.
+
+    Source:
+        Scivetti et al. 2025, experiment 3, after Weissweiler et al. 2022, §4.
+    """
+    order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
+    frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
+    return [
+        _reasoning(frames[place], construction, variant, a_first=(turn + TESTS.index(variant[0])) % 2 == 0)
+        for turn, place in enumerate(order)
+        for variant in frames[place].variants()
+    ]
+
+
+def _reasoning(
+    frame: ReasoningFrame, construction: str, variant: tuple[str, str, str, str], *, a_first: bool
+) -> Reasoning:
+    """Return an item whose answer is A if ``a_first``, else B; where nothing follows, A is R1 if ``a_first``."""
+    test, text, question, answer = variant
+    frame_id = f"{construction}-{_digest(frame.rule)}"
+    turned = a_first == (answer == "R2")  # whether R2 is A
+    a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
+    gold = {"": "C", "R1": "B" if turned else "A", "R2": "A" if turned else "B"}[answer]
+    return Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, construction, test, frame_id, gold != "C")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def _words_and_note(referent: Mapping[Pronoun, str]) -> tuple[str, Pronoun]:
+    pronoun, words = next(iter(referent.items()))
+    return words, pronoun
+
+
+def _faults(place: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
+    try:
+        attempt(*values)
+    except ValueError as fault:
+        yield f"{place}: {fault}"
+
+
+def _repeated(texts: Iterator[str]) -> list[str]:
+    seen: set[str] = set()
+    return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]
+
+
+def _distinct_rules(frames: list[ReasoningFrame]) -> list[ReasoningFrame]:
+    twice = _repeated(frame.rule for frame in frames)
+    if twice:
+        raise ValueError(f"the rule {twice[0]!r} is given twice; give each frame its own")
+    return frames

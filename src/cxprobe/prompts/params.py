@@ -1,0 +1,158 @@
+"""The sections of params.yaml for prompting: the questions, how answers are scored and judged, and written frames."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from cxprobe.files.schema import AnswerScore, Closed, Distinct, SchemeName, SomeDistinct
+from cxprobe.lm.params import Placement
+from cxprobe.lm.texts import Bos
+
+INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
+DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
+OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
+
+
+def _other_than_own(name: str) -> str:
+    if name in (*OWN, "reasoning"):
+        raise ValueError("this is the name of a set of the project's own; give the file another")
+    return name
+
+
+class ReasoningFiles(Closed):
+    """A set of multiple-choice items from files in the shape of the CxNLI release's QA_constructional_reasoning."""
+
+    format: Literal["reasoning"]
+    """Says that the files have this shape. A set that is a path alone has the shape of the CxNLI files."""
+    constructions: Annotated[dict[str, str], Field(min_length=1)]
+    """Construction -> the file about it. The files do not say which construction they are about."""
+    rows: str | None
+    """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
+    can be chosen from several constructions by a file that does not name them."""
+    doubtful: Literal["keep", "leave_out"]
+    """Rows whose options are not about their text, or that have the text of another with another answer: keep, as they
+    are in the file, or leave_out. Both are reported."""
+
+
+def _shape_of(content: Any) -> str:
+    """Return which of its two forms an entry of build_prompts.files has."""
+    return "inference" if isinstance(content, str) else "reasoning"
+
+
+AskedFiles = Annotated[
+    Annotated[str, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
+]
+"""An entry of build_prompts.files: a path of a CxNLI file, or files of multiple choice."""
+
+
+class Shots(Closed):
+    """How many examples are shown, and where they are drawn from."""
+
+    number: Annotated[int, Field(ge=0)]
+    """Examples of each relation, from each source; 0 for none."""
+    sources: Distinct[str]
+    """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
+    of_the_construction: bool
+    """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
+    from a general file."""
+
+    @model_validator(mode="after")
+    def _sources_for_shots(self) -> "Shots":
+        if bool(self.number) != bool(self.sources):
+            raise ValueError(f"number is {self.number} and sources has {len(self.sources)}; give both, or 0 and []")
+        return self
+
+
+class ContinuationSettings(Closed):
+    """The same items as texts that go on with one answer or another, for language models."""
+
+    inference: SomeDistinct[str]
+    """Names of prompts/continuations.yaml, section inference."""
+    reasoning: SomeDistinct[str]
+    """Names of prompts/continuations.yaml, section reasoning."""
+    most_shots: Annotated[int, Field(ge=0)]
+    """Of build_prompts.shots those that show at most so many examples of each relation are asked; small models read
+    little. The items are the same whatever this is."""
+
+
+class BuildPrompts(Closed):
+    """The questions: every item with every prompt, number of shots and chain of thought."""
+
+    sets: SomeDistinct[Literal["templatic", "challenge", "reasoning"]]
+    """Which of the project's own items."""
+    files: dict[Annotated[str, AfterValidator(_other_than_own)], AskedFiles]
+    """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
+    free-form hypotheses among them, or files of its multiple-choice items."""
+    premises: Annotated[int, Field(ge=1)] | None
+    """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
+    all."""
+    inference_prompts: SomeDistinct[str]
+    """Names of prompts/inference.yaml."""
+    reasoning_prompts: SomeDistinct[str]
+    """Names of prompts/reasoning.yaml."""
+    chain_of_thought: SomeDistinct[bool]
+    """Whether the model reasons first: [false], [true] or both."""
+    option_orders: Literal["paper", "rotated"]
+    """How the options of a reasoning item stand where they are shown: paper, the two readings and then that there is
+    not enough information, once; rotated, three times, so that each option stands first, second and last (three times
+    as many questions)."""
+    shots: Annotated[list[Shots], Field(min_length=1)]
+    """Of inference items; reasoning items have none."""
+    continuations: ContinuationSettings
+
+    @property
+    def inference_files(self) -> dict[str, str]:
+        """Name of a set -> its file of inferences."""
+        return {name: own for name, own in self.files.items() if isinstance(own, str)}
+
+    @property
+    def reasoning_files(self) -> dict[str, ReasoningFiles]:
+        """Name of a set -> its files of multiple choice."""
+        return {name: own for name, own in self.files.items() if isinstance(own, ReasoningFiles)}
+
+    @model_validator(mode="after")
+    def _tell_settings_apart(self) -> "BuildPrompts":
+        told = [(shots.number, tuple(sorted(shots.sources))) for shots in self.shots]
+        for number, sources in told:
+            if told.count((number, sources)) > 1:
+                raise ValueError(
+                    f"shots has {number} of {list(sources)} more than once; results are told apart by number and "
+                    "sources alone, so keep one, or ask the others in a run of their own"
+                )
+        return self
+
+
+class ScoreAnswers(Placement):
+    """How the tokens of the answers are scored by language models."""
+
+    scheme: SchemeName
+    """How masked models are asked; causal ones have one way."""
+    bos: Bos
+    """What causal models read before a text, as in score_pairs."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+
+
+class JudgeAnswers(Closed):
+    """How the scores of the answers are compared."""
+
+    score: AnswerScore
+    """The score that decides in figures; one of scores."""
+    scores: SomeDistinct[AnswerScore]
+    """The scores that the tables have: the log-probability of the answer, over its tokens or characters or not, or how
+    much the item raises it."""
+
+
+class WriteFrames(Closed):
+    """Frames of minimal pairs, written and filtered by a model."""
+
+    prompt: str
+    """A name of prompts/frames.yaml."""
+    requests: Annotated[int, Field(ge=1)]
+    """How often frames are asked for; each time other examples are shown, so that the replies differ."""
+    per_request: Annotated[int, Field(ge=1)]
+    """How many frames one request asks for; some 30 tokens of llms.<slug>.max_tokens each."""
+    examples: Annotated[int, Field(ge=1)]
+    """How many frames of the construction's pairs.yaml each request shows."""
+    accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
+    """What the first filter lets through."""

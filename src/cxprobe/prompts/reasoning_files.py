@@ -1,0 +1,401 @@
+"""Files in the format of QA_constructional_reasoning of the CxNLI release: multiple choice, a row for each test."""
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher, get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from cxprobe.errors import DataError
+from cxprobe.files.reading import one_line, read_text, shown
+from cxprobe.prompts.cxnli import Repair
+from cxprobe.prompts.items import Reasoning
+
+TESTS: Mapping[str, str] = {  # their name of a test -> ours
+    "Base": "base",
+    "Recency Bias": "recency",
+    "Vocabulary Bias": "vocabulary",
+    "Name Bias": "name",
+    "Short Calibration": "short",
+    "Name Calibration": "other-names",
+    "Adjective Calibration": "other-property",
+    "Nonce Calibration": "nonce",
+}
+_BASE = "Base"
+_READ = ("Ex Num", "Type", "Text", "Option A", "Option B", "Option C", "Target")
+_NOT_READ = ("Output", "Original Text")  # a free note, which is not the answer; and where the text comes from
+_NOTHING = ("not enough information", "not enough info")
+_TARGET = re.compile(r"\(?([ABCabc])[.)]?")
+_CLOSE = 0.8  # how alike a misspelt word must be to what it is read as, from 0 to 1
+_WORD = re.compile(r"[^\W_]+")
+# The end of a sentence, unless it is that of a title or of an initial.
+_END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")
+# How a question begins; before that there may be a preposition.
+_ASKING = re.compile(
+    r"(?:(?:in|at|on|by|for|to|from|with|compared)\b|wh(?:en|ere|o|om|ose|at|ich|y)\b|how\b|(?:is|are|was|were|am)\b|"
+    r"(?:do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ReasoningFile:
+    """The items of a file.
+
+    Attributes:
+        items: In the order of the file.
+        repairs: In the order of the file.
+    """
+
+    items: list[Reasoning]
+    repairs: list[Repair]
+
+
+class _Row(NamedTuple):
+    """A row that could be read; ``test`` is the file's name of it, ``target`` the letter of the right option."""
+
+    line: int
+    number: str
+    test: str
+    text: str
+    a: str
+    b: str
+    target: str
+
+    @property
+    def answer(self) -> str:
+        """What is right: an option in plain words, or "" for that there is not enough information."""
+        return {"A": _plain(self.a), "B": _plain(self.b), "C": ""}[self.target]
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options in plain words, in either order."""
+        return frozenset((_plain(self.a), _plain(self.b)))
+
+
+def read_reasoning_file(
+    path: Path, of: str, construction: str, *, keep_doubtful: bool, rows: Path | None = None
+) -> ReasoningFile:
+    """Read a .tsv or .csv file in the format of the CxNLI release's multiple-choice items.
+
+    A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
+    same number are the tests of one frame. The last sentence of the text is the question. The third option must say
+    that there is not enough information, in whatever words; it is shown in the words of the project's prompts, as with
+    its own items. The column Output is a note, and not read. Everything irregular that could be read is reported as a
+    repair, and so is what is as it is in the file but looks wrong.
+
+    A row is doubtful if its options are neither those of its frame's Base row nor in its text, or if it has the text of
+    another row and another answer.
+
+    Args:
+        path: The file; fields are separated by tabs if it ends in .tsv, by commas otherwise.
+        of: The name of the set of these items.
+        construction: What the file is about; it does not say so itself.
+        keep_doubtful: Whether doubtful rows are items too.
+        rows: A file in the same format; only rows that it has too, by text, options and target, are items.
+
+    Raises:
+        DataError: One line for every fault: an absent or unreadable file, an absent column, an empty cell that is
+            needed, an unknown test or target, a test that a frame has twice, or no row that ``rows`` has too. Nothing
+            is skipped.
+
+    Source:
+        Scivetti et al. 2025, experiment 3; github.com/melissatorgbi/beyond-memorization, commit b1ddce8b42e8, folder
+        data/QA_constructional_reasoning.
+    """
+    reader = _read(path)
+    distinct = reader.distinct()
+    reader.raise_faults()
+    doubtful = reader.doubtful(distinct, "kept" if keep_doubtful else "left out")
+    reader.note_gaps(distinct)
+    kept = [row for row in distinct if keep_doubtful or row.line not in doubtful]
+    if rows is not None:
+        kept = reader.chosen(kept, rows)
+    items = [reader.item(row, of, construction) for row in kept]
+    if not items:
+        raise DataError(f"{path}: every row is doubtful, so that nothing is left; keep them, or ask about another file")
+    return ReasoningFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
+
+
+def _read(path: Path) -> "_Reader":
+    reader = _Reader(path, delimiter="\t" if path.suffix == ".tsv" else ",")
+    text = read_text(path, DataError)
+    if path.read_bytes().startswith(b"\xef\xbb\xbf"):
+        reader.repair(1, "a byte-order mark was ignored")
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=reader.delimiter, strict=True)
+    line = 1
+    try:
+        for number, cells in enumerate(table):
+            if number == 0:
+                reader.header(cells)
+            else:
+                reader.take(line, cells)
+            line = table.line_num + 1
+    except csv.Error as fault:
+        reader.fault(line, f"{fault}; is a quotation mark never closed, or not doubled inside a text?")
+    if not reader.rows:
+        reader.fault(line, "there is no item in the file")
+    reader.raise_faults()
+    return reader
+
+
+@dataclass
+class _Reader:
+    """What has been read so far."""
+
+    path: Path
+    delimiter: str
+    names: list[str] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
+    repairs: list[Repair] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def repair(self, line: int, what: str) -> None:
+        self.repairs.append(Repair(line, one_line(what)))
+
+    def fault(self, line: int, what: str) -> None:
+        self.faults.append(one_line(f"{self.path}, line {line}: {what}"))
+
+    def raise_faults(self) -> None:
+        if self.faults:
+            raise DataError("\n".join(self.faults))
+
+    def header(self, cells: list[str]) -> None:
+        """Take the first line, which names the columns."""
+        known = {name.lower(): name for name in (*_READ, *_NOT_READ)}
+        self.names = [known.get(" ".join(cell.lower().split()), cell.strip()) for cell in cells]
+        for cell, name in zip(cells, self.names, strict=True):
+            if cell.strip() != name:
+                self.repair(1, f"the column {shown(cell)} was read as '{name}'")
+        twice = sorted({name for name in _READ if self.names.count(name) > 1})
+        missing = [name for name in _READ if name not in self.names]
+        if twice:
+            self.fault(1, f"the column {', '.join(twice)} is there twice; keep one")
+        if missing:
+            self.fault(1, f"no column {', '.join(missing)}; found {', '.join(self.names) or 'nothing'}{self._hint()}")
+        self.raise_faults()
+        if stray := [name for name in self.names if name not in (*_READ, *_NOT_READ)]:
+            self.repair(1, f"columns {', '.join(repr(name) for name in stray)} were ignored")
+
+    def _hint(self) -> str:
+        other = "," if self.delimiter == "\t" else "\t"
+        if "P/H/R" in self.names:
+            return "; these are the columns of inferences: give build_prompts.files the path alone"
+        if len(self.names) == 1 and other in self.names[0]:
+            return f"; the columns are separated by {_delimiter(other)}: give the file the ending {_ending(other)}"
+        return ""
+
+    def take(self, line: int, cells: list[str]) -> None:
+        """Take a row, which begins on a line."""
+        if not any(cell.strip() for cell in cells):
+            self.repair(line, "an empty line was skipped")
+            return
+        if any(cell.strip() for cell in cells[len(self.names) :]):
+            what = f"{len(cells)} cells, but the columns are {len(self.names)}"
+            self.fault(line, f"{what}; put a text with {_delimiter(self.delimiter)} in it in quotation marks")
+            return
+        own = {name: (cells[place] if place < len(cells) else "") for place, name in enumerate(self.names)}
+        if self._has_rows_in_a_text(own.values()):
+            self.fault(line, "a text contains further rows; one of its quotation marks is never closed")
+            return
+        read = {name: self._cell(line, name, own[name]) for name in _READ}
+        if empty := [name for name, value in read.items() if not value]:
+            self.fault(line, f"{', '.join(empty)} is empty; fill it in, or take the row out")
+            return
+        number, test = self._number(line, read["Ex Num"]), self._test(line, read["Type"])
+        target = self._target(line, read["Target"])
+        if self._nothing_follows(line, read["Option C"]) and test and target:
+            self.rows.append(_Row(line, number, test, read["Text"], read["Option A"], read["Option B"], target))
+
+    def _has_rows_in_a_text(self, cells: Iterable[str]) -> bool:
+        swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TESTS)})\s*{self.delimiter}"
+        return any(re.search(swallowed, cell, re.IGNORECASE) for cell in cells)
+
+    def _cell(self, line: int, name: str, cell: str) -> str:
+        """Return a cell without the spaces around it, and in one line."""
+        value = cell.strip()
+        if value != cell:
+            self.repair(line, f"spaces around the {name} were taken off")
+        if "\n" in value or "\r" in value:
+            self.repair(line, f"a line break inside the {name} was read as a space")
+            value = " ".join(value.split())
+        return value
+
+    def _number(self, line: int, number: str) -> str:
+        whole = number.removesuffix(".0")
+        if whole != number:
+            self.repair(line, f"number '{number}' was read as {whole}")
+        elif not number.isdecimal():
+            self.repair(line, f"number {shown(number)} is none; it was read as a name")
+        return whole
+
+    def _test(self, line: int, label: str) -> str | None:
+        if label in TESTS:
+            return label
+        words = tuple(word.lower() for word in _WORD.findall(label))
+        for is_meant in (_begins_with, _resembles):
+            found = [name for name in TESTS if words and is_meant(tuple(name.lower().split()), words)]
+            if len(found) == 1:
+                self.repair(line, f"test {shown(label)} was read as '{found[0]}'")
+                return found[0]
+            if found:
+                self.fault(line, f"test {shown(label)} can be {' or '.join(found)}; write which")
+                return None
+        self.fault(line, f"test {shown(label)} is unknown (allowed: {', '.join(TESTS)})")
+        return None
+
+    def _target(self, line: int, target: str) -> str | None:
+        match = _TARGET.fullmatch(target)
+        if match is None:
+            self.fault(line, f"target {shown(target)} is unknown (allowed: A, B, C)")
+            return None
+        if (letter := match[1].upper()) != target:
+            self.repair(line, f"target '{target}' was read as {letter}")
+        return letter
+
+    def _nothing_follows(self, line: int, option: str) -> bool:
+        plain = _plain(option)
+        if plain in _NOTHING:
+            return True
+        if get_close_matches(plain, _NOTHING, n=1, cutoff=_CLOSE):
+            self.repair(line, f"option C {shown(option)} was read as '{_NOTHING[0]}'")
+            return True
+        self.fault(line, f"option C {shown(option)} does not say that there is {_NOTHING[0]}; A and B are the readings")
+        return False
+
+    def distinct(self) -> list[_Row]:
+        """Return the rows without those that repeat another; a test that a frame has twice is a fault."""
+        first: dict[tuple[str, str], _Row] = {}
+        for row in self.rows:
+            known = first.setdefault((row.number, row.test), row)
+            if known is row:
+                continue
+            if known == row._replace(line=known.line):
+                self.repair(row.line, f"the same row as line {known.line} was skipped")
+            else:
+                self.fault(
+                    row.line,
+                    f"item {row.number} has its test {row.test} in line {known.line} already, with another text, other "
+                    "options or another target; a file is about one construction, and numbers its items once",
+                )
+        return list(first.values())
+
+    def note_gaps(self, rows: Sequence[_Row]) -> None:
+        """Report tests that are absent, and targets that do not go with their test."""
+        tests: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            tests[row.number].add(row.test)
+            if (row.target == "C") != row.test.endswith("Calibration"):
+                self.repair(row.line, f"the target of a {row.test} row is {row.target}; it was kept")
+        present = set[str]().union(*tests.values())
+        if absent := [test for test in TESTS if test not in present]:
+            self.repair(1, f"no item has the test {', '.join(absent)}")
+        lines = {row.number: row.line for row in reversed(rows)}
+        for number, own in tests.items():
+            if lacking := [test for test in TESTS if test in present - own]:
+                self.repair(lines[number], f"item {number} has no {', '.join(lacking)}")
+
+    def doubtful(self, rows: Sequence[_Row], done: str) -> set[int]:
+        """Return the lines of doubtful rows, and report each."""
+        base = {row.number: row for row in rows if row.test == _BASE}
+        lines = set()
+        for row in rows:
+            if len(row.options) == 1:
+                what = f"both options are {shown(row.a)}"
+            elif (own := base.get(row.number)) and row.options != own.options and not _any_is_in(row.options, row.text):
+                there = f"{shown(own.a)} and {shown(own.b)} of the item's Base row (line {own.line})"
+                what = f"the options {shown(row.a)} and {shown(row.b)} are neither {there} nor in the text"
+            else:
+                continue
+            lines.add(row.line)
+            self.repair(row.line, f"{what}; the row was {done}")
+        same: dict[str, list[_Row]] = defaultdict(list)
+        for row in rows:
+            same[_plain(row.text)].append(row)
+        for group in same.values():
+            if len(group) == 1:
+                continue
+            contradict = len({row.answer for row in group}) > 1
+            for row in group:
+                others = ", ".join(f"{other.line} ({other.test})" for other in group if other is not row)
+                unsound = contradict and row.test != _BASE
+                lines |= {row.line} if unsound else set()
+                what = f"the {row.test} row has the text of line {others}"
+                self.repair(row.line, f"{what} and another answer; the row was {done}" if unsound else f"{what}; kept")
+        return lines
+
+    def chosen(self, rows: Sequence[_Row], by: Path) -> list[_Row]:
+        """Return the rows that another file has too."""
+        theirs = {_content(row) for row in _read(by).rows}
+        found = [row for row in rows if _content(row) in theirs]
+        if not found:
+            raise DataError(f"{by}: no row of {self.path} is in it; take the key rows out, or name another file")
+        self.repair(1, f"{len(found)} of {len(rows)} rows are in {by} too, and were read alone")
+        return found
+
+    def item(self, row: _Row, of: str, construction: str) -> Reasoning:
+        """Return the item of a row."""
+        text, question = self._split(row)
+        frame, test = f"{of}-{construction}-{row.number}", TESTS[row.test]
+        return Reasoning(
+            id=f"{test}-{frame}",
+            text=text,
+            question=question,
+            a=row.a,
+            b=row.b,
+            gold=row.target,
+            construction=construction,
+            test=test,
+            frame_id=frame,
+            answerable=row.target != "C",
+            set=of,
+        )
+
+    def _split(self, row: _Row) -> tuple[str, str]:
+        """Return what is known and what is asked."""
+        begins = max((end.end() for end in _END.finditer(row.text)), default=0)
+        text, question = row.text[:begins].rstrip(), row.text[begins:]
+        if question.endswith("?."):
+            self.repair(row.line, "'?.' at the end of the text was read as '?'")
+            question = question.removesuffix(".")
+        if not text:
+            self.repair(row.line, "there is nothing before the question; it was kept")
+        if not question.endswith("?"):
+            self.repair(row.line, f"the question {shown(question)} has no question mark; it was kept")
+        if not _ASKING.match(question):
+            self.repair(row.line, f"the last sentence, {shown(question)}, was read as the question")
+        return text, question
+
+
+def _begins_with(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return name[: len(words)] == words
+
+
+def _resembles(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    pairs = zip(name, words, strict=False)
+    return len(name) == len(words) and all(SequenceMatcher(None, *pair).ratio() >= _CLOSE for pair in pairs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _content(row: _Row) -> tuple[str, str, str, str]:
+    return (_plain(row.text), _plain(row.a), _plain(row.b), row.target)
+
+
+def _any_is_in(options: frozenset[str], text: str) -> bool:
+    words = set(_WORD.findall(text.lower()))
+    return any(set(_WORD.findall(option)) <= words for option in options)
+
+
+def _delimiter(character: str) -> str:
+    return "a tab" if character == "\t" else "a comma"
+
+
+def _ending(character: str) -> str:
+    return ".tsv" if character == "\t" else ".csv"

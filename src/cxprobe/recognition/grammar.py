@@ -1,0 +1,305 @@
+"""Grammars as data: context-free rules in NLTK's notation, read and checked."""
+
+import re
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from nltk import CFG, Nonterminal
+
+from cxprobe.errors import ConstructionError
+from cxprobe.files.reading import read_text
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
+    """Read a grammar in NLTK's notation; repeated alternatives weight a choice.
+
+    Args:
+        path: The ``.cfg`` file, UTF-8.
+        required: Non-terminals that the construction names and the grammar must therefore define.
+
+    Raises:
+        ConstructionError: The file is absent, is no UTF-8 text or does not parse, a non-terminal has no rule, or a
+            required one is missing. The message says which file, line and symbol.
+    """
+    if not path.exists():
+        raise ConstructionError(
+            f"{path} does not exist; construction.yaml describes this grammar, so write it, or take that section out"
+        )
+    text = read_text(path, ConstructionError)
+    try:
+        grammar = CFG.fromstring(text)
+    except ValueError as error:
+        raise ConstructionError(f"{path}: the grammar does not parse: {_one_line(error)}") from error
+    defined = {str(production.lhs()) for production in grammar.productions()}
+    faults = [
+        f"{path}, line {_line_of(text, symbol)}: {symbol} is used and has no rule; add one, or quote it if it is a word"
+        for symbol in sorted(_used_symbols(grammar) - defined)
+    ]
+    faults += [
+        f"{path}: construction.yaml names {symbol}, which has no rule here; the grammar defines "
+        f"{', '.join(sorted(defined))}"
+        for symbol in sorted(set(required) - defined)
+    ]
+    if faults:
+        raise ConstructionError("\n".join(faults))
+    return grammar
+
+
+def content_words(grammar: CFG, categories: Collection[str]) -> dict[str, str]:
+    """Return lower-cased word -> category for every word that a content category can expand to."""
+    return {
+        word.lower(): category
+        for category in categories
+        for terminal in _terminals_below(grammar, Nonterminal(category))
+        for word in terminal.split()
+    }
+
+
+def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -> None:
+    """Refuse two grammars that share a content word, since a probe could then recognise the word.
+
+    Raises:
+        ConstructionError: A word is in a content category of both; the message names both lines.
+    """
+    halves = {path: content_words(read_grammar(path, categories), categories) for path in (train, test)}
+    faults = [
+        f"{test}, line {_line_of_word(test, word)}: '{word}' ({halves[test][word]}) is also in {train}, line "
+        f"{_line_of_word(train, word)} ({halves[train][word]}); the halves must share no content word"
+        for word in sorted(halves[train].keys() & halves[test].keys())
+    ]
+    if faults:
+        raise ConstructionError("\n".join(faults))
+
+
+def _terminals_below(grammar: CFG, symbol: Nonterminal) -> set[str]:
+    terminals: set[str] = set()
+    seen, pending = {symbol}, [symbol]
+    while pending:
+        for production in grammar.productions(lhs=pending.pop()):
+            for part in production.rhs():
+                if isinstance(part, str):
+                    terminals.add(part)
+                elif part not in seen:
+                    seen.add(part)
+                    pending.append(part)
+    return terminals
+
+
+def _used_symbols(grammar: CFG) -> set[str]:
+    return {
+        str(symbol)
+        for production in grammar.productions()
+        for symbol in production.rhs()
+        if isinstance(symbol, Nonterminal)
+    }
+
+
+def _line_of(text: str, symbol: str) -> int:
+    """Return the number of the first line whose right-hand side uses a symbol outside quotes."""
+    pattern = re.compile(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])")
+    for number, line in enumerate(text.splitlines(), start=1):
+        right = _QUOTED.sub(" ", line).rpartition("->")[2]
+        if not line.lstrip().startswith("#") and pattern.search(right):
+            return number
+    return _line_with(text, symbol)
+
+
+def _line_of_word(path: Path, word: str) -> int:
+    """Return the number of the first line that quotes a word, whatever its case."""
+    text = read_text(path, ConstructionError)
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = {part.lower() for quoted in _QUOTED.findall(line) for part in quoted[1:-1].split()}
+        if not line.lstrip().startswith("#") and word in words:
+            return number
+    return _line_with(text.lower(), word)
+
+
+def _line_with(text: str, part: str) -> int:
+    """Return the number of the first line with a part, for where NLTK reads quotes otherwise than they are meant."""
+    return next((number for number, line in enumerate(text.splitlines(), start=1) if part in line), 1)
+
+
+def _one_line(error: ValueError) -> str:
+    return " ".join(str(error).split())
+
+
+class Spelled(NamedTuple):
+    """A sentence as it is read; ``marks`` are the numbers, from 0, of the words that start a marked part."""
+
+    text: str
+    words: int
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the terminals of a grammar are written.
+
+    A *word* is what is between two spaces of the finished sentence, so punctuation belongs to the word before it, and
+    the features can be counted from the text alone.
+
+    Attributes:
+        marker: The terminal that says where a part of the construction starts; it is not a word.
+        no_space_before: Punctuation that is written without a space before it.
+    """
+
+    marker: str
+    no_space_before: frozenset[str]
+
+    def spell(self, terminals: Iterable[str]) -> Spelled:
+        """Write terminals, each of one or several tokens, as a sentence."""
+        words: list[str] = []
+        marks: list[int] = []
+        for terminal in terminals:
+            if terminal == self.marker:
+                marks.append(len(words))
+                continue
+            for token in terminal.split():
+                if words and token in self.no_space_before:
+                    words[-1] += token
+                else:
+                    words.append(token)
+        return Spelled(" ".join(words), len(words), tuple(marks))
+
+    def count_words(self, terminal: str) -> int:
+        """Return how many words a terminal adds to a sentence that has begun."""
+        return sum(token not in self.no_space_before for token in terminal.split())
+
+
+Sequence = tuple[str | Nonterminal, ...]
+
+
+class Shape(NamedTuple):
+    """What features depend on: a string's number of words, and the numbers of the words at which marked parts start."""
+
+    words: int
+    marks: tuple[int, ...]
+
+    def followed_by(self, end: "Shape") -> "Shape":
+        """Return the shape of this string followed by another."""
+        return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
+
+    def without(self, end: "Shape") -> "Shape | None":
+        """Return the shape that ``end`` completes to this one, or None if there is none."""
+        kept = len(self.marks) - len(end.marks)
+        if kept < 0 or end.words > self.words:
+            return None
+        start = Shape(self.words - end.words, self.marks[:kept])
+        return start if start.followed_by(end) == self else None
+
+
+class Leaf(NamedTuple):
+    """A terminal of a derivation, and the content category that it was expanded from, if any."""
+
+    terminal: str
+    category: str | None
+
+
+class _Part(NamedTuple):
+    """A sequence of symbols that is to be expanded to a string of this shape."""
+
+    sequence: Sequence
+    shape: Shape
+
+
+class ShapeSampler:
+    """Draws strings of a grammar given their shape; alternatives are equally likely, repeated ones weigh more.
+
+    Args:
+        grammar: Context-free rules without recursion.
+        content: The categories whose leaves are remembered as content words.
+        spelling: Says which terminal is the marker and how many words the others add.
+    """
+
+    def __init__(self, grammar: CFG, content: Collection[str], spelling: Spelling) -> None:
+        self._grammar = grammar
+        self._content = frozenset(content)
+        self._spelling = spelling
+        self._distributions: dict[Sequence, dict[Shape, float]] = {}
+        self._options: dict[_Part, tuple[list[tuple[_Part, ...]], list[float]]] = {}
+
+    def shapes(self, symbol: str) -> dict[Shape, float]:
+        """Return every shape that a symbol's strings can have, with its probability (they sum to 1).
+
+        Raises:
+            ConstructionError: The symbol can contain itself, so that its strings have no maximal length.
+        """
+        return dict(self._distribution((Nonterminal(symbol),), ()))
+
+    def draw(self, symbol: str, shape: Shape, rng: np.random.Generator) -> list[Leaf]:
+        """Draw the leaves of one string of ``symbol`` that has ``shape``, one of those that `shapes` returns."""
+        self.shapes(symbol)
+        return self._expand(_Part((Nonterminal(symbol),), shape), None, rng)
+
+    def _distribution(self, sequence: Sequence, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
+        if sequence not in self._distributions:
+            self._distributions[sequence] = self._compute_distribution(sequence, above)
+        return self._distributions[sequence]
+
+    def _compute_distribution(self, sequence: Sequence, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
+        if not sequence:
+            return {Shape(0, ()): 1.0}
+        sums: dict[Shape, float] = defaultdict(float)
+        if len(sequence) > 1:
+            for start, p in self._distribution(sequence[:-1], above).items():
+                for end, q in self._distribution(sequence[-1:], above).items():
+                    sums[start.followed_by(end)] += p * q
+            return dict(sums)
+        (symbol,) = sequence
+        if isinstance(symbol, str):
+            return {self._leaf_shape(symbol): 1.0}
+        if symbol in above:
+            loop = " -> ".join(map(str, (*above[above.index(symbol) :], symbol)))
+            raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
+        alternatives = self._grammar.productions(lhs=symbol)
+        for production in alternatives:
+            for shape, p in self._distribution(production.rhs(), (*above, symbol)).items():
+                sums[shape] += p / len(alternatives)
+        return dict(sums)
+
+    def _leaf_shape(self, terminal: str) -> Shape:
+        if terminal == self._spelling.marker:
+            return Shape(0, (0,))
+        return Shape(self._spelling.count_words(terminal), ())
+
+    def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
+        if not part.sequence:
+            return []
+        if len(part.sequence) == 1:
+            (symbol,) = part.sequence
+            if isinstance(symbol, str):
+                return [Leaf(symbol, category)]
+            category = str(symbol) if str(symbol) in self._content else category
+        return [leaf for piece in self._choose(part, rng) for leaf in self._expand(piece, category, rng)]
+
+    def _choose(self, part: _Part, rng: np.random.Generator) -> tuple[_Part, ...]:
+        if part not in self._options:
+            ways = self._weigh(part)
+            self._options[part] = ([way for way, _ in ways], list(accumulate(weight for _, weight in ways)))
+        options, cumulated = self._options[part]
+        return options[bisect(cumulated, rng.random() * cumulated[-1], hi=len(options) - 1)]
+
+    def _weigh(self, part: _Part) -> list[tuple[tuple[_Part, ...], float]]:
+        """List the ways to expand a part by one step, each with its share of the part's probability."""
+        sequence, shape = part
+        if len(sequence) > 1:
+            starts, ends = self._distributions[sequence[:-1]], self._distributions[sequence[-1:]]
+            cuts = ((start, end) for end in ends if (start := shape.without(end)) in starts)
+            return [
+                ((_Part(sequence[:-1], start), _Part(sequence[-1:], end)), starts[start] * ends[end])
+                for start, end in cuts
+            ]
+        rules = (production.rhs() for production in self._grammar.productions(lhs=sequence[0]))
+        return [
+            ((_Part(rhs, shape),), self._distributions[rhs][shape])
+            for rhs in rules
+            if shape in self._distributions[rhs]
+        ]

@@ -1,0 +1,405 @@
+"""The spread of several training draws, as a part of the interval of a rate."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, islice
+from math import hypot, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from cxprobe.stats import CLUSTER, LEVEL, Estimate, clusters_of, credit, estimate_difference, rate_by
+
+_CREDIT = "credit_of_draw_"  # and the number of the draw
+
+
+def rate_over_draws(items: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return a rate with its 95 % interval for each group of items, as `rate_by` does, with the spread of draws in it.
+
+    Args:
+        items: What `rate_by` needs. With several draws also ``overlap`` and one column a draw, see `mean_over_draws`.
+        rate: What the credits are the rate of, such as "accuracy".
+        by: The columns whose values make the groups.
+
+    Returns:
+        The columns of ``by``, the rate, low, high, n.
+    """
+    rates = rate_by(items, rate, by).drop(columns="ties")
+    drawn = [column for column in items.columns if column.startswith(_CREDIT)]
+    if not drawn:
+        return rates
+    widened = [
+        add_spread(Estimate(*own), group[drawn].to_numpy().mean(axis=0), float(group["overlap"].mean()))
+        for own, (_, group) in zip(
+            rates[[rate, "low", "high", "n"]].itertuples(index=False, name=None),
+            items.groupby(list(by), sort=False),
+            strict=True,
+        )
+    ]
+    return rates.assign(low=[one.low for one in widened], high=[one.high for one in widened])
+
+
+def add_spread(estimate: Estimate, rates: NDArray[np.float64], overlap: float) -> Estimate:
+    """Return the estimate of a mean rate over training draws with the spread of the draws in its interval.
+
+    The interval of the items' mean credits, which says how far another test part could be off, and the t interval of
+    the draws, which says how far other training parts could, are added as variances: each side becomes the root of the
+    sum of both squared half-widths. What draws share does not show in their spread. The half-width of the draws is
+
+        t(0.975; k - 1) * s * sqrt(1 / k + overlap / (1 - overlap))
+
+    where s is the standard deviation of the k draws' rates. Draws of n out of N sentences share n / N of them, their
+    variance is that of independent ones times (1 - n / N), and their mean can be off as the N sentences can. Where all
+    draws are the same, nothing is known about the spread and nothing is added.
+
+    Args:
+        estimate: Of each item's mean credit over the draws.
+        rates: Shape (draws,): the rate in each draw.
+        overlap: The share of a draw's training sentences that are in another one too, in [0, 1].
+
+    Source:
+        Zou & Donner 2008 for adding intervals; Cochran 1977, §2.6, for draws from finitely many.
+    """
+    draws = len(rates)
+    if draws < 2 or overlap >= 1:
+        return estimate
+    quantile = float(stdtrit(draws - 1, (1 + LEVEL) / 2))
+    half = quantile * float(np.std(rates, ddof=1)) * sqrt(1 / draws + overlap / (1 - overlap))
+    low = estimate.value - hypot(estimate.value - estimate.low, half)
+    high = estimate.value + hypot(estimate.high - estimate.value, half)
+    return Estimate(estimate.value, max(0.0, low), min(1.0, high), estimate.n)
+
+
+def mean_over_draws(credited: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+    """Return the items of all draws as one row each, whose accuracy is the mean over the draws.
+
+    Args:
+        credited: Columns feature, id, layer, draw, accuracy, and others, which do not depend on the draw.
+        splits: Columns feature, split, draw, id: what each draw has in its training part.
+
+    Returns:
+        The same without draw. If there are several draws, also overlap (`overlaps`, of the item's feature) and the
+        accuracy in each draw, a column each.
+    """
+    first = credited[credited["draw"] == 0].drop(columns=["draw", "accuracy"])
+    key = ["feature", "id", "layer"]
+    wide = credited.pivot(index=key, columns="draw", values="accuracy")
+    if len(wide.columns) == 1:
+        return credited.drop(columns="draw")
+    named = wide.add_prefix(_CREDIT).assign(accuracy=wide.mean(axis=1)).reset_index()
+    merged = first.merge(named, on=key, validate="one_to_one")
+    return merged.assign(overlap=merged["feature"].map(overlaps(splits)))
+
+
+def overlaps(splits: pd.DataFrame) -> dict[str, float]:
+    """Return for each feature which share of a training draw's sentences another draw has too, the mean of all pairs.
+
+    Args:
+        splits: Columns feature, split, draw, id; at least two draws.
+    """
+    train = splits[splits["split"] == "train"]
+    found = {}
+    for feature, rows in train.groupby("feature", sort=False):
+        drawn = [frozenset(own) for _, own in rows.groupby("draw")["id"]]
+        shares = [len(one & other) / len(one) for one, other in combinations(drawn, 2)]
+        found[str(feature)] = float(np.mean(shares))
+    return found
+
+
+TOGETHER = "together"  # in a feature's place: all features
+_HEADLINE = ("accuracy", "n", "low", "high")  # the most important first, since not all may fit
+_MOST_NUMBERS = 12
+# The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.
+_LEAST = 1e-7
+_SELECTIVITY = ["feature", "layer", "accuracy", "control", "selectivity", "low", "high", "n", "known"]
+_CODE = ["feature", "layer", "bits", "bits_of_probe", "n", "compression"]
+_BEST = ["feature", "layer", "accuracy_on_folds", "accuracy", "low", "high", "n"]
+
+
+class Credited(NamedTuple):
+    """Credited predictions for sentences (`credit_predictions`).
+
+    Attributes:
+        probes: Of the test part: columns feature, value, id, layer, accuracy (the mean over the training draws), and at
+            least one that begins with ``cluster_``; with several draws the columns of `mean_over_draws`.
+        controls: Of the test part: feature, value, id, control, accuracy, clusters.
+        folds: Of the training part: feature, id, task ("real" or "control"), layer, known, accuracy, clusters.
+        code: Of the training part: feature, id, layer, bits, the length of the label's code by the probe.
+    """
+
+    probes: pd.DataFrame
+    controls: pd.DataFrame
+    folds: pd.DataFrame
+    code: pd.DataFrame
+
+
+class Recognition(NamedTuple):
+    """The accuracies of one model on one source of sentences; every table of them ends in accuracy, low, high, n.
+
+    Attributes:
+        by_layer: Columns feature, layer.
+        by_value: Columns feature, value, layer.
+        controls: Columns feature, control.
+        controls_by_value: Columns feature, value, control.
+        together: Column layer: all features together.
+        controls_together: Column control: all features together.
+        best_layer: Columns feature, layer, accuracy_on_folds: the layer that is best on the folds of the training part,
+            with its accuracy on the test part, for each feature and for all (`TOGETHER`); no rows without folds.
+        selectivity: Columns feature, layer, accuracy and control (on the folds, of the real labels and of random labels
+            of words), selectivity (their difference), low, high, n, known (the share of sentences whose word is in the
+            other folds too: others cannot be known by heart); no rows without a control task.
+        code_length: Columns feature, layer, bits (of an online code of the training labels), bits_of_probe (of the code
+            that trusts the probe alone), n, compression; no rows without a code.
+    """
+
+    by_layer: pd.DataFrame
+    by_value: pd.DataFrame
+    controls: pd.DataFrame
+    controls_by_value: pd.DataFrame
+    together: pd.DataFrame
+    controls_together: pd.DataFrame
+    best_layer: pd.DataFrame
+    selectivity: pd.DataFrame
+    code_length: pd.DataFrame
+
+    @property
+    def metrics(self) -> dict[str, float | int]:
+        """What sums recognition up: the accuracy of all features together at the middle layer.
+
+        The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance. The
+        names are accuracy, low, high, n, layer, accuracy_layer_0, and control_<name> for each control. With folds there
+        is accuracy_best_layer too, the accuracy on the test part of best_layer, which is chosen on the training part;
+        with a control task and a code selectivity and compression, at the middle layer.
+        """
+        return {**_metrics(self.together, self.controls_together), **self._of_controls()}
+
+    def _of_controls(self) -> dict[str, float | int]:
+        """Return the metrics that depend on what was asked for beside the probes."""
+        middle, found = len(self.together) // 2, dict[str, float | int]()
+        for row in _together(self.best_layer).to_dict("records"):
+            found |= {"accuracy_best_layer": row["accuracy"], "best_layer": row["layer"]}
+        for name, table in (("selectivity", self.selectivity), ("compression", self.code_length)):
+            own = _together(table).set_index("layer")[name].to_dict()
+            found |= {name: own[middle]} if middle in own else {}
+        return found
+
+    @property
+    def series(self) -> dict[str, list[tuple[int, float]]]:
+        """Curves by layer: name -> (layer, number) pairs.
+
+        The accuracies of all features together and of each; selectivity and compression, of all together, if there are
+        any.
+        """
+        by_feature = self.by_layer.groupby("feature", sort=False)
+        lines = {"accuracy": self.together, **{str(feature): rows for feature, rows in by_feature}}
+        curves = {
+            f"by_layer.{name}": list(zip(rows["layer"].tolist(), rows["accuracy"].tolist(), strict=True))
+            for name, rows in lines.items()
+        }
+        for name, table in (("selectivity", self.selectivity), ("compression", self.code_length)):
+            rows = _together(table)
+            if not rows.empty:
+                curves[f"by_layer.{name}"] = list(zip(rows["layer"].tolist(), rows[name].tolist(), strict=True))
+        return curves
+
+
+def credit_predictions(
+    probes: pd.DataFrame, controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame, splits: pd.DataFrame
+) -> Credited:
+    """Return predictions with what they are worth: 1 for a right one, 0 for a wrong one, 0.5 for a tie; or their code.
+
+    Args:
+        probes: Columns probability (of "positive") and label, feature, id, layer, draw, and others, which are kept.
+        controls: The same with control in place of layer and draw.
+        folds: The same with task and layer; it may have no rows.
+        code: The same with layer; it may have no rows.
+        splits: Columns feature, split, draw, id: the subsets that the probes were trained and tested on.
+    """
+    of_label = np.where(code["label"] == "positive", code["probability"], 1 - code["probability"])
+    return Credited(
+        mean_over_draws(_credited(probes), splits),
+        _credited(controls),
+        _credited(folds),
+        code.assign(bits=-np.log2(np.maximum(of_label, _LEAST))),
+    )
+
+
+def judge_recognition(credited: Credited) -> Recognition:
+    """Return the accuracies of a model's probes and of the controls on one source of sentences."""
+    probes, controls, folds, code = credited
+    by_layer, together = _accuracies(probes, ["feature", "layer"]), accuracy_together(probes, "layer")
+    return Recognition(
+        by_layer=by_layer,
+        by_value=_accuracies(probes, ["feature", "value", "layer"]),
+        controls=_accuracies(controls, ["feature", "control"]),
+        controls_by_value=_accuracies(controls, ["feature", "value", "control"]),
+        together=together,
+        controls_together=accuracy_together(controls, "control"),
+        best_layer=best_layers(folds, pd.concat([by_layer, together.assign(feature=TOGETHER)])),
+        selectivity=selectivity(folds),
+        code_length=code_length(code),
+    )
+
+
+def best_layers(folds: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
+    """Return the layer that is best on the folds of the training part, for each feature and for all together.
+
+    The highest of several accuracies on the test part would be too optimistic; that of a layer which is chosen without
+    the test part is not. Of layers that are equally accurate on the folds the lowest is taken.
+
+    Args:
+        folds: Of `Credited`.
+        tested: Columns feature, layer, accuracy, low, high, n: the accuracies on the test part.
+
+    Returns:
+        Columns feature, layer, accuracy_on_folds; accuracy, low, high, n, on the test part.
+    """
+    real = _with_together(folds[folds["task"] == "real"])
+    by_layer = real.groupby(["feature", "layer"], as_index=False)["accuracy"].mean()
+    best = by_layer.loc[by_layer.groupby("feature")["accuracy"].idxmax()]
+    chosen = best.rename(columns={"accuracy": "accuracy_on_folds"})
+    return tested.merge(chosen, on=["feature", "layer"])[_BEST]
+
+
+def selectivity(folds: pd.DataFrame) -> pd.DataFrame:
+    """Return by how much the real labels are learnt better than random labels of words, with a 95 % interval.
+
+    Both are learnt on the same folds from the same sentences, so the difference is paired. Sentences with the same word
+    have one control label and are a cluster, as those of one template are.
+
+    Args:
+        folds: Of `Credited`.
+
+    Returns:
+        See `Recognition.selectivity`.
+
+    Source:
+        Hewitt & Liang 2019, §2.
+    """
+    key = ["feature", "layer", "id"]
+    real, control = (_with_together(folds[folds["task"] == task]) for task in ("real", "control"))
+    both = real.merge(control[[*key, "accuracy"]], on=key, suffixes=("", "_control"), validate="one_to_one")
+    rows = []
+    for (feature, layer), items in both.groupby(["feature", "layer"], sort=False):
+        first, second = (items[name].to_numpy(dtype=np.float64) for name in ("accuracy", "accuracy_control"))
+        found = estimate_difference(first, second, clusters_of(items))
+        known = float(items["known"].mean())
+        rows.append((feature, layer, first.mean(), second.mean(), found.value, found.low, found.high, found.n, known))
+    return pd.DataFrame(rows, columns=_SELECTIVITY)
+
+
+def code_length(code: pd.DataFrame) -> pd.DataFrame:
+    """Return how many bits an online code of the training labels has.
+
+    The code mixes two, each with a weight of one half at first, which Bayes' rule moves to the one that has been
+    shorter: the probe's, and that of a fair coin, one bit a label. So it is at most one bit longer than the shorter of
+    them. The probe alone can be far longer than n bits, since it is sure of what it has learnt by heart; the mixture
+    says what there is to know, and random labels have the code of coin flips.
+
+    Args:
+        code: Of `Credited`.
+
+    Returns:
+        See `Recognition.code_length`. Compression is n, the bits of a uniform code of two labels, by bits: 1 where
+        there is nothing to know.
+
+    Source:
+        Voita & Titov 2020, §2.3; Grünwald 2007, §6 and §9, for Bayesian mixtures as prequential codes.
+    """
+    lengths = code.groupby(["feature", "layer"], sort=False)["bits"].agg(["sum", "size"]).reset_index()
+    probe, n = lengths["sum"].to_numpy(dtype=np.float64), lengths["size"].to_numpy(dtype=np.float64)
+    # Without a first portion that could train anything, the probe's code is the coin's, and so is the mixture.
+    own = lengths[["feature", "layer"]].assign(
+        bits=1 - np.logaddexp2(-probe, -n), bits_of_probe=probe, n=lengths["size"]
+    )
+    sums = own.groupby("layer", as_index=False)[["bits", "bits_of_probe", "n"]].sum().assign(feature=TOGETHER)
+    both = pd.concat([own, sums], ignore_index=True)
+    return both.assign(compression=both["n"] / both["bits"])[_CODE]
+
+
+def accuracy_together(credited: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return the accuracy over all features together.
+
+    A sentence may be in the subsets of several features, so it is a cluster, in addition to the usual ones.
+
+    Args:
+        credited: The probes or the controls of `Credited`, of one construction or of several.
+        by: "layer" or "control".
+
+    Returns:
+        Columns ``by``, accuracy, low, high, n.
+    """
+    return _accuracies(credited.assign(**{f"{CLUSTER}sentence": credited["id"]}), [by])
+
+
+def recognition_headline(
+    metrics: Mapping[str, Mapping[str, float | int]],
+) -> dict[str, dict[str, float | int]]:
+    """Return the few numbers that stand for one model.
+
+    Constructions are not pooled: one of them may be a placebo.
+
+    Args:
+        metrics: A construction and source -> `Recognition.metrics`.
+
+    Returns:
+        The same with accuracy, n, low and high of each, as far as they fit into twelve numbers.
+    """
+    names = _HEADLINE[: max(1, _MOST_NUMBERS // max(1, len(metrics)))]
+    return {place: {name: own[name] for name in names} for place, own in islice(metrics.items(), _MOST_NUMBERS)}
+
+
+def panel_headline(
+    headlines: Mapping[str, Mapping[str, Mapping[str, float | int]]],
+) -> dict[str, dict[str, float | int]]:
+    """Return what stands for a panel of blind models: the accuracies of the best, on each construction and source.
+
+    Args:
+        headlines: Slug of a model -> a construction and source -> its metrics.
+
+    Returns:
+        A construction and source -> slug -> accuracy, the highest first; as many as fit into twelve numbers.
+    """
+    sources = list(dict.fromkeys(source for own in headlines.values() for source in own))
+    ranked = {
+        source: sorted(((own[source]["accuracy"], slug) for slug, own in headlines.items()), key=lambda one: -one[0])
+        for source in sources
+    }
+    most = _MOST_NUMBERS // max(1, len(sources))
+    return {source: {slug: accuracy for accuracy, slug in found[:most]} for source, found in ranked.items()}
+
+
+def _metrics(together: pd.DataFrame, controls: pd.DataFrame) -> dict[str, float | int]:
+    """Return those of `Recognition.metrics` that are always there, from the tables of all features together."""
+    by_layer = together.set_index("layer").to_dict("index")
+    middle = len(by_layer) // 2
+    return {
+        **{str(name): value for name, value in by_layer[middle].items()},
+        "layer": middle,
+        "accuracy_layer_0": by_layer[0]["accuracy"],
+        **{f"control_{name}": float(rate) for name, rate in controls[["control", "accuracy"]].to_numpy()},
+    }
+
+
+def _together(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["feature"] == TOGETHER]
+
+
+def _with_together(items: pd.DataFrame) -> pd.DataFrame:
+    """Return items followed by themselves as those of one feature, in which a sentence can be several times."""
+    joint = items.assign(id=items["feature"] + " " + items["id"], feature=TOGETHER)
+    own = items.assign(**{f"{CLUSTER}sentence": items["id"]})
+    return pd.concat([own, joint.assign(**{f"{CLUSTER}sentence": items["id"]})], ignore_index=True)
+
+
+def _credited(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return predictions with their credits in place of the probabilities."""
+    positive = (predictions["label"] == "positive").to_numpy()
+    accuracy = credit(predictions["probability"].to_numpy(dtype=np.float64), positive)
+    return predictions.drop(columns="probability").assign(accuracy=accuracy)
+
+
+def _accuracies(credited: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    return rate_over_draws(credited, "accuracy", by)

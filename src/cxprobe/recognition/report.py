@@ -1,0 +1,138 @@
+"""Recognition side by side: the figures of one model, and the figures and cards of all models and sources."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from cxprobe.lm.params import Member
+from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.report.plots import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
+from cxprobe.stats import CLUSTER
+
+_KEYS = ["construction", "source", "feature"]
+CHANCE = 0.5  # of balanced subsets
+_TEMPLATE = f"{CLUSTER}template"
+
+
+def figures_of_model(
+    tables: Mapping[str, pd.DataFrame], member: Member, splits: pd.DataFrame, title: str
+) -> dict[str, Figure]:
+    """Draw the accuracies of one model on one source of sentences, by layer and by value.
+
+    Args:
+        tables: "by_layer": columns feature, layer, accuracy, low, high; "by_value": feature, value, layer, accuracy,
+            low, high, n; "controls": feature, control, accuracy; "controls_by_value": the same with the column value.
+        member: The model.
+        splits: Columns feature, split, value: the sentences that the probes were trained and tested on.
+        title: Of both figures, behind the model's label.
+
+    Returns:
+        "accuracy_per_layer" and "accuracy_per_value".
+    """
+    train = splits[splits["split"] == "train"]
+    trained = train.groupby("feature", as_index=False).agg(least=("value", "min"), greatest=("value", "max"))
+    by_layer, heading = tables["by_layer"].assign(model=member.slug), f"{member.label}: {title}"
+    return {
+        "accuracy_per_layer": accuracy_per_layer(by_layer, tables["controls"], [member], heading),
+        "accuracy_per_value": accuracy_per_value(tables["by_value"], tables["controls_by_value"], trained, heading),
+    }
+
+
+def figures_of_grid(
+    by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame
+) -> dict[str, Figure]:
+    """Draw the accuracies of all models on all sources of sentences, and the cards, a figure each a construction.
+
+    Args:
+        by_layer: Columns construction, source, model, feature, layer, accuracy, low, high, n.
+        controls: Columns construction, source, model, feature, control, accuracy.
+        members: What the models are.
+        cards: What `recognition_cards` returns as "card"; may be empty.
+
+    Returns:
+        "recognition_<construction>" and, where there are blind models, "cards_<construction>" -> figure.
+    """
+    # The controls do not depend on the model, so those of the first model are those of all.
+    first = controls.drop_duplicates([*_KEYS, "control"])
+    figures = {}
+    for name, rows in by_layer.groupby("construction", sort=False):
+        own = cards[cards["construction"] == name]
+        lines = first[first["construction"] == name]
+        figures[f"recognition_{name}"] = accuracy_side_by_side(
+            rows, lines, members, f"{name}: probes by layer", _notes(own)
+        )
+        if not own.empty:
+            short = own.assign(dataset=own["source"] + ", " + own["feature"])
+            figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")
+    return figures
+
+
+def recognition_cards(
+    by_layer: pd.DataFrame, sentences: pd.DataFrame, members: Sequence[Member], limit: float
+) -> dict[str, pd.DataFrame]:
+    """Return the cards of the balanced subsets: what they consist of, and what blind models get on them.
+
+    Args:
+        by_layer: Columns construction, source, model, feature, layer, accuracy, low, high, n; blind models have layer 0
+            alone.
+        sentences: One row a sentence of a subset: construction, source, feature, split, label, text, cluster_template.
+        members: What the models are.
+        limit: The accuracy above which a subset can be solved without the construction (`cards.limit`).
+
+    Returns:
+        "card" (`card_table`), "card_composition" (`composition_table`, by split), "card_words" (`word_table`) and
+        "card_templates" (columns label, template, count, share: the ten most frequent of each label); each begins with
+        construction, source, feature.
+    """
+    rates, items = (table.assign(dataset=_named(table)) for table in (by_layer, sentences))
+    tables = {
+        "card": card_table(rates, chance=CHANCE, limit=limit, members=members),
+        "card_composition": composition_table(items, by=["split"]),
+        "card_words": word_table(items),
+        "card_templates": _template_table(items),
+    }
+    keys = items.drop_duplicates("dataset").set_index("dataset")[_KEYS]
+    return {
+        stem: table.join(keys, on="dataset")[[*_KEYS, *(name for name in table if name != "dataset")]]
+        for stem, table in tables.items()
+    }
+
+
+def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the items of all models at the layer that each is judged by, as `cxprobe.judge.compare_models` takes them.
+
+    Args:
+        items: Columns construction, source, model, feature, id, layer, accuracy, and clusters.
+        summary: Columns construction, source, model, layer: the layer that sums up the model.
+
+    Returns:
+        Columns construction, source, model, accuracy and clusters; id names the sentence within the subset of a
+        feature, and the sentence is a cluster, since it may be in several.
+    """
+    keys = ["construction", "source", "model", "layer"]
+    own = items.merge(summary[keys], on=keys, validate="many_to_one")
+    clusters = own.filter(regex=f"^{CLUSTER}").columns
+    named = own.assign(id=own["feature"] + " " + own["id"], **{f"{CLUSTER}sentence": own["id"]})
+    return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
+
+
+def _named(table: pd.DataFrame) -> pd.Series:
+    """Return what names the subset of each row."""
+    return table["construction"] + ", " + table["source"] + ", " + table["feature"]
+
+
+def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:
+    counts = items.groupby(["dataset", "label", _TEMPLATE], sort=False).size().rename("count").reset_index()
+    share = counts["count"] / counts.groupby(["dataset", "label"])["count"].transform("sum")
+    ranked = counts.assign(share=share).sort_values("count", ascending=False, kind="stable")
+    first = ranked.groupby(["dataset", "label"], sort=False).head(most).sort_index()
+    return first.rename(columns={_TEMPLATE: "template"})
+
+
+def _notes(cards: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Return (source, feature) -> what the card of a solved subset says of the best blind model, in two lines."""
+    solved = cards[cards["solved"].astype(bool)].sort_values("accuracy", ascending=False, kind="stable")
+    best = solved.drop_duplicates(_KEYS)
+    notes = zip(best["source"], best["feature"], best["says"], strict=True)
+    return {(source, feature): says.replace(" by ", "\nby ", 1) for source, feature, says in notes}

@@ -1,0 +1,1 @@
+"""What happens around the work of a stage: parameters, files, tracking."""

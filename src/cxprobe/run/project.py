@@ -1,0 +1,222 @@
+"""Which files a project consists of, and where they are: constructions, prompts, pipelines, parameters, models.
+
+The build of the wheel (hatch_build.py) runs this file alone, so it imports nothing of cxprobe.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from cxprobe.errors import ConstructionError, CxprobeError, ParamsError, ProjectError
+from cxprobe.files.reading import read_text
+
+_PACKAGE = Path(__file__).parents[1]
+
+CARRIED = (
+    ".dvc/config",
+    ".dvc/plots",
+    ".dvcignore",
+    ".gitignore",
+    "LICENSE",
+    "constraints.txt",
+    "constructions",
+    "corpora",
+    "data/.gitignore",
+    "data/ask_pairs/.gitignore",
+    "data/generate_sentences/.gitignore",
+    "data/judge_answers/.gitignore",
+    "data/judge_benchmark_replies/.gitignore",
+    "data/judge_benchmarks/.gitignore",
+    "data/judge_pair_replies/.gitignore",
+    "data/judge_pairs/.gitignore",
+    "data/judge_replies/.gitignore",
+    "data/label_sentences/.gitignore",
+    "docs/plan.yaml",
+    "dvc.yaml",
+    "lexicon",
+    "mlruns/.gitignore",
+    "models/LICENSE-APACHE-2.0.txt",
+    "models/mini-clm",
+    "models/mini-mlm",
+    "models/mini-ngrams",
+    "models/tagger/README.md",
+    "models/tagger/en_ewt_cxprobe",
+    "models/tiny-clm",
+    "params.schema.json",
+    "params.yaml",
+    "pipelines",
+    "presets",
+    "prompts",
+    "published",
+    "results/.gitignore",
+    "results/judge_ways/.gitignore",
+    "results/report_benchmarks/.gitignore",
+    "results/report_pairs/.gitignore",
+    "results/report_prompts/.gitignore",
+    "results/report_recognition/.gitignore",
+    "results/report_scenarios/.gitignore",
+)
+"""Files and whole folders, relative to the repository. What trained the carried models is not among them: no pipeline
+runs it, and it stays in the repository."""
+
+# Made from the results of the repository, which a project does not have.
+_LEFT_OUT = frozenset({"constructions/README.md"})
+
+
+def carried_files() -> Path:
+    """Return the folder with ``constructions/``, ``lexicon/``, ``prompts/``, ``pipelines/``, dvc.yaml and presets.
+
+    A wheel carries them inside the package, as ``cxprobe/project``; an editable installation is the repository itself.
+    """
+    inside = _PACKAGE / "project"
+    return inside if inside.is_dir() else _PACKAGE.parents[1]
+
+
+def carried_paths(root: Path) -> Iterator[Path]:
+    """Give every file that a wheel carries, relative to the repository ``root`` or to `carried_files`.
+
+    Raises:
+        FileNotFoundError: Something of `CARRIED` is not there, so that a wheel would not be complete.
+    """
+    for entry in CARRIED:
+        found = sorted(file for path in sorted(root.glob(entry)) for file in _files(path))
+        if not found:
+            raise FileNotFoundError(f"{root / entry}: there is no such file or folder, and a wheel must carry it")
+        for file in found:
+            path = file.relative_to(root)
+            if "__pycache__" not in path.parts and path.as_posix() not in _LEFT_OUT:
+                yield path
+
+
+def _files(path: Path) -> list[Path]:
+    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+
+
+# The same as in `cxprobe.params`, which takes longer to import than a completion may.
+_PARAMS, _CONSTRUCTIONS = "params.yaml", "constructions"
+_MARKS = (_PARAMS, "dvc.yaml", _CONSTRUCTIONS)
+
+
+def is_project(folder: Path) -> bool:
+    """Return whether a folder has any of what makes a project: params.yaml, dvc.yaml, constructions/."""
+    return any((folder / mark).exists() for mark in _MARKS)
+
+
+def require_project(folder: Path) -> None:
+    """Refuse a folder that is no project.
+
+    Raises:
+        ProjectError: It is none; the message names the nearest folder above it that is one.
+    """
+    if is_project(folder):
+        return
+    above = next((parent for parent in folder.absolute().parents if is_project(parent)), None)
+    go = f"go to the project above it (cd {above})" if above else "go to the folder of a project"
+    raise ProjectError(
+        f"{folder.absolute()} is no project: it has no {', '.join(_MARKS[:-1])} or {_MARKS[-1]}/; {go}, or make a "
+        "project with `cxprobe init FOLDER`"
+    )
+
+
+def construction_names(folder: Path) -> list[str]:
+    """Return the names of the constructions of a project, sorted."""
+    return sorted(file.parent.name for file in (folder / _CONSTRUCTIONS).glob("*/construction.yaml"))
+
+
+def preset_names() -> list[str]:
+    """Return the names of the presets that a project can begin with."""
+    return sorted(path.stem for path in (carried_files() / "presets").glob("*.yaml"))
+
+
+def carried_models() -> list[str]:
+    """Return the names of the models that cxprobe carries, sorted."""
+    return sorted(config.parent.name for config in (carried_files() / "models").glob("*/config.json"))
+
+
+def model_names(folder: Path) -> list[str]:
+    """Return what a model can be called where it is loaded: carried models, and the names in the project's params.yaml.
+
+    A params.yaml that is not there, or that has faults, gives none.
+    """
+    from cxprobe.files.schema import read_yaml
+
+    carried = carried_models()
+    try:
+        models = read_yaml(folder / _PARAMS, ParamsError).get("models")
+    except CxprobeError:
+        return carried
+    entries = models.values() if isinstance(models, dict) else []
+    named = [one["name"] for one in entries if isinstance(one, dict) and isinstance(one.get("name"), str)]
+    return list(dict.fromkeys([*carried, *named]))
+
+
+def require_construction(name: str, folder: Path) -> None:
+    """Refuse a construction that a project does not have.
+
+    Raises:
+        ConstructionError: There is none; the message has a near match and all that there are.
+    """
+    from cxprobe.files.schema import suggest
+
+    names = construction_names(folder)
+    if name not in names:
+        file = folder / _CONSTRUCTIONS / name / "construction.yaml"
+        raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
+
+
+def require_known(kind: str, name: str, allowed: Collection[str]) -> None:
+    """Refuse a name that is not among those that are allowed.
+
+    Raises:
+        ProjectError: It is not; the message has a near match and all that are allowed.
+    """
+    from cxprobe.files.schema import suggest
+
+    if name not in allowed:
+        raise ProjectError(f"there is no {kind} '{name}'{suggest(name, list(allowed))}")
+
+
+VERSION_FILE = Path("cxprobe.version")
+_PACKAGE_of_version = Path(__file__).parents[1]
+
+
+def installed_version() -> str:
+    """Return name, version and code of the installed package, such as "cxprobe 0.1.0, code 1f0c9a2b77de".
+
+    The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
+    give other results.
+    """
+    files = [
+        path
+        for path in _PACKAGE_of_version.rglob("*")
+        if path.is_file() and _is_own(path.relative_to(_PACKAGE_of_version))
+    ]
+    hashed = hashlib.sha256()
+    for path in sorted(files):
+        hashed.update(f"{path.relative_to(_PACKAGE_of_version).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
+
+
+def version_fault(folder: Path) -> str | None:
+    """Return what is wrong if another cxprobe is installed than the one that a project was made for.
+
+    Args:
+        folder: The project; one without a ``cxprobe.version`` has the source itself, and nothing is wrong.
+    """
+    file = folder / VERSION_FILE
+    if not file.exists():
+        return None
+    wanted, installed = read_text(file, ProjectError).strip(), installed_version()
+    if wanted == installed:
+        return None
+    release = wanted.removeprefix("cxprobe ").partition(",")[0]
+    return (
+        f"{file}: the project was made for {wanted!r}, and {installed!r} is installed; to take it over, run `cxprobe "
+        "init --upgrade .` and `dvc repro`, which runs the stages once more and measures only what is new; else "
+        f"install cxprobe {release} again"
+    )
+
+
+def _is_own(path: Path) -> bool:
+    return path.parts[0] != "project" and "__pycache__" not in path.parts

@@ -1,0 +1,97 @@
+"""Where results come from: the code, the inputs and the machine."""
+
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from cxprobe.files.writing import digest
+from cxprobe.run.record import Circumstances
+
+DECISIVE = (
+    "src",
+    "cxprobe.version",
+    "pipelines",
+    "constructions",
+    "lexicon",
+    "prompts",
+    "models",
+    "published",
+    "params.yaml",
+)
+PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
+
+
+def md5_of(path: Path) -> str:
+    """Return a file's MD5; a folder's is the one that DVC has just noted, since its data may be tens of GB.
+
+    A folder inside of a stage's output is named by the output's MD5 and the way from there. A folder that no stage
+    has written has the MD5 "not in dvc.lock".
+    """
+    if path.is_file():
+        return digest(path, "md5")
+    outputs = _locked_outputs(Path("dvc.lock"), _modified("dvc.lock"))
+    for folder in (path, *path.parents):
+        if folder.as_posix() in outputs:
+            return "/".join([outputs[folder.as_posix()], *path.relative_to(folder).parts])
+    return "not in dvc.lock"
+
+
+def begin(placement: Mapping[str, str]) -> Circumstances:
+    """Return the circumstances of a run that begins now, with the code that begins it.
+
+    Args:
+        placement: The parameters that only say where the work runs.
+    """
+    started = milliseconds()
+    commit, dirty = _git_state()
+    return Circumstances(
+        started=started,
+        finished=started,
+        commit=commit,
+        dirty=dirty,
+        environment=_environment(),
+        placement=placement,
+        dvc_experiment=os.environ.get("DVC_EXP_NAME", ""),
+    )
+
+
+def milliseconds() -> int:
+    """Return the time now, in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@cache
+def _locked_outputs(lock: Path, _modified: int) -> dict[str, str]:
+    """Return the MD5 of every output in a lock file, which is read again only after it was modified."""
+    stages = (YAML(typ="safe").load(lock) or {}).get("stages", {}) if lock.is_file() else {}
+    return {out["path"]: str(out["md5"]) for stage in stages.values() for out in stage.get("outs", [])}
+
+
+def _modified(path: str) -> int:
+    return Path(path).stat().st_mtime_ns if Path(path).is_file() else 0
+
+
+def _git_state() -> tuple[str, bool]:
+    """Return the commit, and whether what decides on the numbers differs from it or is not in it."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        return commit, bool(_git("status", "--porcelain", "--", *DECISIVE))
+    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
+        return "unknown", True
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _environment() -> dict[str, str]:
+    versions = {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node(), **versions}

@@ -1,0 +1,1 @@
+"""Masked scenarios, biases and calibration: Weissweiler et al. (2022), section 4."""

@@ -1,0 +1,110 @@
+"""Rules for scenarios: a calibration has no answer, and shows the two candidates as the base test shows them."""
+
+import re
+from collections.abc import Iterator
+
+from cxprobe.constructions.faults import Fault, Keys, article_faults, repeated
+from cxprobe.constructions.templates import MASK, SLOT, form_and_number, spell
+from cxprobe.scenarios.rules import Scenarios, example_words
+
+_FIXED_ARTICLE = re.compile(r"\b(?:an?|the) \{([A-Z]+[1-9][0-9]*)\}", re.IGNORECASE)
+
+
+def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
+    """Find what is wrong with the tests and the calibrations of a construction.
+
+    Args:
+        scenarios: Its scenarios.yaml.
+
+    Returns:
+        Faults: calibrations that show one candidate more often than the other where the base test does not, or that are
+        a test; the same text twice; and articles.
+    """
+    yield from _candidates_shown(scenarios)
+    yield from _answerable(scenarios)
+    texts = [*_tests(scenarios).items(), *_calibrations(scenarios)]
+    for keys, known, text in repeated(texts):
+        known_place = ".".join(map(str, known))
+        yield Fault(keys, f"{text!r} says the same as {known_place}; take one of them out")
+    for keys, text in texts:
+        yield from (Fault(keys, what) for what in _articles(scenarios, text))
+
+
+def _tests(scenarios: Scenarios) -> dict[Keys, str]:
+    return {("tests", name, "text"): test.text for name, test in scenarios.tests.items()}
+
+
+def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
+    for name, calibration in scenarios.calibrations.items():
+        yield from ((("calibrations", name, "texts", place), text) for place, text in enumerate(calibration.texts))
+
+
+def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
+    """Find calibrations in whose texts the candidates do not stand as in the base test.
+
+    A text without both is allowed: then it shows how probable they are by themselves. One that shows both equally often
+    is too, since a short text repeats less.
+    """
+    base = _counts(scenarios, scenarios.tests[scenarios.base].text)
+    for keys, text in _calibrations(scenarios):
+        own = _counts(scenarios, text)
+        if own != base and len(set(own.values())) > 1:
+            shown, wanted = (
+                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (own, base)
+            )
+            yield Fault(
+                keys,
+                f"{text!r} shows the candidates unequally often ({shown}; the base test {scenarios.base}: {wanted}); a "
+                "text without an answer is to favour none of them: show both as the base does, or neither",
+            )
+
+
+def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
+    slots = [match[1] + match[2] for match in SLOT.finditer(text)]
+    return {slot: slots.count(slot) for slot in scenarios.candidates}
+
+
+def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
+    """Find calibrations that are a test with other words, so that they have an answer."""
+    tests = {_renamed(scenarios, test.text): name for name, test in scenarios.tests.items()}
+    for keys, text in _calibrations(scenarios):
+        if (test := tests.get(_renamed(scenarios, text))) is not None:
+            what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"
+            yield Fault(keys, what)
+
+
+def _renamed(scenarios: Scenarios, text: str) -> str:
+    """Return a text whose rows of words are numbered in the order of their first place.
+
+    The row of the candidates keeps its number, and of a row that is turned the form that comes first is called the
+    first one, since items have it both ways round.
+    """
+    asked = {scenarios.row_of(slot) for slot in scenarios.candidates}
+    numbers: dict[tuple[str, int], str] = {}
+    forms: dict[tuple[str, int], list[str]] = {}
+
+    def name(slot: re.Match[str]) -> str:
+        form, _ = form_and_number(slot[1] + slot[2])
+        if form not in scenarios.forms:
+            return slot[0]
+        row = scenarios.row_of(slot[1] + slot[2])
+        place = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
+        known = forms.setdefault(row, [])
+        if form not in known:
+            known.append(form)
+        shown = known.index(form) if scenarios.words[row[0]].turned else form
+        return f"<{row[0]} {place} {shown}>"
+
+    return " ".join(SLOT.sub(name, text).split())
+
+
+def _articles(scenarios: Scenarios, text: str) -> Iterator[str]:
+    """Find articles that do not fit; those before slots are tried with every word."""
+    words = example_words(scenarios, text)
+    tried = [words]
+    for match in _FIXED_ARTICLE.finditer(text):
+        form, _ = form_and_number(match[1])
+        set_ = scenarios.words[scenarios.forms[form]]
+        tried += [words | {match[1]: row[set_.forms.index(form)]} for row in set_.rows]
+    for each in tried:
+        yield from article_faults(spell(text, each).replace(MASK, "_"))

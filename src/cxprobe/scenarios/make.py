@@ -1,0 +1,180 @@
+"""Items: combinations of words in which a model that considers only single words is right as often as wrong."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, permutations, product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.constructions.templates import slots_of, spell
+from cxprobe.scenarios.rules import Calibration, Row, Scenarios, WordSet
+from cxprobe.seeding import generator_for
+from cxprobe.stats import CLUSTER
+
+Rows = tuple[Row, ...]  # of one set, in the order of their numbers in slots
+
+
+class Block(NamedTuple):
+    """Set -> the rows that the block's items take of it."""
+
+    crossed: Mapping[str, Rows]
+    drawn: Mapping[str, Rows]
+
+
+def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.DataFrame:
+    """Return the items: every combination of crossed words, in every order and turn, with the words drawn for it.
+
+    A *block* is one combination with one draw, in all its orders and turns. With k rows of a set of n crossed, n over k
+    combinations give blocks of k! items, times 2 to the power of k where rows are turned: for 10 adjective pairs
+    by twos with 10 pairs of names, 45 x 10 = 450 blocks of 2 x 4 = 8, so 3,600 items. Within a block each candidate
+    is right as often as wrong, and a test that reverses the rule has the texts of the base test of other items.
+
+    Args:
+        scenarios: The words and how they are combined.
+        share: The share of blocks that is taken, in (0, 1]; whole blocks (at least one), so that every row and every
+            combination occurs about as often as any other.
+        seed: The project's seed. Which words are drawn for a combination does not depend on the share.
+
+    Returns:
+        One row per item: id; a column for each slot with its word; and, for each row of words that it takes,
+        cluster_<slot of its first form> with the row's words.
+
+    Source:
+        Weissweiler et al. 2022, section 4: 20 adjective pairs, 33 names, 144,800 sentences. Every percentage in
+        Tables 4 and 5 is a whole number out of 3,620 items, and 144,800 is 40 times that. How adjectives and names
+        are combined does not follow from it (3,620 has the prime factor 181), so the design here is our own; with the
+        19 texts that an item has in S1 to S7 it gives 144,400.
+    """
+    blocks = list(_blocks(scenarios, seed))
+    order = generator_for(seed, "order of blocks").permutation(len(blocks))
+    chosen = _spread([blocks[int(place)] for place in order], max(1, round(share * len(blocks))))
+    return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, block)])
+
+
+def draw_rows(rows: Sequence[Row], count: int, draws: int, generator: np.random.Generator) -> list[Rows]:
+    """Draw ``count`` rows ``draws`` times; no row is drawn twice."""
+    places = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
+    return [tuple(rows[int(place)] for place in draw) for draw in places]
+
+
+def fill_slots(words: WordSet, number: int, row: Row) -> dict[str, str]:
+    """Return slot -> word for the row that is an item's ``number``-th of its set."""
+    return {f"{form}{number}": word for form, word in zip(words.forms, row, strict=True)}
+
+
+def _blocks(scenarios: Scenarios, seed: int) -> Iterator[Block]:
+    words, items = scenarios.words, scenarios.items
+    for combination in product(*(combinations(words[name].rows, count) for name, count in items.cross.items())):
+        generator = generator_for(seed, "items", combination)
+        draws = [draw_rows(words[name].rows, count, items.draws, generator) for name, count in items.draw.items()]
+        for number in range(items.draws):
+            drawn = (rows[number] for rows in draws)
+            yield Block(dict(zip(items.cross, combination, strict=True)), dict(zip(items.draw, drawn, strict=True)))
+
+
+def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
+    """Return as many blocks as wanted, in which every crossed row, then every combination, is about as frequent.
+
+    Greedy: the next block is the one whose rows have been taken least, and among these the one whose combination has.
+    """
+    keys = [[(name, row) for name, rows in block.crossed.items() for row in rows] for block in blocks]
+    known = {key: number for number, key in enumerate(dict.fromkeys(key for own in keys for key in own))}
+    rows = np.array([[known[key] for key in own] for own in keys])  # (blocks, rows of a block)
+    _, combination = np.unique(rows, axis=0, return_inverse=True)  # (blocks,)
+    of_row, of_combination = np.zeros(len(known), dtype=int), np.zeros(combination.max() + 1, dtype=int)
+    left = np.ones(len(blocks), dtype=bool)
+    chosen = []
+    for _ in range(wanted):
+        place = int(np.lexsort((of_combination[combination], of_row[rows].sum(axis=1), ~left))[0])
+        left[place] = False
+        of_row[rows[place]] += 1
+        of_combination[combination[place]] += 1
+        chosen.append(blocks[place])
+    return chosen
+
+
+def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, Rows]]:
+    """Yield the rows of each of a block's items."""
+    arranged = [list(_arranged(rows, turned=scenarios.words[name].turned)) for name, rows in block.crossed.items()]
+    for rows in product(*arranged):
+        yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
+
+
+def _arranged(rows: Rows, *, turned: bool) -> Iterator[Rows]:
+    for order in permutations(rows):
+        yield from product(*((row, row[::-1]) if turned else (row,) for row in order))
+
+
+def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
+    slots: dict[str, str] = {}
+    clusters: dict[str, str] = {}
+    for name, taken in rows.items():
+        words = scenarios.words[name]
+        for number, row in enumerate(taken, start=1):
+            slots |= fill_slots(words, number, row)
+            # However a row is turned, it is the same row.
+            clusters[f"{CLUSTER}{words.forms[0]}{number}"] = "/".join(sorted(row))
+    id_ = " ".join(slots[cluster.removeprefix(CLUSTER)] for cluster in clusters)
+    return {"id": id_, **slots, **clusters}
+
+
+def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Return every text of every item, in the tests and in the calibrations.
+
+    Args:
+        scenarios: The texts.
+        items: What `enumerate_items` returns.
+        seed: The project's seed. The words that vary in a calibration's text are drawn for the rest of the text, so
+            items that share the rest share the draws.
+
+    Returns:
+        One row per item, scenario and text, in the order of the items: item; scenario, the name of a test or
+        calibration; draw, the number of the text in its scenario, from 0; text, with one "[MASK]"; and the two
+        candidates, first and second.
+    """
+    first, second = scenarios.candidates
+    known: dict[tuple[str, ...], list[str]] = {}
+    rows = []
+    for id_, words in zip(items["id"], _words(scenarios, items), strict=True):
+        texts = [(name, 0, spell(test.text, words)) for name, test in scenarios.tests.items()]
+        for name, calibration in scenarios.calibrations.items():
+            drawn: list[str] = []
+            for template in calibration.texts:
+                kept = _kept(scenarios, calibration, template, words)
+                key = (name, template, *kept.values())
+                if key not in known:
+                    varied = _vary(scenarios, calibration, kept, generator_for(seed, *key))
+                    known[key] = [spell(template, {**kept, **draw}) for draw in varied]
+                drawn += known[key]
+            texts += [(name, draw, text) for draw, text in enumerate(drawn)]
+        rows += [(id_, *text, words[first], words[second]) for text in texts]
+    return pd.DataFrame(rows, columns=["item", "scenario", "draw", "text", "first", "second"])
+
+
+def _words(scenarios: Scenarios, items: pd.DataFrame) -> list[dict[str, str]]:
+    slots = scenarios.slots_of_items()
+    return [dict(zip(slots, words, strict=True)) for words in items[slots].itertuples(index=False)]
+
+
+def _kept(scenarios: Scenarios, calibration: Calibration, template: str, words: Mapping[str, str]) -> dict[str, str]:
+    """Return the slots of a calibration's text that have the item's own words."""
+    varied = {scenarios.row_of(slot) for slot in calibration.vary}
+    return {slot: words[slot] for slot in slots_of(template) if scenarios.row_of(slot) not in varied}
+
+
+def _vary(
+    scenarios: Scenarios, calibration: Calibration, kept: Mapping[str, str], generator: np.random.Generator
+) -> list[dict[str, str]]:
+    """Return each draw's words for the slots that vary; none of them is in the text already."""
+    varied = sorted({scenarios.row_of(slot) for slot in calibration.vary})
+    draws: list[dict[str, str]] = [{} for _ in range(calibration.draws)]
+    for name in sorted({name for name, _ in varied}):
+        words = scenarios.words[name]
+        numbers = [number for other, number in varied if other == name]
+        left = [row for row in words.rows if not set(row) & set(kept.values())]
+        for slots, rows in zip(draws, draw_rows(left, len(numbers), calibration.draws, generator), strict=True):
+            for number, row in zip(numbers, rows, strict=True):
+                turned = words.turned and generator.random() < 0.5
+                slots |= fill_slots(words, number, row[::-1] if turned else row)
+    return draws

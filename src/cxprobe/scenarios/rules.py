@@ -1,0 +1,263 @@
+"""Scenarios as data: ``constructions/<name>/scenarios.yaml``, read and checked."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+
+from cxprobe.constructions.templates import BRACES, MASK, SLOT, form_and_number, slots_of
+from cxprobe.english import SENTENCE_START
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+
+
+def _template(text: str) -> str:
+    if (masks := text.count(MASK)) != 1:
+        raise ValueError(f"{text!r} has {masks} masks; write {MASK} where the word is asked for, exactly once")
+    if re.search(SENTENCE_START + re.escape(MASK), text):
+        raise ValueError(f"{text!r} begins a sentence with {MASK}, where a candidate would need a capital; reword it")
+    for braced in BRACES.findall(text):
+        if not SLOT.fullmatch(braced):
+            raise ValueError(f"{text!r} has {braced!r}, which is not a slot; write a form and a number, as {{NAME1}}")
+    return text
+
+
+def _row(words: Any) -> Any:
+    """Let a row of one form be written as its word."""
+    return [words] if isinstance(words, str) else words
+
+
+Count = Annotated[int, Field(ge=1)]
+FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
+SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
+SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
+ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
+Template = Annotated[str, AfterValidator(_template)]
+Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
+Row = Annotated[tuple[Word, ...], BeforeValidator(_row)]
+
+
+class WordSet(Closed):
+    """Words that fill the same slots. A row gives one word for each form, as taller and shorter for ADJ and ANT."""
+
+    forms: Annotated[list[FormName], Field(min_length=1)]
+    """What the words of a row are called in the names of slots."""
+    turned: bool = False
+    """Whether every row is also taken with its two forms exchanged."""
+    rows: Annotated[list[Row], Field(min_length=1)]
+    """The words, each once."""
+
+    @model_validator(mode="after")
+    def _whole_rows_of_different_words(self) -> "WordSet":
+        if self.turned and len(self.forms) != 2:
+            raise ValueError(f"turned exchanges two forms, and there are {len(self.forms)}: {', '.join(self.forms)}")
+        for row in self.rows:
+            if len(row) != len(self.forms):
+                raise ValueError(f"the row {list(row)} has {len(row)} words for the forms {', '.join(self.forms)}")
+        words = [word for row in self.rows for word in row]
+        if twice := sorted({word for word in words if words.count(word) > 1}):
+            raise ValueError(f"{', '.join(twice)} is listed more than once; two slots could then have the same word")
+        return self
+
+
+class Items(Closed):
+    """Which words an item takes."""
+
+    cross: Annotated[dict[SetName, Count], Field(min_length=1)]
+    """Set -> so many of its rows, in every combination, order and turn."""
+    draw: dict[SetName, Count] = Field(default_factory=dict)
+    """Set -> so many of its rows, drawn for every combination; absent where nothing is drawn."""
+    draws: Count = 1
+    """How many draws a combination gets; no two of them share a row."""
+
+
+class Test(Closed):
+    """A text that has a right answer."""
+
+    bias: str
+    """What it holds against a model that does well in the base test: recency, vocabulary, name; or none."""
+    text: Template
+    answer: SlotName
+    """The candidate that is right."""
+
+
+class Calibration(Closed):
+    """Texts without a right answer: how probable the candidates are for other reasons than the construction."""
+
+    purpose: str
+    """What its texts leave out or change: short, name, adjective ..."""
+    texts: Annotated[list[Template], Field(min_length=1)]
+    """The texts; their mean counts."""
+    vary: list[SlotName] = Field(default_factory=list)
+    """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
+    draws: Count = 1
+    """How many times; no two draws share a row."""
+    normalised: bool = False
+    """Whether a candidate's probability is first divided by the sum of both candidates'."""
+
+    @model_validator(mode="after")
+    def _draws_differ(self) -> "Calibration":
+        if self.draws > 1 and not self.vary:
+            raise ValueError(
+                f"draws is {self.draws}, but vary names no slot: all would be the same text; leave draws out"
+            )
+        return self
+
+
+class PublishedTable(Closed):
+    """A table of percentages with the columns model and scenario, then "none" and one for each calibration."""
+
+    title: str
+    """What the source calls it."""
+    file: str
+    """The .tsv file, from the project's folder; a calibration's column begins with its name, as S5_short."""
+
+
+class Published(Closed):
+    """Results of others, to compare with."""
+
+    source: str
+    accuracy: PublishedTable
+    flips: PublishedTable
+
+
+class Scenarios(Closed):
+    """The tests of what a construction means, and how they are calibrated."""
+
+    words: dict[SetName, WordSet]
+    items: Items
+    candidates: tuple[SlotName, SlotName]
+    """The two slots whose words are asked for."""
+    base: ScenarioName
+    """The test from which decisions flip."""
+    tests: Annotated[dict[ScenarioName, Test], Field(min_length=1)]
+    calibrations: dict[ScenarioName, Calibration] = Field(default_factory=dict)
+    """How probable the candidates are for other reasons, which is taken off; absent for none."""
+    published: Published | None = None
+    """Results of others, to compare with; absent for none."""
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """Form -> the set whose words have it."""
+        return {form: name for name, words in self.words.items() for form in words.forms}
+
+    def slots_of_items(self) -> list[str]:
+        """Return the slots that an item's own words fill."""
+        taken = {**self.items.cross, **self.items.draw}
+        return [
+            f"{form}{number}"
+            for name, count in taken.items()
+            for number in range(1, count + 1)
+            for form in self.words[name].forms
+        ]
+
+    def row_of(self, slot: str) -> tuple[str, int]:
+        """Return the set and the number, from 1, of the row that fills a slot: ADJ2 and ANT2 have the same."""
+        form, number = form_and_number(slot)
+        return self.forms[form], number
+
+
+def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Scenarios:
+    """Read and check ``constructions/<name>/scenarios.yaml``.
+
+    Raises:
+        ConstructionError: One line for every fault of the file.
+    """
+    path = constructions / name / "scenarios.yaml"
+    scenarios = validate(Scenarios, read_yaml(path, ConstructionError), path, ConstructionError)
+    # What uses words is looked at only if these are right.
+    if faults := list(_faults_of_words(scenarios)) or [
+        *_faults_of_tests(scenarios),
+        *_faults_of_calibrations(scenarios),
+    ]:
+        raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
+    return scenarios
+
+
+def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
+    forms = [form for words in scenarios.words.values() for form in words.forms]
+    for form in sorted({form for form in forms if forms.count(form) > 1}):
+        yield f"words: the form {form} belongs to more than one set of words; its slots would be ambiguous"
+    items = scenarios.items
+    for kind, counts, draws in (("cross", items.cross, 1), ("draw", items.draw, items.draws)):
+        for name, count in counts.items():
+            place = f"items.{kind}.{name}"
+            if name not in scenarios.words:
+                yield f"{place}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
+            elif (rows := len(scenarios.words[name].rows)) < count * draws:
+                yield f"{place}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
+    for name in sorted(items.cross.keys() & items.draw.keys()):
+        yield f"items.draw.{name}: it is crossed too; take it out of the one or the other"
+
+
+def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
+    own, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
+    if candidates[0] == candidates[1]:
+        yield f"candidates: both are {candidates[0]}; there would be nothing to choose"
+    yield from _unknown("candidates", candidates, own)
+    for slot in candidates:
+        if slot in own and scenarios.row_of(slot)[0] not in scenarios.items.cross:
+            yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
+    if scenarios.base not in scenarios.tests:
+        yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
+    for name, test in scenarios.tests.items():
+        if test.answer not in candidates:
+            yield f"tests.{name}.answer: '{test.answer}' is not a candidate{suggest(test.answer, candidates)}"
+        yield from _unknown(f"tests.{name}.text", slots_of(test.text), own)
+
+
+def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
+    own = scenarios.slots_of_items()
+    for name in sorted((scenarios.tests.keys() | {"none"}) & scenarios.calibrations.keys()):
+        yield f"calibrations.{name}: the name is taken; choose another"
+    for name, calibration in scenarios.calibrations.items():
+        place = f"calibrations.{name}"
+        nowhere = [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]
+        if nowhere:
+            yield from _unknown(f"{place}.vary", nowhere, own)
+            continue
+        varied = {scenarios.row_of(slot) for slot in calibration.vary}
+        asked = [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]
+        if asked:
+            yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
+        for text in calibration.texts:
+            yield from _faults_of_calibration_text(scenarios, calibration, place, text)
+
+
+def _faults_of_calibration_text(scenarios: Scenarios, calibration: Calibration, place: str, text: str) -> Iterator[str]:
+    known, slots = [*scenarios.slots_of_items(), *calibration.vary], slots_of(text)
+    yield from _unknown(f"{place}.texts", slots, known)
+    for slot in calibration.vary:
+        if slot not in slots:
+            yield f"{place}.vary: {slot} is not in {text!r}"
+    varied = {scenarios.row_of(slot) for slot in calibration.vary}
+    kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
+    for name in sorted({name for name, _ in varied}):
+        new, old = (sum(set_ == name for set_, _ in rows) for rows in (varied, kept))
+        needed, rows = new * calibration.draws + old, len(scenarios.words[name].rows)
+        if needed > rows:
+            yield f"{place}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
+
+
+def _unknown(place: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
+    for slot in slots:
+        if slot not in known:
+            yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
+
+
+def example_words(scenarios: Scenarios, text: str) -> dict[str, str]:
+    """Return slot -> word for the slots of a text: those of row 1 have the words of the first row of their set, etc.
+
+    Args:
+        scenarios: The words.
+        text: A text of a test or of a calibration.
+    """
+    words = {}
+    for slot in slots_of(text):
+        form, number = form_and_number(slot)
+        known = scenarios.words[scenarios.forms[form]]
+        words[slot] = known.rows[(number - 1) % len(known.rows)][known.forms.index(form)]
+    return words

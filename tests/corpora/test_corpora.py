@@ -1,0 +1,110 @@
+import json
+import os
+from importlib.metadata import version
+
+import pytest
+
+from cxprobe.corpora.params import FilesCorpus, InstalledCorpus
+from cxprobe.corpora.sources import find_packages, list_corpus, open_corpus, write_installed_corpus
+from cxprobe.errors import DataError
+
+
+def files(folder, glob=None) -> FilesCorpus:
+    return FilesCorpus(kind="files", folder=str(folder), glob=glob, format="jsonl", text="text", url="url")
+
+
+def installed(tmp_path, *lines: str) -> InstalledCorpus:
+    path = tmp_path / "packages.txt"
+    path.write_text("\n".join(lines))
+    return InstalledCorpus(kind="installed", packages=str(path), shards=2)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    for number, name in enumerate(["b.json", "a.json.gz"]):
+        path = tmp_path / "corpus" / name
+        path.write_bytes(b"x" * (number + 3))
+        os.utime(path, (0, 86400 * number))
+    return tmp_path / "corpus"
+
+
+def test_files_are_listed_with_size_and_time(folder):
+    assert list_corpus(files(folder)).to_numpy().tolist() == [
+        ["a.json.gz", 4, "1970-01-02T00:00:00+00:00"],
+        ["b.json", 3, "1970-01-01T00:00:00+00:00"],
+    ]
+
+
+@pytest.mark.parametrize("change", ["new file", "other size", "other time"])
+def test_the_list_changes_with_the_files(folder, change):
+    before = list_corpus(files(folder))
+    if change == "new file":
+        (folder / "c.json").write_bytes(b"x")
+    elif change == "other size":
+        (folder / "b.json").write_bytes(b"x")
+        os.utime(folder / "b.json", (0, 0))
+    else:
+        os.utime(folder / "b.json", (0, 5))
+    assert not list_corpus(files(folder)).equals(before)
+
+
+def test_a_list_and_a_reader_see_the_same_files(folder):
+    for glob in (None, "b*"):
+        opened = open_corpus(files(folder, glob), folder)
+        assert list_corpus(files(folder, glob))["name"].tolist() == list(opened.shards)
+    assert opened.shards == ("b.json",)
+
+
+def test_a_folder_without_files_is_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"corpora: .* has no file like \*\*/\*\.json\*; name another folder or glob"):
+        list_corpus(files(tmp_path))
+
+
+def test_packages_are_listed_with_their_versions_however_their_names_are_written(tmp_path):
+    corpus = installed(tmp_path, "# what is read", "scikit_learn  # with its docstrings", "", "NetworkX")
+    expected = [["networkx", version("networkx")], ["scikit-learn", version("scikit-learn")]]
+    assert list_corpus(corpus).to_numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_names_are_read_whatever_editor_has_saved_them(tmp_path, mark, end):
+    (tmp_path / "packages.txt").write_bytes(f"{mark}joblib{end}networkx{end}".encode())
+    assert [package.name for package in find_packages(tmp_path / "packages.txt")] == ["joblib", "networkx"]
+
+
+def test_only_the_packages_that_are_named_are_read(tmp_path):
+    opened = open_corpus(installed(tmp_path, "joblib"), tmp_path)
+    lines = [line for shard in opened.shards for line in (tmp_path / opened.folder / shard).read_text().splitlines()]
+    assert len(lines) > 50
+    assert {json.loads(line)["url"].partition("/")[0] for line in lines} == {f"joblib=={version('joblib')}"}
+
+
+def test_a_package_that_is_not_installed_is_named(tmp_path):
+    corpus = installed(tmp_path, "joblib", "no-such-package", "nor-this")
+    with pytest.raises(DataError, match=r"not installed: no-such-package, nor-this\. .* the pinned environment"):
+        open_corpus(corpus, tmp_path)
+
+
+@pytest.mark.parametrize("lines", [(), ("# nothing",)])
+def test_a_file_that_names_no_package_is_an_error(tmp_path, lines):
+    with pytest.raises(DataError, match="names no package"):
+        list_corpus(installed(tmp_path, *lines))
+
+
+def test_a_file_of_names_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="it must name the packages"):
+        find_packages(tmp_path / "absent.txt")
+
+
+def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
+    (tmp_path / "corpus.json").write_text('{"records": 3, "digest": "d"}')
+    assert write_installed_corpus([], tmp_path, 2) == (3, "d")
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.json"]
+
+
+def test_a_file_of_names_that_is_not_in_utf8_is_an_error(tmp_path):
+    (tmp_path / "packages.txt").write_bytes("joblib\n".encode("utf-16"))
+    with pytest.raises(DataError, match=r"packages\.txt: byte 0 is not UTF-8; save it as UTF-8"):
+        find_packages(tmp_path / "packages.txt")

@@ -1,0 +1,87 @@
+import random
+import re
+
+import pytest
+from datasketch import MinHash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cxprobe.corpora.collecting import Twin, find_duplicates
+
+LONG = "the longer the two of them waited by the river that evening the colder and the darker it became around them"
+
+
+SCORE = (
+    "The lower the number, the better the drawing agrees with the photograph it was made from, where {} of zero means "
+    "a faultless copy."
+)
+
+
+def duplicates(texts, threshold=0.7):
+    return find_duplicates(texts, shingle=3, permutations=128, threshold=threshold)
+
+
+def compared_one_by_one(texts, permutations, threshold):
+    """Compare each text with all that stay."""
+    staying: dict[int, MinHash] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    for position, text in enumerate(texts):
+        words = tuple(re.findall(r"\w+", text.lower()))
+        minhash = MinHash(num_perm=permutations, seed=1)
+        minhash.update_batch([" ".join(words[n : n + 3]).encode() for n in range(max(1, len(words) - 2))])
+        alike = [other for other, known in staying.items() if known.jaccard(minhash) >= threshold]
+        if words in seen:
+            yield Twin(position, seen[words], exact=True)
+        elif alike:
+            seen[words] = alike[0]
+            yield Twin(position, alike[0], exact=False)
+        else:
+            seen[words] = position
+            staying[position] = minhash
+
+
+def test_the_same_words_are_an_exact_duplicate():
+    assert duplicates(["The more, the better.", "x y z", "the MORE the better"]) == [Twin(2, 0, exact=True)]
+
+
+def test_a_sentence_that_differs_in_a_word_is_a_near_duplicate():
+    assert duplicates([LONG, "quite another sentence of some length", f"{LONG} all"]) == [Twin(2, 0, exact=False)]
+
+
+def test_short_sentences_of_one_frame_are_no_duplicates():
+    assert duplicates(["The more you eat, the more you want.", "The less you eat, the less you weigh."]) == []
+
+
+def test_sentences_that_differ_in_a_name_are_near_duplicates():
+    names = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
+    assert duplicates([SCORE.format(name) for name in names]) == [
+        Twin(position, 0, exact=False) for position in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])
+def test_no_near_duplicate_is_missed(permutations, threshold):
+    draw = random.Random(1)
+    words = [f"w{number}" for number in range(30)]
+    texts = []
+    for _ in range(40):
+        sentence = draw.choices(words, k=draw.randint(1, 40))
+        for changes in range(4):
+            texts.append(" ".join(sentence))
+            for place in draw.choices(range(len(sentence)), k=changes):
+                sentence[place] = draw.choice(words)
+            sentence.append(draw.choice(words))
+    draw.shuffle(texts)
+    expected = list(compared_one_by_one(texts, permutations, threshold))
+    assert sum(not twin.exact for twin in expected) > 5
+    assert find_duplicates(texts, shingle=3, permutations=permutations, threshold=threshold) == expected
+
+
+@given(st.lists(st.lists(st.sampled_from(list("abcdefg")), max_size=6).map(" ".join), max_size=12))
+def test_whatever_goes_has_a_sentence_that_stays(texts):
+    twins = duplicates(texts)
+    gone = {twin.position for twin in twins}
+    assert all(twin.stays < twin.position and twin.stays not in gone for twin in twins)
+    kept = [text for position, text in enumerate(texts) if position not in gone]
+    assert len(set(kept)) == len(kept)
+    assert duplicates(kept) == []

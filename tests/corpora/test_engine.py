@@ -1,0 +1,265 @@
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import spacy
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
+from pydantic import TypeAdapter
+
+from conftest import ROOT
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.engine import count_finished, make_job, run_shards
+from cxprobe.corpora.params import FilesCorpus, MineSentences
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.sources import open_corpus
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+
+ADJECTIVES = ("taller", "older", "colder", "shorter")
+
+
+def write_corpus(folder: Path, shards: int = 4) -> None:
+    folder.mkdir()
+    for shard in range(shards):
+        texts = [
+            f"Shard {shard} has number {n}. The {first} it was, the {second} the thing {n} became. The other end."
+            for n, (first, second) in enumerate((a, b) for a in ADJECTIVES for b in ADJECTIVES)
+        ]
+        lines = [json.dumps({"text": text, "url": f"{shard}/{n}"}) for n, text in enumerate(texts)]
+        lines.insert(3, '{"broken')
+        (folder / f"{shard}.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
+
+
+def corpus_of(folder: Path | str, format: str = "jsonl") -> FilesCorpus:
+    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url")
+
+
+def settings_of(tagger: Path, workers: int = 1) -> MineSentences:
+    return TypeAdapter(MineSentences).validate_python(
+        {
+            "tagger": str(tagger),
+            "most_words": 60,
+            "longest_line": 10000,
+            "most_faults": 0.1,
+            "duplicates": {"shingle": 3, "permutations": 64, "threshold": 0.9},
+            "engine": {"kind": "local", "workers": workers},
+        }
+    )
+
+
+def job_of(corpus: FilesCorpus, settings: MineSentences, scratch: Path):
+    construction = load_construction("comparative-correlative", ROOT / "constructions")
+    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
+    return construction, make_job(open_corpus(corpus, scratch), settings, pattern, scratch)
+
+
+def mine(corpus: FilesCorpus, settings: MineSentences, scratch: Path, output: Path):
+    construction, job = job_of(corpus, settings, scratch)
+    run = run_shards(job, settings.engine)
+    return run, collect(job, construction, settings.duplicates, output)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus") / "files"
+    write_corpus(folder)
+    return corpus_of(folder)
+
+
+@pytest.fixture(scope="module")
+def one_run(corpus, toy_tagger, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("one-run")
+    return folder, mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")[1]
+
+
+def test_each_sentence_is_a_row_with_its_features(one_run):
+    _, found = one_run
+    table = found.sentences
+    assert table.columns.tolist()[:6] == ["id", "text", "url", "start", "end", "tags"]
+    assert table["id"].is_unique
+    first = table.iloc[0]
+    assert first["text"].split(" ")[first["second_start"]] == "the"
+    assert first["distance"] == first["second_start"] - first["first_start"]
+    assert (table["length"] == [len(text.split(" ")) for text in table["text"]]).all()
+    assert table["url"].is_monotonic_increasing
+
+
+def test_what_is_broken_is_counted_named_and_kept(one_run):
+    folder, found = one_run
+    faults = read_table(folder / "out/faults.parquet")
+    assert found.counts["faults"] == len(faults) == len(found.faults) == 5
+    assert faults["shard"].tolist() == [*(f"{n}.json.gz" for n in range(4)), "damaged.json.gz"]
+    assert faults["line"].tolist()[:4] == [4] * 4
+    assert faults["raw"].iloc[0] == b'{"broken\n'
+    rejects = read_table(folder / "out/rejects.parquet")
+    assert (
+        found.counts["candidates"]
+        == len(found.sentences) + found.rejects.set_index("reason")["sentences"].filter(like="duplicate").sum()
+    )
+    assert len(rejects) == found.rejects.loc[~found.rejects["reason"].str.contains("duplicate"), "sentences"].sum()
+
+
+@pytest.mark.pipeline
+def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_path):
+    _, other = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
+    assert one_run[1].counts == other.counts
+    assert (one_run[0] / "out/rejects.parquet").read_bytes() == (tmp_path / "out/rejects.parquet").read_bytes()
+
+
+def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
+    one_run, corpus, toy_tagger, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(toy_tagger.parent)
+    construction, job = job_of(corpus, settings_of(Path(toy_tagger.name)), tmp_path / "scratch")
+    spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
+    monkeypatch.chdir(tmp_path)  # as Ray's workers do, which run where their machine joined the cluster
+    run_shards(job, settings_of(toy_tagger).engine)
+    found = collect(job, construction, settings_of(toy_tagger).duplicates, tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+
+
+def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    assert mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")[0] == 5
+    _, job = job_of(corpus, settings, tmp_path / "scratch")
+    (Path(job.output) / "datatrove" / "completions" / "00002").unlink()
+    before = {path.name: path.stat().st_mtime_ns for path in Path(job.output).glob("*.parquet")}
+    assert count_finished(job, settings.engine) == 4
+    assert mine(corpus, settings, tmp_path / "scratch", tmp_path / "again")[0] == 1
+    after = {path.name: path.stat().st_mtime_ns for path in Path(job.output).glob("*.parquet")}
+    assert {name[:5] for name in before if before[name] != after[name]} == {"00002"}
+
+
+def test_every_finished_shard_is_reported_and_those_of_an_earlier_run_are_not(corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    _, job = job_of(corpus, settings, tmp_path / "scratch")
+    reported: list[int] = []
+    run_shards(job, settings.engine, reported.append)
+    assert sum(reported) == len(job.shards)
+    (Path(job.output) / "datatrove" / "completions" / "00002").unlink()
+    again: list[int] = []
+    run_shards(job, settings.engine, again.append)
+    assert sum(again) == 1
+
+
+@pytest.mark.pipeline
+def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}, {str(ROOT / 'tests/support')!r}]\n"
+        "from pathlib import Path\nfrom test_engine import corpus_of, mine, settings_of\n"
+        "if __name__ == '__main__':\n"
+        f"    corpus, settings = corpus_of({corpus.folder!r}), settings_of(Path({str(toy_tagger)!r}))\n"
+        "    mine(corpus, settings, Path('scratch'), Path('out'))\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + 120
+    while not list(tmp_path.glob("scratch/*/datatrove/completions/*")) and time.monotonic() < limit:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    run, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    assert run < 5
+    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+    assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("ended", ["worker", "stage"])
+def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tagger, tmp_path, ended):
+    """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
+        "    import sys\n"
+        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/make/mining')]!r}\n"
+        "    from pathlib import Path\n"
+        "    from test_engine import corpus_of, job_of, run_shards, settings_of\n"
+        f"    settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
+        f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
+        "    run_shards(job, settings.engine)\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    workers = workers_of(process)
+    (workers[0] if ended == "worker" else process).kill()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode
+    assert ("fewer engine.workers than 2" in said) == (ended == "worker")
+    assert not psutil.wait_procs(workers, timeout=20)[1]
+    _, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+
+
+def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
+    """Wait until a stage has two workers, which its fork server has started, and return them."""
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        with suppress(psutil.NoSuchProcess):  # a child that has ended since it was listed
+            workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
+            if len(workers) == 2:
+                return workers
+        time.sleep(0.01)
+    raise AssertionError("the workers did not start")
+
+
+def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    construction, job = job_of(corpus, settings, tmp_path / "scratch")
+    gone = replace(job, shards=(*job.shards[:1], "gone.json.gz"), output=str(tmp_path / "elsewhere"))
+    run_shards(gone, settings.engine)
+    found = collect(gone, construction, settings.duplicates, tmp_path / "out")
+    assert found.counts["faults"] == 2
+    assert found.faults["fault"].iloc[1].startswith("cannot be opened")
+    assert len(found.sentences)
+
+
+def write_shard(path: Path, texts: list[str]) -> None:
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(pa.table({"text": texts}), path)
+    else:
+        with pa.output_stream(path) as file:  # compressed as its name says
+            file.write("\n".join(json.dumps({"text": text}) for text in texts).encode())
+
+
+@pytest.mark.parametrize("suffix", ["json", "json.gz", "json.bz2", "json.zst", "json.lz4", "parquet"])
+@pytest.mark.parametrize("call", ["open", "read"])
+def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_path, monkeypatch, suffix, call):
+    storage, folder = MemoryFileSystem(), f"memory://{tmp_path.name}"
+    sentences = [f"The {one} it was, the {other} it became." for one in ADJECTIVES for other in ADJECTIVES]
+    for shard in range(2):
+        path = tmp_path / f"{shard}.{suffix}"
+        write_shard(path, sentences[shard::2])
+        storage.pipe(f"{folder}/{path.name}", path.read_bytes())
+    corpus, settings = corpus_of(folder, "parquet" if suffix == "parquet" else "jsonl"), settings_of(toy_tagger)
+
+    def fail(*_, **__):
+        raise ConnectionResetError("reset by peer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
+        with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
+            mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
+    run, found = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
+    assert run == 2
+    assert sorted(found.sentences["text"]) == sorted(sentences)
+    assert found.faults.empty
+
+
+def test_a_folder_without_files_is_an_error(toy_tagger, tmp_path):
+    with pytest.raises(DataError, match="has no file like"):
+        job_of(corpus_of(tmp_path), settings_of(toy_tagger), tmp_path / "scratch")

@@ -1,0 +1,69 @@
+import pytest
+
+from conftest import PATTERN, ROOT
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.pattern import lexical_only, load_pattern
+from cxprobe.errors import ConstructionError
+
+MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
+
+
+def load_text(toy_constructions, folder, text):
+    (folder / "toy").mkdir()
+    (folder / "toy" / "pattern.yaml").write_text(text)
+    return load_pattern("toy", load_construction("toy", toy_constructions), folder)
+
+
+@pytest.mark.parametrize("name", MINED)
+def test_every_pattern_loads(name):
+    construction = load_construction(name, ROOT / "constructions")
+    assert load_pattern(name, construction, ROOT / "constructions").parts
+
+
+def test_more_than_one_construction_can_be_mined():
+    assert len(MINED) > 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("prefilter: '", "prefilter: '(?!x)", "parts[0].prefilter: '(?!x)(?i:the"),
+        ("tokens: [{LOWER: the}, {TAG: JJ}]", "tokens: []", "parts[0].patterns[0].tokens"),
+        ("{TAG: JJ}", "{TAG: JJ, OP: '!'}", "OP '!' beside a tag"),
+        ("tokens: [", "enabled: false, tokens: [", "parts[0]: none of its patterns is enabled, so nothing could"),
+        ("never: [big]", "never: [Big]", "'Big' must be in lower case"),
+        ("never:", "nver:", "nver: unknown key; did you mean 'never'?"),
+        ("  - *half\n", "", "features.second_start of construction.yaml asks for mark 1, but there are 1 parts"),
+    ],
+)
+def test_a_fault_is_told_with_its_file_and_key(toy_constructions, tmp_path, old, new, message):
+    assert old in PATTERN
+    with pytest.raises(ConstructionError) as raised:
+        load_text(toy_constructions, tmp_path, PATTERN.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "toy" / "pattern.yaml"))
+    assert message in str(raised.value)
+
+
+def test_without_tags_a_token_pattern_keeps_what_the_words_decide():
+    tokens = [{"LOWER": "the", "TAG": "DT"}, {"TAG": {"IN": ["JJ"]}, "OP": "?"}, {"IS_SENT_START": True}]
+    assert lexical_only(tokens) == [{"LOWER": "the"}, {"OP": "?"}, {}]
+
+
+def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_path):
+    form = "      - {name: the + adjective, tokens: [{LOWER: the}, {TAG: JJ}]}\n"
+    assert form in PATTERN
+    other = "      - {name: the + comparative, enabled: false, tokens: [{LOWER: the}, {TAG: JJR}]}\n"
+    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(form, form + other))
+    assert len(pattern.parts[0].patterns) == 2
+    assert pattern.alternatives(0) == [[{"LOWER": "the"}, {"TAG": "JJ"}]]
+
+
+def test_words_that_no_part_may_contain_need_not_be_named(toy_constructions, tmp_path):
+    assert load_text(toy_constructions, tmp_path, PATTERN.replace("never: [big]\n", "")).never == []
+
+
+def test_the_correlative_is_looked_for_with_forms_of_another_stem():
+    construction = load_construction("comparative-correlative", ROOT / "constructions")
+    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
+    assert len(pattern.alternatives(0)) == 3
+    assert {"paper", "river", "number"} <= set(pattern.never)

@@ -1,0 +1,255 @@
+import gzip
+import io
+import json
+import random
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.corpora import readers as lines_module
+from cxprobe.corpora.readers import Block, Keys, Lines, read_jsonl, read_lines, read_parquet, read_text
+
+KEYS = Keys("text", "url")
+LONGEST = 1000
+
+
+def record(number: int, text: str | None = None) -> bytes:
+    return json.dumps({"text": text or f"text {number} … é", "url": f"u{number}"}).encode() + b"\n"
+
+
+def read(reader, data: bytes, shard: str, longest: int = LONGEST):
+    records, faults = [], []
+    for block in reader(io.BytesIO(data), shard, KEYS, longest):
+        if isinstance(block, Block):
+            records += zip(block.texts.to_pylist(), block.urls, block.bases, strict=True)
+        else:
+            faults.append(block)
+    return records, faults
+
+
+@pytest.mark.parametrize("shard", ["a.jsonl", "a.json.gz"])
+def test_all_records_of_a_sound_file_are_read(shard):
+    data = b"".join(map(record, range(50)))
+    records, faults = read(read_jsonl, gzip.compress(data) if shard.endswith("gz") else data, shard)
+    assert records == [(f"text {n} … é", f"u{n}", 0) for n in range(50)]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"{broken\n", "no JSON"),
+        (b"[1, 2]\n", "no JSON object but a list"),
+        (b'{"url": "x", "words": 3}\n', "no text under the key 'text'; its keys are url, words"),
+        (b'{"text": "", "url": "x"}\n', "no text under the key 'text'"),
+        (b'{"text": 5, "url": "x"}\n', "no text under the key 'text'"),
+        (b'{"text": "caf\xe9 the", "url": "x"}\n', "invalid UTF-8 at byte 13 of the line"),
+        (b'{"text": "' + b"long " * 2000 + b'"}\n', "a line of 10,013 bytes, more than mine_sentences.longest_line"),
+        (b'{"text": "a", "url": "x"} {"text": "b", "url": "x"}\n', "no JSON"),
+    ],
+)
+def test_a_broken_line_is_named_and_the_rest_is_read(line, fault):
+    good = [record(n) for n in range(4)]
+    records, faults = read(read_jsonl, b"".join([*good[:2], line, *good[2:]]), "a.jsonl")
+    assert [url for _, url, _ in records] == ["u0", "u1", "u2", "u3"]
+    (found,) = faults
+    assert fault in found.fault
+    assert (found.shard, found.line, found.offset) == ("a.jsonl", 3, len(good[0]) + len(good[1]))
+    assert found.raw.rstrip(b"\n") == line.rstrip(b"\n")
+
+
+def test_a_record_without_a_url_is_named_by_its_file_and_line():
+    records, faults = read(read_jsonl, record(0) + b"\n" + b'{"text": "a b"}\n{"text": "c", "url": null}\n', "a.jsonl")
+    assert [url for _, url, _ in records] == ["u0", "a.jsonl#3", "a.jsonl#4"]
+    assert not faults
+
+
+@pytest.mark.parametrize("damage", ["truncated", "overwritten"])
+def test_a_corrupt_archive_gives_what_comes_before_the_damage(damage):
+    words = random.Random(1)
+    data = gzip.compress(b"".join(record(n, f"text {words.random()} {words.random()}") for n in range(5000)))
+    half = len(data) // 2
+    broken = data[:half] if damage == "truncated" else data[:half] + b"\xff" * 40 + data[half + 40 :]
+    records, faults = read(read_jsonl, broken, "a.json.gz")
+    assert 1000 < len(records) < 5000
+    assert [url for _, url, _ in records[:1000]] == [f"u{n}" for n in range(1000)]
+    assert faults[-1].fault.startswith("cannot be read further")
+    assert faults[-1].line > len(records)
+
+
+def test_an_archive_of_several_members_is_read_to_its_end():
+    data = gzip.compress(record(0)) + gzip.compress(record(1) + record(2)) + b"\0" * 512
+    assert [url for _, url, _ in read(read_jsonl, data, "a.json.gz")[0]] == ["u0", "u1", "u2"]
+
+
+def test_what_is_no_archive_is_a_fault_of_the_file():
+    records, faults = read(read_jsonl, b"plainly no gzip", "a.json.gz")
+    assert not records
+    assert [fault.line for fault in faults] == [1]
+
+
+@pytest.mark.parametrize("shard", ["a.json.gz", "a.json.bz2", "a.json.zst", "a.json.lz4"])
+def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(tmp_path, shard):
+    with pa.output_stream(tmp_path / shard):
+        pass
+    assert read(read_jsonl, (tmp_path / shard).read_bytes(), shard) == ([], [])
+    records, faults = read(read_jsonl, b"", shard)
+    assert not records
+    assert [(fault.line, fault.fault) for fault in faults] == [(1, "cannot be read further: the file is empty")]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.integers(0, 60).map(lambda n: b"x" * n), max_size=20),
+    st.integers(1, 70),
+    st.sampled_from([b"", b"\n"]),
+)
+def test_lines_are_whole_and_numbered_however_they_are_cut(contents, piece, end):
+    data = b"\n".join(contents) + end
+    kept: dict[int, bytes] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines_module, "BLOCK", piece)
+        patch.setattr(lines_module, "_PIECE", piece)
+        patch.setattr(lines_module, "KEPT", 8)
+        for block in read_lines(io.BytesIO(data), "a.jsonl", longest=30):
+            if isinstance(block, Lines):
+                assert data[block.offset :].startswith(block.data)
+                rows = block.data.removesuffix(b"\n").split(b"\n")
+                kept |= {block.line + row: text for row, text in enumerate(rows)}
+            else:
+                assert data[block.offset :].startswith(block.raw)
+                assert data[: block.offset].count(b"\n") == block.line - 1
+                kept[block.line] = b"long"
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    expected = {n: b"long" if len(line) + 1 > 30 else line for n, line in enumerate(lines, start=1)}
+    boundary = {n for n, line in enumerate(lines, start=1) if len(line) == 30}  # with or without its line feed
+    assert {n: text for n, text in kept.items() if n not in boundary} == {
+        n: text for n, text in expected.items() if n not in boundary
+    }
+
+
+def test_parquet_rows_without_text_are_named(tmp_path):
+    table = pa.table({"text": ["one", None, "", "x" * 2000, "five"], "url": ["a", "b", "c", "d", None]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    records, faults = read(read_parquet, (tmp_path / "a.parquet").read_bytes(), "a.parquet")
+    assert records == [("one", "a", 0), ("five", "a.parquet#5", 0)]
+    assert [(fault.line, fault.fault.split(",")[0]) for fault in faults] == [
+        (2, "no text"),
+        (3, "no text"),
+        (4, "a text of 2"),
+    ]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(tmp_path, kind):
+    texts = pa.array([b"one", b"tw\xff\xfeo", None, b"four \xe2\x80\xa6", b"five"]).cast(kind, safe=False)
+    urls = pa.array([b"a", b"b", b"c", None, b"\xe9"]).cast(kind, safe=False)
+    pa.parquet.write_table(pa.table({"text": texts, "url": urls}), tmp_path / "a.parquet")
+    records, faults = read(read_parquet, (tmp_path / "a.parquet").read_bytes(), "a.parquet")
+    assert records == [("one", "a", 0), ("four …", "a.parquet#4", 0)]
+    assert [(fault.line, fault.fault, fault.raw) for fault in faults] == [
+        (2, "invalid UTF-8 at byte 2 of the text", b"tw\xff\xfeo"),
+        (3, "no text", b""),
+        (5, "invalid UTF-8 at byte 0 of the url", b"five"),
+    ]
+
+
+def test_what_is_no_parquet_is_a_fault(tmp_path):
+    _, faults = read(read_parquet, b"PAR1 not really", "a.parquet")
+    assert len(faults) == 1
+    pa.parquet.write_table(pa.table({"content": ["one"]}), tmp_path / "b.parquet")
+    _, faults = read(read_parquet, (tmp_path / "b.parquet").read_bytes(), "b.parquet")
+    assert faults[0].fault == "no column 'text'; its columns are content"
+    pa.parquet.write_table(pa.table({"text": [["one"]]}), tmp_path / "c.parquet")
+    _, faults = read(read_parquet, (tmp_path / "c.parquet").read_bytes(), "c.parquet")
+    assert faults[0].fault.startswith("the column 'text' holds list<")
+
+
+def test_a_parquet_file_whose_names_of_columns_are_damaged_is_a_fault(tmp_path):
+    pa.parquet.write_table(pa.table({"text": ["one"]}), tmp_path / "a.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    _, faults = read(read_parquet, content.replace(b"text", b"tex\xd3"), "a.parquet")
+    assert [fault.fault.split(":")[0] for fault in faults] == ["cannot be read further"]
+
+
+def test_paragraphs_of_running_text_keep_their_place():
+    text = "First line\nof one paragraph.\n\n\nSecond — one.\n \nThird\n"
+    records, faults = read(read_text, text.encode(), "a.txt")
+    assert [text for text, _, _ in records] == ["First line of one paragraph. ", "Second — one. ", "Third "]
+    assert all(text[base : base + 5] == found[:5] for found, _, base in records)
+    assert not faults
+
+
+def test_a_line_of_running_text_that_is_no_utf8_is_named():
+    records, faults = read(read_text, b"One\n\xff\xfe\ntwo.\n\nThree", "a.txt")
+    assert [text for text, _, _ in records] == ["One two. ", "Three "]
+    assert [(fault.line, fault.offset, fault.fault) for fault in faults] == [(2, 4, "invalid UTF-8")]
+
+
+@pytest.mark.parametrize("broken", [b"", b"{broken\n"], ids=["sound", "broken"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"text": "a", "x": NaN}',
+        b'{"text": "a", "x": ' + b"9" * 5000 + b"}",
+        b'{"text": "a", "x": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    ],
+    ids=["not a number", "huge", "deep"],
+)
+def test_a_record_is_read_alike_whether_or_not_another_one_is_broken(line, broken):
+    longest = 200_000
+    records, faults = read(read_jsonl, line + b"\n" + broken + record(1), "a.jsonl", longest)
+    assert [text for text, _, _ in records] == ["a", "text 1 … é"]
+    assert len(faults) == bool(broken)
+
+
+@pytest.mark.parametrize("broken", [b"", b"{broken\n"], ids=["sound", "broken"])
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(broken):
+    mark = "\ufeff".encode()
+    records, _ = read(read_jsonl, mark + record(0) + broken + record(1), "a.jsonl")
+    assert [url for _, url, _ in records] == ["u0", "u1"]
+    assert read(read_text, mark + b"The more.\n", "a.txt")[0] == [(" The more. ", "a.txt", 0)]
+
+
+def test_objects_that_share_lines_are_faults_even_if_there_are_as_many_as_lines():
+    data = b'{"text": "a"} {"text": "b"}\n{"text":\n"c"}\n'
+    records, faults = read(read_jsonl, data, "a.jsonl")
+    assert not records
+    assert [fault.line for fault in faults] == [1, 2, 3]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_block_is_read_as_its_lines_are_one_by_one(rng):
+    """What is read of a line follows from it alone, however it and its neighbours are damaged."""
+    pieces = [
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b",",
+        b":",
+        b"\\",
+        b" ",
+        b"\0",
+        b"\xff",
+        b"\\ud800",
+        b"null",
+        b"1e400",
+        b"\r",
+        b"text",
+    ]
+    lines = []
+    for number in range(3):
+        line = bytearray(record(number).rstrip(b"\n"))
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            place = rng.randrange(len(line))
+            line[place : place + rng.randrange(3)] = rng.choice(pieces)
+        lines.append(bytes(line))
+    together, faults = read(read_jsonl, b"\n".join(lines), "a.jsonl")
+    alone = [read(read_jsonl, b" \n" * number + line, "a.jsonl") for number, line in enumerate(lines)]
+    assert together == [one for records, _ in alone for one in records]
+    assert [(one.line, one.fault) for one in faults] == [(one.line, one.fault) for _, all_ in alone for one in all_]

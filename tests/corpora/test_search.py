@@ -1,0 +1,125 @@
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.readers import Block
+from cxprobe.corpora.search import Matchers, Searcher, search, search_by_tagging_everything
+from cxprobe.corpora.tagging import load_tagger
+
+PIECES = [
+    "the",
+    "The",
+    "THE",
+    "more",
+    "less",
+    "better",
+    "taller",
+    "other",
+    "power",
+    "river's",
+    "never-ending",
+    "careful",
+]
+PIECES += [
+    "quickly",
+    "he",
+    "Mr.",
+    "J.",
+    "saw",
+    "it",
+    "Bath",
+    "_the",
+    "taller_",
+    "(the",
+    "older)",
+    "“The",
+    "worse”",
+    "e.g.",
+]
+GAPS = [
+    " ",
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\u00a0",
+    ". ",
+    "! ",
+    ".” ",
+    ", ",
+    "—",
+    "… ",
+    "-",
+    "/",
+    "\t",
+    "\u2003",
+    "\x85",
+    ";",
+]
+DOCUMENTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=25).map(
+    lambda parts: "".join(piece + gap for piece, gap in parts)
+)
+
+
+def block_of(*texts: str) -> Block:
+    return Block(pa.array(texts, pa.string()), [f"doc/{n}" for n in range(len(texts))], [0] * len(texts))
+
+
+@pytest.fixture(scope="module")
+def searcher(toy_tagger):
+    construction = load_construction("comparative-correlative", ROOT / "constructions")
+    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
+    nlp = load_tagger(str(toy_tagger), pattern)
+    return Searcher(pattern, Matchers(pattern, nlp), nlp, most_words=12)
+
+
+@pytest.mark.pipeline
+@settings(max_examples=600, deadline=None)
+@given(st.lists(DOCUMENTS, max_size=4))
+def test_two_steps_find_what_tagging_everything_finds(searcher, documents):
+    block = block_of(*documents)
+    assert search(block, searcher).candidates == search_by_tagging_everything(block, searcher).candidates
+
+
+@pytest.mark.pipeline
+def test_two_steps_find_in_real_prose_what_tagging_everything_finds(searcher):
+    readme = (ROOT / "LICENSE").read_text()
+    texts = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]
+    correlatives = (
+        "The longer it is,\tthe   older it gets. Mr. Bee ran the taller (the older) one.\nThe more, the\nworse."
+    )
+    block = block_of(readme, *texts, correlatives)
+    short, long = search(block, searcher), search_by_tagging_everything(block, searcher)
+    assert short.candidates == long.candidates
+    assert len(short.candidates) >= 2
+
+
+def test_offsets_lead_back_to_the_document(searcher):
+    document = "Nothing here. “The longer\u00a0it is,  the older it gets.” Nothing there."
+    (found,) = search(block_of("none", document), searcher).candidates
+    assert found.url == "doc/1"
+    assert " ".join(document[found.start : found.end].split()) == found.text == "“The longer it is, the older it gets.”"
+
+
+def test_every_document_and_sentence_is_accounted_for(searcher):
+    block = block_of(
+        "The longer it is, the older it gets. The end.",
+        "The longer it is, the older it gets, and so on and so on, without end.",
+        "The power of the river, the other river.",
+        "The taller of the Quaker (the other) ones and the power.",
+        "the more. the less.",
+        "Nothing.",
+    )
+    findings = search(block, searcher)
+    counts = findings.counts
+    assert counts["documents"] == 6
+    assert counts["bytes_of_text"] == sum(len(text.encode()) for text in block.texts.to_pylist())
+    assert counts["sentences_that_pass"] == len(findings.candidates) + len(findings.rejects)
+    assert [reject.reason for reject in findings.rejects if reject.url == "doc/1"] == ["too long"]
+    assert counts["documents_with_dropped_words_only"] >= 1
+    assert counts["sentences_tagged"] == len(findings.candidates)

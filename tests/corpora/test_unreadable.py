@@ -1,0 +1,242 @@
+"""Corpora that are none, or whose settings are wrong, mined as the stage mines them: none of them ends well."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
+from test_engine import corpus_of, mine, settings_of
+
+from cxprobe.corpora import sources
+from cxprobe.corpora.collecting import refuse_unreadable
+from cxprobe.corpora.params import FilesCorpus
+from cxprobe.corpora.sources import list_corpus, open_corpus
+from cxprobe.errors import DataError
+from cxprobe.files.writing import full_disk
+
+pytestmark = pytest.mark.pipeline
+
+pytest_plugins = ["small_disks"]
+
+SENTENCE = "The taller it was, the older it became."
+RECORDS = [{"text": f"{SENTENCE} Number {number}.", "url": f"u{number}"} for number in range(8)]
+LINES = "".join(f"{json.dumps(record)}\n" for record in RECORDS)
+RUNNING = "\n\n".join(record["text"] for record in RECORDS)
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Fail if the block takes longer; a system call that hangs is interrupted too."""
+
+    def late(*_: object) -> None:
+        raise AssertionError(f"it took more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def stage(corpus: FilesCorpus, tagger: Path, folder: Path):
+    """Do what the stage does, from the listing to the refusal."""
+    with at_most(60):
+        list_corpus(corpus)
+        _, found = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
+        refuse_unreadable(found, "books", settings_of(tagger).most_faults)
+    return found
+
+
+def parquet(folder: Path, table: pa.Table) -> None:
+    pyarrow.parquet.write_table(table, folder / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "content", "said"),
+    [
+        ("jsonl", "a.json", json.dumps(RECORDS, indent=2).encode(), "line 1: .*may be a pretty-printed file"),
+        ("jsonl", "a.json", json.dumps(RECORDS).encode(), "line 1: no JSON object but a list"),
+        ("jsonl", "a.json", ",\n".join(map(json.dumps, RECORDS)).encode(), "7 faults beside 1 documents"),
+        ("jsonl", "a.json", LINES.encode("utf-16"), "line 1: no UTF-8 but, .* UTF-16"),
+        ("jsonl", "a.json", LINES.encode("utf-16-le"), "line 1: no UTF-8 but, .* UTF-16"),
+        ("text", "a.txt", RUNNING.encode("utf-16"), "line 1: no UTF-8 but, .* UTF-16"),
+        ("text", "a.txt", RUNNING.encode("utf-16-be"), "line 1: no UTF-8 but, .* UTF-16"),
+        ("jsonl", "a.json", b"", "none of its 1 files has a document"),
+        ("jsonl", "a.json", b"\n \n\n", "none of its 1 files has a document"),
+        ("jsonl", "a.json.gz", b"", "the file is empty"),
+        ("text", "a.txt", b"", "none of its 1 files has a document"),
+        ("parquet", "a.parquet", b"", "cannot be read further"),
+        ("jsonl", "a.json", LINES.replace('"text"', '"body"').encode(), "no text under the key 'text'; .*body, url"),
+    ],
+)
+def test_a_corpus_that_cannot_be_read_is_refused_with_its_first_fault(
+    toy_tagger, tmp_path, format, name, content, said
+):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / name).write_bytes(content)
+    with pytest.raises(DataError, match=rf"(?s)corpora\.books: .*{said}"):
+        stage(corpus_of(tmp_path / "corpus", format), toy_tagger, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pa.table({"text": [1, 2]}), "the column 'text' holds int64, not text"),
+        (pa.table({"text": pa.array([], pa.string())}), "none of its 1 files has a document"),
+        (pa.table([pa.array([SENTENCE]), pa.array(["b"])], names=["text", "text"]), "'text' is there 2 times"),
+        (pa.table([pa.array([SENTENCE])] * 3, names=["text", "url", "url"]), "'url' is there 2 times"),
+        (pa.table({"text": [SENTENCE.encode("utf-16-le")]}), "line 1: no UTF-8 but, .* UTF-16"),
+    ],
+    ids=["numbers", "no rows", "text twice", "url twice", "utf-16"],
+)
+def test_a_table_that_cannot_be_read_is_refused_with_its_first_fault(toy_tagger, tmp_path, table, said):
+    (tmp_path / "corpus").mkdir()
+    parquet(tmp_path / "corpus", table)
+    with pytest.raises(DataError, match=rf"corpora\.books: .*{said}"):
+        stage(corpus_of(tmp_path / "corpus", "parquet"), toy_tagger, tmp_path)
+
+
+def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.json").write_bytes(b"")
+    (tmp_path / "corpus" / "b.json").write_text(LINES)
+    found = stage(corpus_of(tmp_path / "corpus"), toy_tagger, tmp_path)
+    assert (found.counts["documents"], found.counts["faults"], len(found.sentences)) == (8, 0, 1)
+
+
+LONG = SENTENCE.removesuffix(".")
+
+
+@pytest.mark.parametrize(
+    "tail",
+    ["x" * 3_900_000, " word" * 780_000, "x," * 1_950_000, "." * 3_900_000, "(" * 12_000, "😀" * 12_000, "'s" * 450],
+    ids=["one word", "many words", "commas", "dots", "brackets", "signs", "short"],
+)
+def test_a_text_without_a_full_stop_is_rejected_and_the_rest_is_mined(toy_tagger, tmp_path, tail):
+    """A longest text that spaCy takes is no shortest time: its tokeniser needs hours for a megabyte of brackets."""
+    (tmp_path / "corpus").mkdir()
+    texts = [f"{LONG}{tail}", SENTENCE]
+    lines = [json.dumps({"text": text, "url": str(number)}, ensure_ascii=False) for number, text in enumerate(texts)]
+    (tmp_path / "corpus" / "a.json").write_text("\n".join(lines))
+    settings = settings_of(toy_tagger).model_copy(update={"longest_line": 20_000_000, "most_words": 10**6})
+    with at_most(60):
+        _, found = mine(corpus_of(tmp_path / "corpus"), settings, tmp_path / "scratch", tmp_path / "out")
+    assert SENTENCE in set(found.sentences["text"])
+    if len(tail) > 1000 and not tail.startswith(" "):
+        assert found.rejects.set_index("reason")["sentences"]["too long"] == 1
+
+
+def fill(folder: Path, kind: str) -> None:
+    """Put something beside a sound file that is none."""
+    folder.mkdir()
+    (folder / "a.json").write_text(LINES)
+    match kind:
+        case "pipe":
+            os.mkfifo(folder / "b.json")
+        case "device":
+            (folder / "b.json").symlink_to("/dev/zero")
+        case "dangling":
+            (folder / "b.json").symlink_to("nowhere")
+        case "circular":
+            (folder / "b.json").symlink_to("b.json")
+        case "bytes":
+            Path(os.fsdecode(os.fsencode(folder) + b"/b\xff.json")).write_text(LINES)
+        case "line break":
+            (folder / "b\n.json").write_text(LINES)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("pipe", r"b\.json is no file but a pipe"),
+        ("device", r"b\.json is no file but a pipe, a device"),
+        ("dangling", r"b\.json is a link to nothing \(nowhere\); mend or remove it"),
+        ("circular", r"b\.json is a link in a circle \(b\.json\); mend or remove it"),
+        ("bytes", "cannot be written into a table; rename it"),
+        ("line break", r"b\\n\.json' cannot be written into a table; rename it"),
+    ],
+)
+def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path, kind, said):
+    fill(tmp_path / "corpus", kind)
+    for look in (list_corpus, lambda corpus: open_corpus(corpus, tmp_path)):
+        with at_most(20), pytest.raises(DataError, match=f"corpora: .*{said}"):
+            look(corpus_of(tmp_path / "corpus"))
+
+
+def test_links_to_files_and_circles_of_folders_are_sound(tmp_path):
+    fill(tmp_path / "corpus", "sound")
+    (tmp_path / "corpus" / "b.json").symlink_to("a.json")
+    (tmp_path / "corpus" / "c").symlink_to(".")
+    with at_most(20):
+        assert list_corpus(corpus_of(tmp_path / "corpus"))["name"].tolist() == ["a.json", "b.json"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("nosuch://bucket/books", "ValueError: Protocol not known: nosuch"),
+        ("s3://no-such-bucket-of-ours/books", "NoCredentialsError: Unable to locate credentials"),
+        ("http://127.0.0.1:9/books", "Cannot connect to host 127"),
+        (" ", "a folder is empty"),
+    ],
+)
+def test_a_storage_that_is_out_of_reach_is_refused(tmp_path, monkeypatch, folder, said):
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if folder.startswith("s3:"):
+        pytest.importorskip("s3fs").S3FileSystem.clear_instance_cache()
+    with at_most(20), pytest.raises(DataError, match=f"corpora: .*{said}"):
+        list_corpus(corpus_of(folder))
+
+
+def test_a_storage_that_never_answers_is_given_up(monkeypatch):
+    monkeypatch.setattr(sources, "_ANSWERS_WITHIN", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        folder = f"http://127.0.0.1:{server.getsockname()[1]}/books"
+        with at_most(20), pytest.raises(DataError, match=r"cannot be listed .*TimeoutError: no answer within"):
+            list_corpus(corpus_of(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", [0, 1, 2, 4])
+def test_a_full_disk_is_told_without_the_tracebacks_of_a_log(toy_tagger, tmp_path, small_disk, capfd, left):
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "a.json").write_text(LINES)
+    disk = small_disk(tmp_path / "scratch", "64k")
+    (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
+    with pytest.raises(OSError, match=r"No space left|the disk is full") as raised:
+        mine(corpus_of(tmp_path / "books"), settings_of(toy_tagger), disk, tmp_path / "out")
+    assert "the disk is full" in (full_disk(raised.value) or "")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("call", ["open", "read"])
+def test_an_error_of_a_storages_own_library_leaves_its_shard_for_the_next_run(
+    toy_tagger, tmp_path, monkeypatch, capfd, call
+):
+    class ClientError(Exception):
+        """As botocore's, which are no OSError."""
+
+    storage, folder = MemoryFileSystem(), f"memory://{tmp_path.name}"
+    storage.pipe(f"{folder}/a.json", LINES.encode())
+
+    def fail(*_, **__):
+        raise ClientError("the token has expired")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
+        with pytest.raises(DataError, match=r"^a\.json was not read .* the token has expired\. Run the stage again"):
+            mine(corpus_of(folder), settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    assert "Traceback" not in capfd.readouterr().err
+    assert len(mine(corpus_of(folder), settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")[1].sentences)

@@ -1,0 +1,270 @@
+import multiprocessing
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from cxprobe.errors import DataError
+from cxprobe.files.arrays import feature_files, merge_features, read_features, write_array, write_sparse_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import (
+    project_folder,
+    read_json,
+    remove_left_behind,
+    replacing,
+    significant,
+    this_machine,
+    write_json,
+)
+from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.params import ModelFacts
+
+
+def vectors(*ids: str, layers: int = 2) -> np.ndarray:
+    return np.random.default_rng(len(ids)).normal(size=(layers, len(ids), 3)).astype(np.float32)
+
+
+def test_a_block_that_dies_leaves_no_file(tmp_path):
+    with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt") as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_block_that_dies_leaves_the_old_file(tmp_path):
+    (tmp_path / "out.txt").write_text("old")
+    with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt"):
+        raise RuntimeError
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_the_temporary_name_of_a_file_has_the_machine_and_the_process_in_it(tmp_path):
+    with replacing(tmp_path / "out.txt") as partial:
+        partial.write_text("whole")
+        assert partial == tmp_path / f"out.txt.{this_machine()}-{os.getpid()}.partial"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def write_often(path, letter: str) -> None:
+    for _ in range(200):
+        with replacing(path) as partial:
+            partial.write_text(letter * 10_000)
+
+
+def test_processes_that_write_one_file_at_once_leave_a_whole_one(tmp_path):
+    fork = multiprocessing.get_context("fork")
+    writers = [fork.Process(target=write_often, args=(tmp_path / "out.txt", letter)) for letter in "abcd"]
+    for writer in writers:
+        writer.start()
+    seen = set()
+    while any(writer.is_alive() for writer in writers):
+        if (tmp_path / "out.txt").exists():
+            seen.add((tmp_path / "out.txt").read_text())
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    assert seen <= {letter * 10_000 for letter in "abcd"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_only_what_dead_processes_of_this_machine_have_left_is_removed(tmp_path):
+    dead = 2**22 + 1  # no process has this number
+    (tmp_path / "in").mkdir()
+    left = tmp_path / "in" / f"a.csv.{this_machine()}-{dead}.partial"
+    alive, elsewhere = f"a.csv.{this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere.1-{dead}.partial"
+    for path in (left, tmp_path / alive, tmp_path / elsewhere, tmp_path / "b.partial", tmp_path / "c.csv"):
+        path.write_text("half")
+    remove_left_behind(tmp_path)
+    assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive, elsewhere, "b.partial", "c.csv", "in"])
+    remove_left_behind(tmp_path / "no such folder")
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+def test_tables_come_back_as_they_were(tmp_path, name):
+    table = pd.DataFrame({"id": ["a", "b"], "n": [1, 2], "rate": [0.25, 0.5], "on": [True, False]})
+    write_table(table, tmp_path / name)
+    pd.testing.assert_frame_equal(read_table(tmp_path / name), table)
+
+
+@pytest.mark.parametrize("cell", [np.nan, np.inf, None])
+def test_a_table_with_a_hole_is_refused_with_its_column(tmp_path, cell):
+    with pytest.raises(DataError, match="rate"):
+        write_table(pd.DataFrame({"id": ["a", "b"], "rate": [0.5, cell]}), tmp_path / "table.csv")
+    assert not (tmp_path / "table.csv").exists()
+
+
+def test_json_comes_back_and_refuses_what_is_no_number(tmp_path):
+    write_json({"a": {"b": 0.5}, "name": "plus ça change"}, tmp_path / "m.json")
+    assert read_json(tmp_path / "m.json") == {"a": {"b": 0.5}, "name": "plus ça change"}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json({"a": float("nan")}, tmp_path / "n.json")
+
+
+@pytest.mark.parametrize(
+    ("number", "rounded"),
+    [(1 / 3, 0.333333), (2e-9 / 3, 6.66667e-10), (123_456_789.0, 123_457_000.0), (0.5, 0.5), (1.0, 1.0), (-0.0, 0.0)],
+)
+def test_a_number_is_rounded_to_six_significant_digits(number, rounded):
+    assert significant(number) == rounded
+    assert str(significant(number)) == str(rounded)
+
+
+def test_json_has_rounded_numbers_and_exact_whole_ones(tmp_path):
+    content = {"rate": 2 / 3, "n": 12_345_678, "nested": {"steps": [(0, 1 / 3)]}, "numpy": np.float32(0.1), "on": True}
+    write_json(content, tmp_path / "m.json")
+    assert read_json(tmp_path / "m.json") == {
+        "rate": 0.666667,
+        "n": 12_345_678,
+        "nested": {"steps": [[0, 0.333333]]},
+        "numpy": 0.1,
+        "on": True,
+    }
+
+
+def test_csv_has_rounded_numbers_and_parquet_exact_ones(tmp_path):
+    mixed = pd.Series([1 / 3, 12_345_678, "few"], dtype=object)
+    table = pd.DataFrame({"rate": [2 / 3, 1.0, 0.1], "n": [12_345_678, 2, 3], "mixed": mixed})
+    table["single"] = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    write_table(table, tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text() == (
+        "rate,n,mixed,single\n0.666667,12345678,0.333333,0.1\n1.0,2,12345678,0.2\n0.1,3,few,0.3\n"
+    )
+    write_table(table[["rate"]], tmp_path / "table.parquet")
+    assert read_table(tmp_path / "table.parquet")["rate"][0] == 2 / 3
+    assert table["rate"][0] == 2 / 3
+
+
+def test_numbers_that_differ_in_the_last_digits_give_the_same_files(tmp_path):
+    for number, name in ((0.1 + 0.2, "one"), (0.3, "other")):
+        write_json({"a": number}, tmp_path / f"{name}.json")
+        write_table(pd.DataFrame({"a": [number]}), tmp_path / f"{name}.csv")
+    for suffix in ("json", "csv"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("parameters", [None, 22_713_216])
+def test_the_facts_about_a_model_come_back_as_they_were(tmp_path, parameters):
+    facts = ModelFacts("sentence-transformers/all-MiniLM-L6-v2", "encoder", parameters, "sha256 abc")
+    write_model_facts(facts, tmp_path)
+    assert read_model_facts(tmp_path) == facts
+
+
+def test_answers_without_the_facts_about_their_model_say_what_writes_them(tmp_path):
+    with pytest.raises(DataError, match=r"model\.json is missing; the measuring stage writes it"):
+        read_model_facts(tmp_path)
+
+
+def test_the_project_is_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert project_folder() == tmp_path
+
+
+def test_the_project_of_a_temporary_workspace_is_the_one_that_dvc_has_copied(tmp_path, monkeypatch):
+    for name in ("tmpabc", "standalone/tmpabc"):
+        workspace = tmp_path / ".dvc" / "tmp" / "exps" / name
+        workspace.mkdir(parents=True)
+        monkeypatch.chdir(workspace)
+        assert project_folder() == tmp_path
+
+
+def test_merged_features_carry_their_ids(tmp_path):
+    first, second = vectors("c", "a"), vectors("b")
+    write_array(first, tmp_path / "0.npy", ["c", "a"])
+    write_array(second, tmp_path / "1.npy", ["b"])
+    merge_features([(tmp_path / "0.npy", ["c", "a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
+    features = read_features(tmp_path / "out")
+    assert list(features.ids) == ["c", "a", "b"]
+    np.testing.assert_array_equal(features.vectors, np.concatenate([first, second], axis=1))
+    assert isinstance(features.vectors, np.memmap)
+
+
+def test_a_number_that_is_not_finite_names_its_sentence(tmp_path):
+    array = vectors("good", "bad")
+    array[1, 1, 2] = np.nan
+    with pytest.raises(DataError, match=r"not finite for bad \(1 in all\)"):
+        write_array(array, tmp_path / "0.npy", ["good", "bad"])
+    assert not (tmp_path / "0.npy").exists()
+
+
+def test_rows_without_ids_are_refused(tmp_path):
+    with pytest.raises(DataError, match=r"expected \(layers, 2, dimensions\), got \(2, 1, 3\)"):
+        write_array(vectors("a"), tmp_path / "0.npy", ["a", "b"])
+
+
+def test_a_sentence_in_two_batches_is_refused(tmp_path):
+    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
+    with pytest.raises(DataError, match="2 rows for 1 sentences"):
+        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "0.npy", ["a"])], tmp_path / "out")
+
+
+def test_batches_of_different_models_are_not_merged(tmp_path):
+    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
+    write_array(vectors("b", layers=3), tmp_path / "1.npy", ["b"])
+    with pytest.raises(DataError, match=r"1\.npy: shape \(3, 1, 3\), expected \(2, 1, 3\)"):
+        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
+    assert not (tmp_path / "out" / "features.npy").exists()
+
+
+def test_ids_and_rows_that_do_not_match_are_refused(tmp_path):
+    np.save(tmp_path / "features.npy", vectors("a", "b"))
+    write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "ids.parquet")
+    with pytest.raises(DataError, match="2 rows, 1 ids"):
+        read_features(tmp_path)
+
+
+def test_pickled_objects_are_not_opened(tmp_path):
+    np.save(tmp_path / "features.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "ids.parquet")
+    with pytest.raises(ValueError, match="Python objects in dtype"):
+        read_features(tmp_path)
+
+
+def test_counts_with_pickled_objects_are_not_opened(tmp_path):
+    objects = {name: np.array([{"a": 1}], dtype=object) for name in ("data", "indices", "indptr")}
+    np.savez(tmp_path / "features.npz", format=np.array(b"csr"), shape=np.array([1, 1]), **objects)
+    write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "ids.parquet")
+    with pytest.raises(ValueError, match="allow_pickle"):
+        read_features(tmp_path)
+
+
+def test_counts_come_back_as_the_only_layer_and_give_the_same_file_each_time(tmp_path):
+    counts = csr_array(np.array([[0, 2, 0], [1, 0, 0.5]]))
+    for name in ("one", "two"):
+        write_sparse_features(counts, ["b", "a"], tmp_path / name)
+    features = read_features(tmp_path / "one")
+    assert list(features.ids) == ["b", "a"]
+    assert len(features.vectors) == 1
+    np.testing.assert_array_equal(features.vectors[0].toarray(), counts.toarray())
+    assert features.vectors[0].dtype == np.float32
+    np.testing.assert_array_equal(features.vectors[0][np.array([1, 0])].toarray(), counts.toarray()[::-1])
+    one, two = (feature_files(tmp_path / name) for name in ("one", "two"))
+    assert [path.name for path in one] == ["features.npz", "ids.parquet"]
+    assert one[0].read_bytes() == two[0].read_bytes()
+
+
+def test_the_files_of_vectors_are_those_that_are_read(tmp_path):
+    write_array(vectors("a"), tmp_path / "features.npy", ["a"])
+    assert [path.name for path in feature_files(tmp_path)] == ["features.npy", "ids.parquet"]
+
+
+@pytest.mark.parametrize("ids", [["a"], ["a", "a"], ["a", "b", "c"]])
+def test_counts_without_a_sentence_of_their_own_are_refused(tmp_path, ids):
+    with pytest.raises(DataError, match=f"2 rows for {len(set(ids))} sentences; each must have exactly one row"):
+        write_sparse_features(csr_array(np.eye(2)), ids, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_count_that_is_not_finite_names_its_sentence(tmp_path):
+    counts = csr_array(np.array([[1, 0, 2], [0, 0, 0], [3, 0, np.inf]]))
+    with pytest.raises(DataError, match="third has a number that is not finite"):
+        write_sparse_features(counts, ["first", "empty", "third"], tmp_path)
+
+
+def test_ids_and_rows_of_counts_that_do_not_match_are_refused(tmp_path):
+    save_npz(tmp_path / "features.npz", csr_array(np.eye(3)))
+    write_table(pd.DataFrame({"id": ["a", "b"]}), tmp_path / "ids.parquet")
+    with pytest.raises(DataError, match="3 rows, 2 ids; run extract_features again"):
+        read_features(tmp_path)

@@ -1,0 +1,228 @@
+"""The engine, against inspect's mock model and a server of our own; nothing leaves the machine."""
+
+import json
+import threading
+import zipfile
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+from cxprobe.errors import ModelError
+from cxprobe.files.writing import full_disk
+from cxprobe.lm.asking import Question, demand, open_llm, put_questions, questions_of, replies_to
+from cxprobe.lm.params import Llm
+
+pytestmark = pytest.mark.pipeline
+
+pytest.importorskip("inspect_ai")
+pytest_plugins = ["small_disks"]
+
+QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
+FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
+
+
+class Odd(NamedTuple):
+    status: int
+    body: dict
+
+
+def refused(code, message):
+    return Odd(400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}})
+
+
+def said(text, finish_reason):
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+    return Odd(200, FRAME | {"choices": [choice]})
+
+
+KEY = "sk-a-key-that-is-secret"
+ODD = {
+    "echo": Odd(401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
+    "repeat": said(f"Your key is {KEY}. Answer: 1", "stop"),
+    "long": refused("context_length_exceeded", "The context is too long. Answer: 1"),
+    "endless": refused("x", "The input length exceeds the context"),
+    "invalid": refused("invalid_prompt", "Your prompt was blocked."),
+    "filtered": said("Answer: 1", "content_filter"),
+    "silent": Odd(200, FRAME | {"choices": []}),
+    "cut": said("The premise says", "length"),
+    "empty": said("", "stop"),
+}
+
+
+def llm(**changes):
+    plain = {"name": "mockllm/model", "base_url": None, "arguments": {"reply": "Answer: 1"}, "max_tokens": 7}
+    return Llm.model_validate(plain | {"connections": 5, "retries": 4, "timeout": 60} | changes)
+
+
+@pytest.fixture
+def server():
+    """An OpenAI-compatible server that says what it was asked, and fails at every second request.
+
+    A question that begins with one of `ODD` is answered as that says, at every request.
+    """
+    asked: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = body["messages"][-1]["content"]
+            text = content if isinstance(content, str) else content[0]["text"]
+            with lock:
+                asked[text] += 1
+                odd = ODD.get(text.split()[0])
+                fails = (sum(asked.values()) % 2 == 0 or "broken" in text) and not odd
+            self.send_response(500 if fails else odd.status if odd else 200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            message = {"role": "assistant", "content": f"You asked: {text} {body['temperature']}"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            reply = FRAME | {"choices": [choice]}
+            if odd:
+                self.wfile.write(json.dumps(odd.body).encode())
+                return
+            self.wfile.write(json.dumps({"error": {"message": "down"}} if fails else reply | {"usage": usage}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_port}/v1", asked
+    http.shutdown()
+    http.server_close()
+
+
+def test_every_question_has_its_reply_in_order(tmp_path):
+    told = []
+    replies = put_questions(QUESTIONS, llm(), open_llm(llm()), tmp_path, told.append)
+    assert told == [1] * len(QUESTIONS)
+    assert [reply.id for reply in replies] == [question.id for question in QUESTIONS]
+    assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
+
+
+def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
+    for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
+        model = llm(arguments={"reply": said})
+        replies = put_questions(QUESTIONS, model, open_llm(model), tmp_path)
+        assert {reply.text for reply in replies} == {said}
+
+
+def test_what_a_run_needs_is_told_beforehand():
+    assert demand(QUESTIONS, llm()) == (10, sum(len(text) for _, text in QUESTIONS) // 4, 70)
+    assert str(demand(QUESTIONS * 200, llm())).startswith("2,000 requests at most, about 5,000 input tokens and at mos")
+
+
+def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):
+    table = pd.DataFrame(QUESTIONS, columns=["id", "question"])
+    assert questions_of(table) == QUESTIONS
+    replies = replies_to(questions_of(table), llm(), tmp_path, "asking")
+    assert replies["id"].tolist() == [question.id for question in QUESTIONS]
+    assert set(replies["reply"]) == {"Answer: 1"}
+    assert not replies["failed"].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left):
+    disk = small_disk(tmp_path / "scratch", "64k")
+    (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
+    with pytest.raises(OSError, match="No space left") as raised:
+        put_questions(QUESTIONS, llm(), open_llm(llm()), disk)
+    assert f"65,536 bytes are free on {disk}; " in (full_disk(raised.value) or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai-api/nowhere/model", "NOWHERE_API_KEY"),
+        ("nonsense/model", "Model API nonsense of model 'nonsense/model' not recognized"),
+        ("model", "should be in the format of <api_name>/<model_name>"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, message):
+    with pytest.raises(ModelError) as raised:
+        open_llm(llm(name=name, arguments={}))
+    assert message in str(raised.value)
+    assert str(raised.value).startswith(f"{name}: ")
+
+
+def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(
+    server, tmp_path, monkeypatch
+):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    first = put_questions(QUESTIONS[:6], model, open_llm(model), tmp_path)
+    assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[:6]]
+    before = asked.copy()
+    whole = put_questions(QUESTIONS, model, open_llm(model), tmp_path)  # as if the first run had been cut off
+    assert whole[:6] == first
+    assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[6:]]
+    assert set(asked - before) == {text for _, text in QUESTIONS[6:]}
+
+
+def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path, monkeypatch):
+    url, _ = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=2)
+    asked = [Question("broken", "broken?"), QUESTIONS[0]]
+    told = []
+    broken, whole = put_questions(asked, model, open_llm(model), tmp_path, told.append)
+    assert told == [1, 1]
+    assert broken.text is None
+    assert broken.error
+    assert whole.text
+
+
+def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path, monkeypatch):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    questions = [QUESTIONS[0], *(Question(name, f"{name} question") for name in ODD)]
+    for times in (1, 2):
+        replies = {reply.id: reply for reply in put_questions(questions, model, open_llm(model), tmp_path)}
+        failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
+        assert set(failed) == {"echo", "long", "endless", "invalid", "filtered", "silent"}
+        assert "model_length: The context is too long. Answer: 1" in failed["long"]
+        assert "content_filter: Your prompt was blocked." in failed["invalid"]
+        assert "no choices" in failed["silent"]
+        assert (replies["cut"].text, replies["empty"].text) == ("The premise says", "")
+        assert {asked[f"{name} question"] for name in failed} == {times}
+        assert {asked[f"{name} question"] for name in ("cut", "empty")} == {1}
+
+
+def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path, monkeypatch, capfd):
+    url, _ = server
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    questions = [QUESTIONS[0], Question("echo", "echo question"), Question("repeat", "repeat question")]
+    _, echo, repeat = put_questions(questions, model, open_llm(model), tmp_path)
+    assert "Incorrect API key provided: [key]" in echo.error
+    assert repeat.text == "Your key is [key]. Answer: 1"
+    with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
+        put_questions([Question("echo", "echo question")], model, open_llm(model), tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
+    assert KEY not in "".join(capfd.readouterr())
+
+
+def content_of(path):
+    """Return all that a file holds as one text; inspect's logs are archives."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return "".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+    return path.read_bytes().decode(errors="replace")
+
+
+def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path, monkeypatch):
+    url, asked = server
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    broken = [Question(f"broken {number}", f"broken {number}?") for number in range(10)]
+    with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
+        put_questions(broken, model, open_llm(model), tmp_path)
+    assert set(asked) == {question.text for question in broken[:3]}

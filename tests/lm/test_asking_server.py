@@ -1,0 +1,211 @@
+"""The engine against a real server, `transformers serve` with a tiny model: plain, and failing half of the time."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import pytest
+import torch
+from tiny_lms import byte_bpe
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from conftest import ROOT
+from cxprobe.errors import ModelError
+from cxprobe.lm.asking import Question, open_llm, put_questions
+from cxprobe.lm.params import Llm
+from cxprobe.lm.prompts import ask_inference, load_inference_prompts
+from cxprobe.lm.replies import judge_inference
+from cxprobe.prompts.items import load_items, render_inferences
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("inspect_ai")
+pytest.importorskip("uvicorn", reason="transformers serve needs uvicorn")
+pytest.importorskip("fastapi", reason="transformers serve needs fastapi")
+
+PATIENCE = 300  # seconds for a server to start, on a busy machine
+CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+NAME = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")))
+ITEMS = render_inferences(load_items(NAME, ROOT / "constructions"), NAME)[:10]
+PROMPTS = load_inference_prompts(ROOT / "prompts")
+QUESTIONS = [Question(item.id, ask_inference(item, "short", PROMPTS, [], chain_of_thought=False)) for item in ITEMS]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The address of `transformers serve`, and the name of its only model."""
+    folder = tmp_path_factory.mktemp("served")
+    torch.manual_seed(0)
+    tokenizer = byte_bpe({"bos": "<s>", "eos": "</s>", "pad": "<pad>"})
+    tokenizer.model_max_length, tokenizer.chat_template = 2048, CHAT
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64}
+    special = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("bos", "eos", "pad")}
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=2048, initializer_range=0.3, **sizes, **special
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["transformers", "serve", str(folder), "--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            command, env=os.environ | {"PATH": path, "HF_HUB_OFFLINE": "1"}, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/health", server)
+        yield f"http://127.0.0.1:{port}/v1", str(folder)
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def wait_for(address: str, server: subprocess.Popen) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            urlopen(address)
+            return
+        except URLError:
+            time.sleep(0.5)
+    pytest.fail(f"transformers serve did not start (exit code {server.poll()})")
+
+
+@pytest.fixture
+def proxy(served):
+    """Before the real server, one that counts what was answered; its `fails` says which requests it refuses."""
+    url, _ = served
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            with http.lock:
+                http.requests += 1
+                refused = http.fails(http.requests)
+            if refused:
+                status, content = 503, b'{"error": {"message": "busy"}}'
+            else:
+                request = Request(url.removesuffix("/v1") + self.path, body, {"Content-Type": "application/json"})
+                try:
+                    with urlopen(request) as reply:
+                        status, content = reply.status, reply.read()
+                except HTTPError as fault:
+                    status, content = fault.code, fault.read()
+            if status == 200:
+                with http.lock:
+                    http.answered[text_of(json.loads(body))] += 1
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.answered, http.requests, http.lock = Counter(), 0, threading.Lock()
+    http.fails = lambda number: False
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    yield http
+    http.shutdown()
+    http.server_close()
+
+
+def text_of(body: dict) -> str:
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+
+
+def llm(url: str, model: str, connections: int = 4) -> Llm:
+    return Llm(
+        name=f"openai-api/local/{model}", base_url=url, arguments={}, max_tokens=4, connections=connections,
+        retries=10, timeout=300,
+    )  # fmt: skip
+
+
+def put(model: Llm, folder, questions=QUESTIONS):
+    return put_questions(questions, model, open_llm(model), folder)
+
+
+def outcomes(replies) -> list[str]:
+    return [
+        judge_inference(reply.text, item.gold, chain_of_thought=False).outcome
+        for reply, item in zip(replies, ITEMS, strict=True)
+    ]
+
+
+def through(proxy) -> str:
+    return f"http://127.0.0.1:{proxy.server_port}/v1"
+
+
+def test_a_server_that_fails_half_of_the_time_gives_what_one_gives_that_never_does(served, proxy, tmp_path):
+    url, name = served
+    plain = put(llm(url, name), tmp_path / "plain")
+    assert [reply.id for reply in plain] == [item.id for item in ITEMS]
+    assert all(reply.text and not reply.error for reply in plain)
+    assert len({reply.text for reply in plain}) > 1  # the model reads what it is asked
+    proxy.fails = lambda number: number % 2 == 0
+    flaky = put(llm(through(proxy), name), tmp_path / "flaky")
+    assert flaky == plain
+    assert outcomes(flaky) == outcomes(plain)
+    assert proxy.answered == Counter(question.text for question in QUESTIONS)
+    assert proxy.requests > len(QUESTIONS)
+
+
+CHILD = """
+import json, sys
+from pathlib import Path
+from cxprobe.measure.asking import Question, open_llm, put_questions
+from cxprobe.params import Llm
+llm, questions, folder = json.load(sys.stdin)
+llm = Llm.model_validate(llm)
+put_questions([Question(*one) for one in questions], llm, open_llm(llm), Path(folder))
+"""
+
+
+def test_a_run_that_was_killed_goes_on_and_asks_nothing_again(served, proxy, tmp_path):
+    model = llm(through(proxy), served[1], connections=1)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def fails(number: int) -> bool:
+        if number == 7 and not reached.is_set():
+            reached.set()
+            go_on.wait(60)
+            return True
+        return False
+
+    proxy.fails = fails
+    child = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, text=True)
+    json.dump([model.model_dump(), QUESTIONS, str(tmp_path)], child.stdin)
+    child.stdin.close()
+    assert reached.wait(PATIENCE)  # six were answered, and the seventh is under way
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    go_on.set()
+    before = proxy.answered.copy()
+    assert sum(before.values()) == 6
+    replies = put(model, tmp_path)
+    assert all(reply.text for reply in replies)
+    assert proxy.answered == Counter(question.text for question in QUESTIONS)  # each once, over both runs
+
+
+def test_a_model_that_the_server_does_not_know_is_told_after_a_few_requests(served, proxy, tmp_path):
+    with pytest.raises(ModelError, match=r"none of the first 3 questions was answered, .*Error code: 400"):
+        put(llm(through(proxy), "nobody"), tmp_path)
+    assert proxy.requests == 3

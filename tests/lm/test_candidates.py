@@ -1,0 +1,142 @@
+"""Candidate words at a mask, against the softmax of the model's whole output."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from counted import count_rows
+from tiny_lms import MASKED, save_lm
+
+from cxprobe.errors import DataError
+from cxprobe.lm.candidates import candidate_log_probabilities, drop_items, single_token_words
+from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.params import ModelSpec
+
+FRAMES = ["the old [MASK] runs, the young dog sings.", "the [MASK] cat runs", "we say that the [MASK] runs, too"]
+CANDIDATES = [["cat", "fox"], ["old", "young", "red"], ["king", "queen"]]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("candidates")
+    for kind in MASKED:
+        save_lm(folder / kind, kind)
+    return {kind: load(folder / kind) for kind in MASKED}
+
+
+@pytest.fixture
+def bert(models):
+    return models["bert"]
+
+
+def load(folder, dtype="float32"):
+    return load_masked_lm("tiny", ModelSpec(name=str(folder), revision=None, sha256=None, dtype=dtype))
+
+
+@pytest.mark.parametrize("kind", MASKED)
+def test_candidates_have_the_probability_at_the_models_own_mask_in_the_models_own_spelling(models, kind):
+    model = models[kind]
+    found = candidate_log_probabilities(model, FRAMES, CANDIDATES, token_budget=64)
+    space = {"roberta": "Ġ", "deberta": "Ġ", "modernbert": "Ġ", "deberta-v2": "▁"}.get(kind, "")
+    for frame, words, numbers in zip(FRAMES, CANDIDATES, found, strict=True):
+        ids = model.tokenizer(frame.replace("[MASK]", model.tokenizer.mask_token))["input_ids"]
+        with torch.no_grad():
+            logits = model.model(torch.tensor([ids])).logits[0, ids.index(model.tokenizer.mask_token_id)]
+        wanted = logits.double().log_softmax(-1)[[model.tokenizer.get_vocab()[space + word] for word in words]]
+        np.testing.assert_allclose(numbers, wanted.numpy(), atol=1e-5)
+
+
+def test_candidates_score_the_same_alone_and_in_any_company(bert):
+    together = candidate_log_probabilities(bert, FRAMES, CANDIDATES, token_budget=10_000)
+    for frame, words, numbers in zip(FRAMES, CANDIDATES, together, strict=True):
+        for word, number in zip(words, numbers, strict=True):
+            [alone] = candidate_log_probabilities(bert, [frame], [[word]], token_budget=1)
+            np.testing.assert_allclose(alone, [number], atol=1e-5)
+
+
+@pytest.fixture
+def untouched(models, monkeypatch):
+    """A model that must not be called."""
+
+    def refuse(*_args, **_options):
+        raise AssertionError("the model was called")
+
+    monkeypatch.setattr(models["bert"].model, "forward", refuse)
+    return models["bert"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "message"),
+    [
+        ("the [MASK] runs", "cats", "'cats' in 'the \\[MASK\\] runs'"),
+        ("the [MASK] runs", "été", "1 candidates are not one known token"),
+        ("the [MASK]t runs", "ca", "1 candidates are not one known token"),
+        ("the cat runs", "cat", "contains \\[MASK\\] 0 times; it must contain it once"),
+        ("[MASK] the [MASK]", "cat", "contains \\[MASK\\] 2 times"),
+        ("the [MASK] " + "runs " * 70, "cat", "74 tokens, the model takes 64"),
+    ],
+)
+def test_a_candidate_that_cannot_be_compared_is_refused_before_anything_is_computed(untouched, text, word, message):
+    with pytest.raises(DataError, match=message):
+        candidate_log_probabilities(untouched, [FRAMES[0], text], [["cat", "fox"], ["cat", word]], token_budget=64)
+
+
+@pytest.mark.parametrize("kind", MASKED)
+def test_single_tokens_are_told_in_context(models, kind):
+    words = ["cat", "cats", "old", "zebra"]
+    assert single_token_words(models[kind], words, "the [MASK] runs") == ["cat", "old"]
+
+
+def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
+    message = "its candidates change the tokens around them, and cannot be compared"
+    with pytest.raises(DataError, match=message):  # "cat ##s", but ", s"
+        candidate_log_probabilities(bert, ["the [MASK]s run"], [["cat", ","]], token_budget=64)
+
+
+def test_a_word_that_opens_a_text_lacks_the_space_that_byte_level_tokens_contain(models):
+    assert single_token_words(models["roberta"], ["cat"], "[MASK] runs") == []
+    assert single_token_words(models["deberta-v2"], ["cat"], "[MASK] runs") == ["cat"]
+
+
+def test_texts_that_stand_there_several_times_are_computed_once(bert):
+    seen = count_rows(bert)
+    candidate_log_probabilities(bert, [FRAMES[0]] * 3, [["cat", "fox"]] * 3, token_budget=64)
+    seen.hook.remove()
+    assert seen.rows == 1
+
+
+def test_nothing_to_compare_gives_nothing(bert):
+    assert candidate_log_probabilities(bert, [], [], token_budget=64) == []
+
+
+ROWS = [("a", "old", "young"), ("a", "old", "young"), ("b", "happy", "sorry"), ("c", "sorry", "young")]
+TEXTS = pd.DataFrame(ROWS, columns=["item", "first", "second"]).assign(text="the cat is [MASK]", draw=range(4))
+
+
+def test_items_with_a_word_that_is_not_one_token_are_left_out_and_the_words_counted(bert):
+    items = pd.DataFrame({"id": ["a", "b", "c"], "ADJ1": ["old", "happy", "sorry"]})
+    kept, texts, dropped, dropped_items = drop_items(bert, items, TEXTS, place="here")
+    assert kept["id"].tolist() == ["a"]
+    assert texts["draw"].tolist() == [0, 1]
+    assert dropped.to_dict("records") == [
+        {"word": "happy", "reason": "not one token", "items": 1},
+        {"word": "sorry", "reason": "not one token", "items": 2},
+    ]
+    assert dropped_items == 2
+
+
+def test_items_whose_words_are_all_one_token_stay_as_they_are(bert):
+    items, texts = pd.DataFrame({"id": ["a"]}), TEXTS[:2]
+    usable = drop_items(bert, items, texts, place="here")
+    pd.testing.assert_frame_equal(usable.items, items)
+    pd.testing.assert_frame_equal(usable.texts, texts)
+    assert usable.dropped.empty
+    assert usable.dropped_items == 0
+
+
+def test_without_any_item_left_the_words_are_named(bert):
+    message = (
+        r"models\.tiny, toy: in each of the 2 items a candidate is not one token .*\(happy, sorry \.\.\.\); take other"
+    )
+    with pytest.raises(DataError, match=message):
+        drop_items(bert, pd.DataFrame({"id": ["b", "c"]}), TEXTS[2:], place="models.tiny, toy")

@@ -1,0 +1,233 @@
+"""Scoring with a store: a killed run goes on, a corrected text costs only itself, and the numbers stay the same."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+from counted import count_rows
+from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
+
+from cxprobe.lm.candidates import CandidateSection, candidate_log_probabilities
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.scoring import HowToScore, score_texts
+from cxprobe.lm.store import Answers, AnswerStore, open_answers
+
+pytestmark = pytest.mark.pipeline
+
+TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
+HOW = HowToScore(["pll", "pll_word_l2r"], "as_tokenizer", 96)
+WORST = 1e-5  # nats; other batches round differently
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("incremental")
+    for kind in ("bert", "roberta", "gpt2", "llama", "mamba"):
+        save_lm(folder / kind, kind)
+    return folder
+
+
+def load(folders, kind, dtype="float32"):
+    spec = ModelSpec(name=str(folders / kind), revision=None, sha256=None, dtype=dtype)
+    return load_language_model("tiny", spec)
+
+
+def score(model, folder, texts=TEXTS):
+    """Score texts with a store; return the scores, and the calls, rows and tokens that the model saw."""
+    seen = count_rows(model)
+    try:
+        with AnswerStore(folder) as store:
+            return score_texts(model, [texts], HOW, store=store), seen
+    finally:
+        seen.hook.remove()
+
+
+def kill_after(model, calls):
+    """Let a model die at the call after so many."""
+    left = iter(range(calls))
+
+    def die(*_):
+        if next(left, None) is None:
+            raise Killed
+
+    return model.model.register_forward_pre_hook(die)
+
+
+def assert_alike(found, expected, atol=WORST):
+    for one, other in zip(found, expected, strict=True):
+        assert (one.text, one.scheme) == (other.text, other.scheme)
+        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=atol, rtol=0)
+
+
+KINDS = pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama", "mamba"])
+
+
+@KINDS
+def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(folders, tmp_path, kind):
+    model = load(folders, kind)
+    expected = score_texts(model, [TEXTS], HOW)
+    assert_alike(score(model, tmp_path)[0], expected, atol=0)
+    assert_alike(score(model, tmp_path)[0], expected, atol=0)  # from the store
+
+
+@KINDS
+@pytest.mark.parametrize("calls", [2, 5])
+def test_a_killed_run_goes_on_where_it_stopped(folders, tmp_path, kind, calls):
+    model = load(folders, kind)
+    whole, all_of_it = score(model, tmp_path / "whole")
+    dying = kill_after(model, calls)
+    seen = count_rows(model)
+    with pytest.raises(Killed), AnswerStore(tmp_path / "killed") as store:
+        score_texts(model, [TEXTS], HOW, store=store)
+    dying.remove()
+    seen.hook.remove()
+    found, rest = score(model, tmp_path / "killed")
+    assert_alike(found, whole)
+    assert seen.calls == calls
+    if kind in ("bert", "roberta"):
+        assert rest.rows == all_of_it.rows - seen.rows
+    else:  # a beginning that several texts share may be computed in both runs, and a batch may take two calls
+        assert all_of_it.tokens - seen.tokens <= rest.tokens < all_of_it.tokens
+    assert score(model, tmp_path / "killed")[1].calls == 0
+
+
+@KINDS
+def test_when_nothing_is_missing_the_model_is_not_called(folders, tmp_path, kind):
+    model = load(folders, kind)
+    score(model, tmp_path)
+    found, seen = score(model, tmp_path, dict(reversed(TEXTS.items())))
+    assert (seen.calls, seen.rows) == (0, 0)
+    assert len(found) == len(TEXTS) * (2 if kind in ("bert", "roberta") else 1)
+
+
+@KINDS
+def test_a_corrected_text_costs_the_batches_that_it_is_in(folders, tmp_path, kind):
+    model = load(folders, kind)
+    score(model, tmp_path)
+    wrong, *others = TEXTS
+    right = wrong.replace("garden", "old garden")
+    corrected = dict.fromkeys([right, *others], 0)
+    found, seen = score(model, tmp_path, corrected)
+    _, every = score(model, tmp_path / "whole", corrected)
+    assert 0 < seen.tokens < every.tokens / 2
+    assert_alike(found, score_texts(model, [corrected], HOW))
+    assert score(model, tmp_path, corrected)[1].calls == 0
+
+
+@KINDS
+def test_what_an_earlier_text_has_asked_is_not_asked_again(folders, tmp_path, kind):
+    model = load(folders, kind)
+    first, second = dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[10:])
+    whole, apart = [first, second], [first, {text: 0 for text in second if text not in first}]
+    seen = []
+    for number, portions in enumerate((whole, apart)):
+        counted = count_rows(model)
+        with AnswerStore(tmp_path / str(number)) as store:
+            score_texts(model, portions, HOW, store=store)
+        counted.hook.remove()
+        seen.append(counted.tokens)
+    assert seen[0] == seen[1]
+
+
+def test_both_schemes_share_what_they_ask_alike(folders, tmp_path):
+    model = load(folders, "bert")
+    texts = {"we say that the old cat runs, the king waits.": 0}  # every word is one token
+    seen = count_rows(model)
+    with AnswerStore(tmp_path) as store:
+        pll, l2r = score_texts(model, [texts], HOW, store=store)
+    seen.hook.remove()
+    assert seen.rows == len(pll.ids)
+    np.testing.assert_array_equal(pll.log_probs, l2r.log_probs)
+
+
+def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(folders, tmp_path):
+    model = load(folders, "bert")
+    texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
+
+    def ask(candidates, folder):
+        section = CandidateSection(model, texts, candidates, 32)
+        with AnswerStore(folder) as store:
+            return section.log_probabilities(Answers(store).to(section))
+
+    same, changed = [["cat", "fox"]] * len(texts), [["cat", "fox"]] * (len(texts) - 1) + [["cat", "dog"]]
+    expected = candidate_log_probabilities(model, texts, same, token_budget=32)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
+    seen = count_rows(model)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
+    assert seen.calls == 0
+    found = ask(changed, tmp_path)
+    seen.hook.remove()
+    assert seen.calls == 1
+    np.testing.assert_array_equal(found[:-1], expected[:-1])
+    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=WORST)
+
+
+@pytest.mark.parametrize("kind", ["bert", "llama"])
+def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(folders, tmp_path, kind):
+    first, second = load(folders, kind), load(folders, kind)
+    expected = score_texts(first, [TEXTS], HOW)
+    called, found = iter(range(3)), []
+
+    def begin_another(*_):
+        if next(called, None) == 2:
+            with AnswerStore(tmp_path, seconds=0) as store:
+                found.append(score_texts(second, [dict(reversed(TEXTS.items()))], HOW, store=store))
+
+    begin = first.model.register_forward_pre_hook(begin_another)
+    with AnswerStore(tmp_path, seconds=0) as store:
+        assert_alike(score_texts(first, [TEXTS], HOW, store=store), expected)
+    begin.remove()
+    assert_alike(sorted(found[0], key=lambda one: one.text), sorted(expected, key=lambda one: one.text))
+    again, seen = score(first, tmp_path)
+    assert seen.calls == 0
+    assert_alike(again, expected)
+
+
+def _score_in_a_process(folders, folder, barrier):
+    model = load(folders, "llama")
+    barrier.wait(300)
+    with AnswerStore(folder, seconds=0) as store:
+        score_texts(model, [dict(reversed(TEXTS.items()))], HOW, store=store)
+
+
+def test_two_processes_at_once_use_one_store(folders, tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(2)
+    other = context.Process(target=_score_in_a_process, args=(folders, tmp_path, barrier))
+    other.start()
+    _score_in_a_process(folders, tmp_path, barrier)
+    other.join(300)
+    assert other.exitcode == 0
+    model = load(folders, "llama")
+    found, seen = score(model, tmp_path)
+    assert seen.calls == 0
+    assert_alike(found, score_texts(model, [TEXTS], HOW))
+
+
+def test_progress_counts_every_text_once_a_scheme_known_ones_first(folders, tmp_path):
+    for kind, schemes in (("bert", 2), ("llama", 1)):
+        model = load(folders, kind)
+        told = []
+        with AnswerStore(tmp_path / kind) as store:
+            score_texts(model, [dict(list(TEXTS.items())[:10])], HOW, store=store)
+            score_texts(model, [TEXTS], HOW, store=store, progress=told.append)
+        assert sum(told) == len(TEXTS) * schemes
+        assert told[0] >= 5
+        assert len(told) > 3
+        assert min(told) >= 0
+
+
+def test_a_store_belongs_to_weights_precision_and_configuration(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = load(folders, "bert")
+    assert open_answers("tiny", model).folder == open_answers("tiny", load(folders, "bert")).folder
+    others = [load(folders, "roberta"), load(folders, "bert", "bfloat16"), load(folders, "bert")]
+    others[2].model.config.hidden_act = "relu"
+    names = {open_answers("tiny", other).folder.name for other in [model, *others]}
+    assert len(names) == 4
+    assert all(name.startswith("tiny-") for name in names)

@@ -1,0 +1,157 @@
+"""Models in params.yaml: checkpoints, their untrained twins, and panels of blind models."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, change_params
+from cxprobe.errors import ParamsError
+from cxprobe.lm.params import LINES_OF_KINDS, Panel, loaded_model, members_of
+from cxprobe.run.params import load_params
+
+PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
+
+
+def load_changed(folder: Path, change):
+    change_params(folder, ROOT / "presets" / "embedded.yaml", change)
+    return load_params(folder / "params.yaml", ROOT / "constructions")
+
+
+def add(slug: str, entry: dict, *lines: str):
+    """Return a change that adds a model, and puts it into the grid of some lines of work."""
+
+    def change(params):
+        params["models"][slug] = entry
+        for line in lines:
+            params["grid"][line]["models"].append(slug)
+
+    return change
+
+
+def twin(**changes) -> dict:
+    return {"name": "models/mini-mlm", "revision": None, "sha256": None, "dtype": "float32"} | changes
+
+
+def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
+    params = load_changed(tmp_path, add("panel", {"kind": "blind", "members": PANEL}, "pairs"))
+    assert isinstance(params.models["panel"], Panel)
+    found = members_of(params.models, ["mini-mlm", "panel"])
+    assert [(one.slug, one.entry, one.inside) for one in found] == [
+        ("mini-mlm", "mini-mlm", Path()),
+        ("by-length", "panel", Path("by-length")),
+        ("by-words", "panel", Path("by-words")),
+    ]
+    assert [one.is_blind for one in found] == [False, True, True]
+
+
+def test_a_model_that_is_asked_in_words_says_so_and_is_neither_blind_nor_a_twin(tmp_path):
+    params = load_changed(tmp_path, lambda _: None)
+    plain, asked = members_of(params.models, ["mini-mlm"], params.llms, ["mock"])
+    assert (asked.slug, asked.entry, asked.inside) == ("mock", "mock", Path())
+    assert (asked.label, asked.state, asked.is_asked, asked.is_blind) == ("mock (asked)", "trained", True, False)
+    assert not plain.is_asked
+
+
+@pytest.mark.parametrize(("weights", "seed"), [("random", 1), ("shuffled", 7)])
+def test_a_twin_says_so_wherever_it_is_named(tmp_path, weights, seed):
+    params = load_changed(tmp_path, add("twin", twin(weights=weights, seed=seed)))
+    (plain, other) = members_of(params.models, ["mini-mlm", "twin"])
+    assert (plain.state, plain.label) == ("trained", "mini-mlm")
+    assert (other.state, other.label) == (weights, f"twin ({weights} weights)")
+    assert not other.is_blind
+
+
+def test_every_kind_of_blind_model_has_a_line_of_work():
+    kinds = {
+        kind
+        for one in Panel.model_fields["members"].annotation.__args__[1].__args__[0].__args__
+        for kind in one.model_fields["kind"].annotation.__args__
+    }
+    assert set(LINES_OF_KINDS) == kinds
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (twin(weights="random"), "models.new: seed is None and weights is random; a twin (random or shuffled) needs"),
+        (twin(seed=1), "models.new: seed is 1 and weights is trained"),
+        (twin(weights="half"), "models.new.weights: 'half' is not allowed"),
+        (twin(nam=1), "models.new.nam: unknown key; did you mean 'name'?"),
+        ({"kind": "blind", "members": {}}, "models.new.members: {} is not allowed"),
+        ({"kind": "blnd", "members": PANEL}, "models.new.kind: 'blnd' is not allowed"),
+        ({"kind": "blind", "members": {"a": {"kind": "bigrams"}}}, "models.new.members.a: {'kind': 'bigrams'} is not"),
+        ({"kind": "blind", "members": {"a": {"kind": "shorter", "by": 1}}}, "models.new.members.a.by: unknown key"),
+        (
+            {"kind": "blind", "members": {"mini-mlm": {"kind": "shorter"}}},
+            "models.new.members.mini-mlm: the name is taken by models.mini-mlm",
+        ),
+        (
+            {"kind": "blind", "members": {"a": {"kind": "word_ngrams", "lengths": [3, 1]}}},
+            "models.new.members.a: lengths is [3, 1]; give the shortest first, as [1, 3]",
+        ),
+        (3, "models.new: 3 is not allowed"),
+    ],
+)
+def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, message):
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("new", entry))
+    assert message in str(raised.value)
+
+
+def test_a_blind_model_is_refused_where_it_cannot_be_asked(tmp_path):
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("panel", {"kind": "blind", "members": PANEL}, "recognition"))
+    assert "has by-words, which cannot be asked here; unigrams is for grid.pairs and grid.benchmarks" in str(
+        raised.value
+    )
+
+
+def served(**changes) -> dict:
+    given = {
+        **{"kind": "served", "url": "http://127.0.0.1:8000/v1", "name": "big", "weights": "commit 1", "key": None},
+        **{"likelihoods": "echo", "tokenizer": "models/mini-clm", "revision": None, "max_tokens": 512},
+        **{"connections": 2, "retries": 1, "timeout": 10},
+    }
+    return given | changes
+
+
+def test_a_served_model_is_a_trained_one_where_likelihoods_are_all_that_is_needed(tmp_path):
+    params = load_changed(tmp_path, add("big", served(), "pairs", "prompts"))
+    (found,) = members_of(params.models, ["big"])
+    assert (found.label, found.state, found.is_blind, found.is_asked) == ("big", "trained", False, False)
+    with pytest.raises(TypeError, match=r"models\.big runs on a server"):
+        loaded_model(params.models, "big")
+    assert loaded_model(params.models, "mini-clm") is params.models["mini-clm"]
+
+
+@pytest.mark.parametrize("line", ["recognition", "scenarios"])
+def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, line):
+    with pytest.raises(ParamsError, match=rf"grid\.{line}\.models\[\d+\]: 'big' runs on a server.*grid\.pairs and"):
+        load_changed(tmp_path, add("big", served(), line))
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"url": "http://user:secret@host/v1"}, "url"),
+        ({"url": "host:8000"}, "url"),
+        ({"key": "sk-this-is-a-key-itself"}, "key"),
+        ({"key": "MY_SERVER"}, "key"),
+        ({"weights": ""}, "weights"),
+        ({"likelihoods": "guess"}, "likelihoods"),
+        ({"dtype": "float32"}, "dtype"),
+    ],
+)
+def test_a_served_model_with_a_password_or_without_what_tells_it_apart_is_refused(tmp_path, changes, place):
+    with pytest.raises(ParamsError, match=rf"models\.big\.{place}"):
+        load_changed(tmp_path, add("big", served(**changes)))
+
+
+def test_options_that_do_not_go_together_are_all_reported_at_their_model(tmp_path):
+    entry = {"name": "m", "revision": None, "sha256": None, "dtype": "float32", "offload_folder": "x"}
+    entry["quantisation"] = {"package": "torchao", "weights": "int8"}
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("m", entry))
+    lines = str(raised.value).splitlines()
+    assert any("models.m: max_memory and offload_folder need device_map: auto" in line for line in lines)
+    assert any("models.m: a quantised model is not put on the disk" in line for line in lines)

@@ -1,0 +1,128 @@
+"""The check of precision: what it compares, what it refuses, and that every kind of raw answer can be checked."""
+
+import numpy as np
+import pytest
+from tiny_lms import save_lm
+
+from cxprobe.errors import ModelError
+from cxprobe.lm.candidates import candidate_log_probabilities
+from cxprobe.lm.causal import causal_token_scores
+from cxprobe.lm.embedding import tokenise, vectors_of
+from cxprobe.lm.loading import load_causal_lm, load_encoder, load_masked_lm
+from cxprobe.lm.masked import pll_token_scores
+from cxprobe.lm.params import ModelSpec, Precision
+from cxprobe.lm.precision import relative_difference, require_agreement
+
+NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
+TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]
+
+
+def vectors(encoder, texts):
+    return vectors_of(encoder, tokenise(encoder, texts, texts, special_tokens=False))
+
+
+def causal(model, texts):
+    return [np.concatenate([one.log_probs for one in causal_token_scores(model, texts, bos="add", token_budget=64)])]
+
+
+def masked(model, texts):
+    scores = pll_token_scores(model, texts, scheme="pll", token_budget=64)
+    return [np.concatenate([one.log_probs for one in scores])]
+
+
+def candidates(model, texts):
+    masks = [text.replace("the ", "the [MASK] ") for text in texts]
+    return [np.stack(candidate_log_probabilities(model, masks, [["old", "young"]] * len(masks), token_budget=64))]
+
+
+STAGES = {
+    "features": ("bert", load_encoder, vectors),
+    "causal": ("llama", load_causal_lm, causal),
+    "masked": ("bert", load_masked_lm, masked),
+    "candidates": ("bert", load_masked_lm, candidates),
+}
+
+
+def spec_of(folder, dtype="bfloat16", weights="trained") -> ModelSpec:
+    seed = None if weights == "trained" else 1
+    return ModelSpec(name=str(folder), revision=None, sha256=None, dtype=dtype, weights=weights, seed=seed)
+
+
+def check(kind, folder, precision, dtype="bfloat16", seed=1, weights="trained"):
+    family, load, answer = STAGES[kind]
+    save_lm(folder, family)
+    spec = spec_of(folder, dtype, weights)
+    return require_agreement("tiny", spec, load, precision, seed, load("tiny", spec), TEXTS, answer)
+
+
+def test_the_difference_is_relative_to_the_size_of_what_is_expected():
+    expected = np.array([[3.0, 0.0], [0.0, 4.0]])
+    assert relative_difference(expected, expected) == 0
+    assert relative_difference(expected + np.array([[0.5, 0], [0, 0]]), expected) == pytest.approx(0.5 / 5)
+    assert relative_difference(-expected, expected) == pytest.approx(2)
+    assert relative_difference(10 * expected, 10 * (expected + 1)) == relative_difference(expected, expected + 1)
+    assert relative_difference(np.zeros(2), np.zeros(2)) == 0
+    assert relative_difference(np.ones(2), np.zeros(2)) == np.inf
+
+
+@pytest.mark.parametrize("kind", STAGES)
+def test_a_rounded_model_is_near_its_twin_in_float32_whatever_is_measured(tmp_path, kind):
+    found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5))
+    assert found.keys() == {"difference_from_float32"}
+    assert 1e-4 < found["difference_from_float32"] < 0.1
+
+
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+@pytest.mark.parametrize("kind", STAGES)
+def test_a_rounded_twin_is_held_against_the_same_twin_and_not_against_another_draw(tmp_path, kind, weights):
+    found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5), weights=weights)
+    assert 1e-4 < found["difference_from_float32"] < 0.1
+
+
+@pytest.mark.parametrize("kind", STAGES)
+def test_a_difference_above_the_limit_is_refused_with_what_to_do(tmp_path, kind):
+    with pytest.raises(ModelError) as raised:
+        check(kind, tmp_path, Precision(items=8, largest_difference=1e-6))
+    message = str(raised.value)
+    assert message.startswith("models.tiny: in bfloat16 the difference of the raw answers from float32 is 0.0")
+    assert "more than precision.largest_difference (1e-06)" in message
+    assert "set models.tiny.dtype: float32, or raise the limit" in message
+
+
+def test_a_model_in_float32_is_not_loaded_again():
+    def never(*_):
+        raise AssertionError("nothing is to be done")
+
+    spec = spec_of("x", "float32")
+    assert require_agreement("tiny", spec, never, Precision(items=8, largest_difference=1.0), 1, None, [1], never) == {}
+
+
+def test_the_worst_part_decides_and_what_is_not_a_number_is_refused():
+    parts = {"bfloat16": [np.array([1e6, 1.0]), np.array([1.5])], "float32": [np.array([1e6, 1.0]), np.array([1.0])]}
+
+    def compare(limit, answer=lambda dtype, _: parts[dtype]):
+        precision = Precision(items=8, largest_difference=limit)
+        return require_agreement(
+            "tiny", spec_of("x"), lambda _, spec: spec.dtype, precision, 1, "bfloat16", ["item"], answer
+        )
+
+    assert compare(0.6) == {"difference_from_float32": 0.5}
+    with pytest.raises(ModelError, match=r"is 0\.5000 of their size, more than"):
+        compare(0.4)
+    with pytest.raises(ModelError, match="is nan of their size"):
+        compare(0.6, lambda dtype, _: [np.array([np.nan if dtype == "bfloat16" else 1.0])])
+
+
+def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_precisions():
+    drawn = []
+
+    def answer(_, sample):
+        drawn.append(sample)
+        return [np.ones(1)]
+
+    for seed in (1, 1, 2):
+        precision = Precision(items=5, largest_difference=1.0)
+        require_agreement("tiny", spec_of("x"), lambda *_: None, precision, seed, None, list(range(100)), answer)
+    assert [len(sample) for sample in drawn] == [5] * 6
+    assert drawn[0] == drawn[1] == drawn[2] == sorted(drawn[0])
+    assert drawn[4] == drawn[5] != drawn[0]

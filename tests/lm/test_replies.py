@@ -1,0 +1,274 @@
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.lm.replies import judge_inference, judge_reasoning, judge_reply_table
+from cxprobe.prompts.items import RELATIONS
+
+
+def digit(reply, *, chain_of_thought=False):
+    return judge_inference(reply, "entailment", chain_of_thought=chain_of_thought).answer
+
+
+def letter(reply, *, chain_of_thought=False):
+    return judge_reasoning(reply, "A", chain_of_thought=chain_of_thought).answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("0", "0"),
+        (" 1\n", "1"),
+        ("2.", "2"),
+        ("**2**", "2"),
+        ("`1`", "1"),
+        ('"1"', "1"),
+        ("(1)", "1"),
+        ("[2]", "2"),
+        ("0 (entailment)", "0"),
+        ("1 - neutral", "1"),
+        ("2: Contradiction.", "2"),
+        ("1 neutral", "1"),
+        ("Answer: 2", "2"),
+        ("**Answer:** 2", "2"),
+        ("Answer: **2** (contradiction)", "2"),
+        ("Answer: entailment (0)", "0"),
+        ("The answer is Contradiction, 2.", "2"),
+        ("**Neutral (1)**", "1"),
+        ("Answer: neutral\n1", "1"),
+        ("The answer is 1.", "1"),
+        ("The correct label would be 1", "1"),
+        ("answer = 0", "0"),
+        ("$\\boxed{2}$", "2"),
+        ("\\boxed{\\text{1}}", "1"),
+        ("0. The premise says that 2 cats slept.", "0"),
+        ("2, since nothing moved.", "2"),
+        ("Sure!\n\n1", "1"),
+        ("<think>It could be 0 or 2.\nAnswer: 2</think>\n1", "1"),
+        ("The answer was 0 at first.</think>1", "1"),
+    ],
+)
+def test_a_digit_that_is_given_is_found(reply, answer):
+    assert digit(reply) == answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "   ",
+        "3",
+        "10",
+        "0.5",
+        "-1",
+        "1st",
+        "The hypothesis follows from the premise.",
+        "There are 2 people and 1 dog.",
+        "Answer: 0 or 1",
+        "Answer: 0/1",
+        "Answer: 1/3",
+        "Answer: 2 / 10",
+        "Answer: entailment (2)",
+        "neutral (0)",
+        "The answer is not 2.",
+        "The answer is between 0 and 2",
+        "1. The premise says so.\n2. The hypothesis does not.",
+        "<think>The answer is 2",
+        "Answer: 10",
+        "I cannot answer that.",
+    ],
+)
+def test_what_is_no_answer_is_unparsed_and_not_wrong(reply):
+    judged = judge_inference(reply, "neutral", chain_of_thought=False)
+    assert judged == ("", "unparsed")
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("There are 2 steps.\n1. Read.\n2. Think.\nAnswer: 0", "0"),
+        ("It may be 2.\nAnswer: 2\nBut wait, nothing is said about it.\nAnswer: 1", "1"),
+        ("First I thought that the answer is 2. It is open, so:\n\n**1**", "1"),
+        ("Answer: 2\nNo, that depends: Answer: 0 or 1", ""),
+        ("Answer: 2\nNo, that depends: Answer: 1/3", ""),
+        ("0. The premise says so.", ""),
+        ("1. It rained.\nThat is all I know.", ""),
+        ("The 2 cats sleep, hence 0", "0"),
+    ],
+)
+def test_after_a_chain_of_thought_the_last_answer_wins_and_its_steps_are_none(reply, answer):
+    assert digit(reply, chain_of_thought=True) == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("B", "B"),
+        ("b", "B"),
+        ("(C)", "C"),
+        ("A.", "A"),
+        ("B) Marek", "B"),
+        ("C. There is not enough information to tell.", "C"),
+        ("Answer: (B)", "B"),
+        ("The answer is option B.", "B"),
+        ("The correct option is C", "C"),
+        ("answer: c", "C"),
+        ("A is the correct answer.", "A"),
+        ("Answer: A because Ida is older.", "A"),
+        ("Answer: (A) a person who is taller", "A"),
+        ("Answer: A\nand nothing else", "A"),
+        ("The answer is A the tall one", "A"),
+        ("Answer: A Ida", "A"),
+        ("Answer: A person who is taller\nThat is, answer: B", "B"),
+        ("Option B is right.", "B"),
+        ("Option A says Ida and option B says Marek. Answer: B", "B"),
+        ("\\boxed{A}", "A"),
+    ],
+)
+def test_a_letter_that_is_given_is_found(reply, answer):
+    assert letter(reply) == answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "A cat is older.",
+        "Answer: A person who is taller",
+        "The answer is B.\nOr rather: the answer is A tall person.",
+        "The answer is a matter of taste.",
+        "Marek",
+        "Option A says Ida.",
+        "Answer: A or B",
+        "A is not correct.",
+        "D",
+        "BA",
+        "A) Ida\nB) Marek\nC) Not enough information",
+    ],
+)
+def test_an_article_or_a_list_of_options_is_no_answer(reply):
+    assert letter(reply) == ""
+
+
+def test_options_said_again_in_the_reasoning_are_no_answer():
+    reply = "The options are:\nA) Ida\nB) Marek\nC) Unknown\nMarek is taller, so the answer is B) Marek."
+    assert letter(reply, chain_of_thought=True) == "B"
+    assert letter("Let us see.\nC) is what remains.\nSo Ida.", chain_of_thought=True) == ""
+
+
+def test_no_reply_is_a_failure_and_no_reply_to_judge():
+    assert judge_inference(None, "neutral", chain_of_thought=False) == ("", "failed")
+    assert judge_reasoning(None, "A", chain_of_thought=True) == ("", "failed")
+
+
+@given(st.sampled_from(RELATIONS), st.integers(0, 2), st.booleans())
+def test_right_and_wrong_are_told_by_the_gold_label(gold, answered, chain_of_thought):
+    judged = judge_inference(f"Answer: {answered}", gold, chain_of_thought=chain_of_thought)
+    assert judged == (str(answered), "right" if RELATIONS[answered] == gold else "wrong")
+
+
+# Reasoning of any kind before it cannot change an answer on the last line.
+@given(st.text(), st.integers(0, 2))
+def test_whatever_comes_before_the_last_answer_does_not_count(reasoning, answered):
+    assert digit(f"{reasoning}\nAnswer: {answered}", chain_of_thought=True) in (str(answered), "") or "<" in reasoning
+    clean = reasoning.replace("<", "")
+    assert digit(f"{clean}\n\nAnswer: {answered}", chain_of_thought=True) == str(answered)
+
+
+@given(st.text(), st.booleans())
+def test_no_reply_breaks_the_judge(reply, chain_of_thought):
+    for judged in (
+        judge_inference(reply, "neutral", chain_of_thought=chain_of_thought),
+        judge_reasoning(reply, "C", chain_of_thought=chain_of_thought),
+    ):
+        assert (judged.answer == "") == (judged.outcome == "unparsed")
+
+
+OPTIONS = {"A": "Ida", "B": "Marek", "C": "There is not enough information to tell."}
+
+
+def test_the_text_of_an_option_stands_for_its_letter_and_must_fit_it():
+    def read(reply, options):
+        return judge_reasoning(reply, "A", chain_of_thought=False, options=options)
+
+    turned = {"A": OPTIONS["C"], "B": "Ida", "C": "Marek"}
+    assert read("Ida", OPTIONS) == ("A", "right")
+    assert read("Ida", turned) == ("B", "wrong")
+    assert read("Ida", None) == ("", "unparsed")
+    assert read("B. Marek", OPTIONS) == ("B", "wrong")
+    assert read("B. Marek", turned) == ("", "unparsed")
+
+
+def replies_and_readings(name):
+    """Yield the rows of a table of replies, each with what the judge reads in it."""
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            reply, thought = row["reply"].replace("⏎", "\n"), row["chain_of_thought"] == "yes"
+            if row["kind"] == "inference":
+                judged = judge_inference(reply, "neutral", chain_of_thought=thought)
+            else:
+                options = dict(zip("ABC", row["options"].split(" | "), strict=True))
+                judged = judge_reasoning(reply, "A", chain_of_thought=thought, options=options)
+            yield row, judged.answer or "unparsed"
+
+
+# All replies were written, with what a person reads in them, before the judge read them: the first table before the
+# rules, the second after them and without looking at them, in three parts. Of their clear replies the judge read 35 of
+# 40, then (mended) 23 of 29, then (mended again) 19 of 20, and took none for another answer.
+@pytest.mark.parametrize(("name", "least"), [("replies.tsv", 0.99), ("replies_held_out.tsv", 0.96)])
+def test_the_judge_reads_what_a_person_reads(name, least):
+    table = list(replies_and_readings(name))
+    clear = [(row["reply"], row["reads"], read) for row, read in table if row["reads"] != "unparsed"]
+    differing = [one for one in clear if one[1] != one[2]]
+    assert len(differing) <= (1 - least) * len(clear), differing
+    assert not [one for one in differing if one[2] != "unparsed"]
+    assert not [row["reply"] for row, read in table if row["reads"] == "unparsed" != read]
+
+
+def test_the_table_has_replies_of_all_sorts():
+    rows = [row for row, _ in replies_and_readings("replies.tsv")]
+    assert len(rows) >= 150
+    sorts = {(row["kind"], row["chain_of_thought"], row["reads"]) for row in rows}
+    assert len(sorts) == 2 * 2 * 4
+    assert len({row["what"] for row in rows}) >= 20
+
+
+QUESTIONS = pd.DataFrame(
+    [
+        ("a", "inference", "1", False, "p"),
+        ("b", "inference", "0", False, "p"),
+        ("c", "reasoning", "B", False, "q"),
+        ("d", "reasoning", "C", True, "q"),
+    ],
+    columns=["id", "kind", "gold", "chain_of_thought", "cluster_premise"],
+)
+GIVEN = pd.DataFrame(
+    [
+        ("d", "A says so.", False, ""),
+        ("c", "", True, "no connection"),
+        ("b", "Answer: 1", False, ""),
+        ("a", "Answer: 1", False, ""),
+    ],
+    columns=["id", "reply", "failed", "error"],
+)
+
+
+def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
+    judged = judge_reply_table(QUESTIONS, GIVEN)
+    assert judged["id"].tolist() == QUESTIONS["id"].tolist()
+    assert judged["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
+    assert judged["answer"].tolist() == ["1", "1", "", ""]
+    assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert set(judged["asked"]) == {"reply"}
+    assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
+
+
+def test_replies_to_other_questions_are_refused():
+    with pytest.raises(DataError, match="3 replies to 4 questions, or to others; run ask_llms again"):
+        judge_reply_table(QUESTIONS, GIVEN[:3])
+    with pytest.raises(DataError, match="4 replies to 4 questions"):
+        judge_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))

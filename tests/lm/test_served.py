@@ -1,0 +1,300 @@
+"""A causal model on a server against the same model here: mini-clm behind a server of the test's own."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from likelihood_server import likelihood_server, served_model
+
+from conftest import ROOT
+from cxprobe.errors import DataError, ModelError
+from cxprobe.files.tables import read_table
+from cxprobe.lm.causal import causal_token_scores
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.loading import load_causal_lm, load_language_model
+from cxprobe.lm.params import ModelSpec, Precision, ServedModel
+from cxprobe.lm.precision import require_agreement
+from cxprobe.lm.scoring import HowToScore, measure_texts, score_texts
+from cxprobe.lm.store import open_answers
+from cxprobe.lm.texts import Choice, Pair
+from cxprobe.lm.token_table import token_scores_of
+from cxprobe.pairs.measure import measure_pairs
+from cxprobe.prompts.measure import refuse_too_long
+from cxprobe.run.params import load_params
+from cxprobe.run.processes import Job
+
+pytestmark = pytest.mark.pipeline
+
+pytest.importorskip("openai", reason="the client is not installed: pip install 'cxprobe[prompting]'")
+
+MINI = ROOT / "models" / "mini-clm"
+TEXTS = [
+    "The more you look, the more you see.",
+    "The more you look, the less you see.",
+    "She baked him a cake",
+    "A man who had not read it said that the book was long.",
+    "books",
+]
+PAIRS = [
+    Pair("a", "a", "He does not read.", " She reads books.", " She read a books.", {}, {}),
+    Pair("b", "b", "", "The man sleeps.", "The man sleep.", {}, {}),
+]
+PARAMS = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+ALONE = Job().start(PARAMS.score_pairs)
+BOTH = pytest.mark.parametrize("likelihoods", ["echo", "prompt_logprobs"])
+BOS = pytest.mark.parametrize("bos", ["as_tokenizer", "add", "none"])
+
+
+@pytest.fixture(scope="module")
+def local():
+    return load_causal_lm("mini-clm", ModelSpec(name=str(MINI), revision=None, sha256=None, dtype="float32"))
+
+
+@pytest.fixture
+def served(local, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with likelihood_server(local.model, local.tokenizer) as (url, answers):
+        yield url, answers
+
+
+def spec_of(url: str, **changes) -> ServedModel:
+    own = {"name": "mini-clm", "weights": "those of models/mini-clm, float32", "tokenizer": str(MINI)}
+    return ServedModel(**served_model(url, **(own | changes)))
+
+
+def load(url: str, **changes):
+    return load_language_model("big", spec_of(url, **changes))
+
+
+@BOTH
+@BOS
+def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, likelihoods, bos):
+    url, _ = served
+    texts = TEXTS if bos != "none" else TEXTS[:-1]
+    model = load(url, likelihoods=likelihoods)
+    found = causal_token_scores(model, texts, bos=bos, token_budget=1)
+    expected = causal_token_scores(local, texts, bos=bos, token_budget=512)
+    for one, other in zip(found, expected, strict=True):
+        assert (one.text, one.scheme) == (other.text, other.scheme)
+        for part in ("ids", "spans", "words"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
+        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
+
+
+@BOTH
+def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_once(
+    served, local, tmp_path, likelihoods
+):
+    url, answers = served
+    how = HowToScore(["pll"], "as_tokenizer", 512)
+    model = load(url, likelihoods=likelihoods)
+    before = len(answers.requests)
+    check = lambda *_: {}  # noqa: E731
+    counts = measure_pairs("big", model, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "served")
+    measure_pairs("mini-clm", local, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "local")
+    one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
+    assert [score.text for score in one] == [score.text for score in other]
+    for ours, theirs in zip(one, other, strict=True):
+        np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=1e-5)
+    assert len(answers.requests) - before == counts["texts"]
+    measure_pairs(
+        "big",
+        load(url, likelihoods=likelihoods),
+        [PAIRS],
+        how,
+        check,
+        what="t",
+        processes=ALONE,
+        folder=tmp_path / "again",
+    )
+    assert len(answers.requests) - before == counts["texts"] + 2  # a trial asks twice
+    facts = read_model_facts(tmp_path / "served")
+    assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
+    assert facts.weights.startswith(
+        f"those of models/mini-clm, float32, served as mini-clm at {url}, tokenizer sha256 "
+    )
+
+
+def test_answers_are_kept_under_server_model_weights_and_way_of_asking(served, local):
+    url, _ = served
+    changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"})
+    with likelihood_server(local.model, local.tokenizer) as (elsewhere, _):
+        models = [*(load(url, **change) for change in changes), load(elsewhere), local]
+        folders = [open_answers("big", model).folder for model in models]
+    assert len(set(folders)) == len(folders)
+    assert open_answers("big", load(url, connections=1, retries=3, timeout=9)).folder == folders[0]
+
+
+def test_a_request_that_fails_is_sent_again(served, local):
+    url, answers = served
+    answers.refuses = lambda number: 503 if number % 3 == 0 else 0
+    found = causal_token_scores(load(url, retries=4), TEXTS, bos="add", token_budget=1)
+    for one, other in zip(found, causal_token_scores(local, TEXTS, bos="add", token_budget=512), strict=True):
+        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
+
+
+def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_kept(served, tmp_path):
+    url, answers = served
+    how, texts = HowToScore(["pll"], "add", 512), [dict.fromkeys(TEXTS, 0)]
+    answers.refuses = lambda number: 500 if number > 4 else 0  # two of them are the trial
+    measure = lambda folder: measure_texts(  # noqa: E731
+        "big", load(url, connections=1), texts, how, lambda *_: {}, what="t", processes=ALONE, folder=tmp_path / folder
+    )
+    with pytest.raises(ModelError, match=r"models\.big: 'mini-clm' at http.*500.*what was answered is kept"):
+        measure("broken")
+    assert not (tmp_path / "broken").exists()
+    answers.refuses, before = lambda number: 0, len(answers.requests)
+    assert measure("whole")["texts"] == len(TEXTS)
+    assert len(answers.requests) - before == 2 + len(TEXTS) - 2
+
+
+@BOTH
+def test_fewer_numbers_than_tokens_are_refused_and_nothing_is_guessed(served, likelihoods):
+    url, answers = served
+    model = load(url, likelihoods=likelihoods)
+
+    def shorten(choice, ids):
+        if likelihoods == "echo":
+            kept = {key: values[: len(ids) - 1] for key, values in choice["logprobs"].items()}
+            return choice | {"logprobs": kept}
+        return choice | {"prompt_logprobs": choice["prompt_logprobs"][:-1]}
+
+    answers.damages = shorten
+    with pytest.raises(
+        ModelError, match=r"was sent \d+ tokens and its answer is about \d+ of them.*nothing is guessed"
+    ):
+        causal_token_scores(model, TEXTS, bos="add", token_budget=1)
+
+
+@BOTH
+def test_a_gap_among_the_numbers_is_refused(served, likelihoods):
+    url, answers = served
+    model = load(url, likelihoods=likelihoods)
+
+    def leave_out(choice, ids):
+        numbers = choice["logprobs"]["token_logprobs"] if likelihoods == "echo" else choice["prompt_logprobs"]
+        numbers[2] = None
+        return choice
+
+    answers.damages = leave_out
+    with pytest.raises(ModelError, match="nothing is guessed"):
+        causal_token_scores(model, TEXTS[:1], bos="add", token_budget=1)
+
+
+@pytest.mark.parametrize("number", [-9999.0, float("nan"), 0.5])
+def test_a_number_that_is_no_log_probability_is_refused_with_its_text(served, number):
+    url, answers = served
+    model = load(url)
+
+    def replace(choice, ids):
+        choice["logprobs"]["token_logprobs"][1] = number
+        return choice
+
+    answers.damages = replace
+    with pytest.raises(DataError, match=r"log-probability of token 1 of .*look"):
+        causal_token_scores(model, TEXTS[:1], bos="add", token_budget=1)
+
+
+def test_a_server_without_echo_is_refused_before_the_work_with_what_to_do(served):
+    url, answers = served
+    answers.echoes = False
+    with pytest.raises(
+        ModelError, match=r"no log-probabilities of what it was sent.*likelihoods: prompt_logprobs.*vLLM"
+    ):
+        load(url)
+    assert load(url, likelihoods="prompt_logprobs")
+    answers.echoes, answers.gives_prompt = True, False
+    with pytest.raises(ModelError, match=r"no log-probabilities of what it was sent.*likelihoods: echo"):
+        load(url, likelihoods="prompt_logprobs")
+
+
+@BOTH
+def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local, likelihoods):
+    url, answers = served
+
+    class Shifted:
+        def decode(self, ids):
+            return local.tokenizer.decode([number + 1 for number in ids])
+
+    answers.tokenizer = Shifted()
+    with pytest.raises(ModelError, match=r"for the server and .* for models\.big\.tokenizer"):
+        load(url, likelihoods=likelihoods)
+
+
+def test_a_model_that_is_only_counted_is_described_without_its_server(served, monkeypatch):
+    url, answers = served
+    folder = open_answers("big", load(url)).folder
+    before = len(answers.requests)
+    monkeypatch.setitem(sys.modules, "openai", None)
+    described = load_language_model("big", spec_of(url, key="NOT_SET_API_KEY"), "meta")
+    assert open_answers("big", described, "cpu").folder == folder
+    assert len(answers.requests) == before
+
+
+def test_a_model_on_a_server_needs_one_process_and_no_device_here():
+    settings = PARAMS.score_pairs.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
+    assert Job().start(settings.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
+    assert settings.for_model(ModelSpec(name="m", revision=None, sha256=None, dtype="float32")) == settings
+
+
+def test_a_server_that_is_not_there_is_refused_with_its_address(served):
+    with pytest.raises(ModelError, match=r"models\.big: 'mini-clm' at http://127\.0\.0\.1:9/v1: Connection error"):
+        load("http://127.0.0.1:9/v1")
+
+
+def test_the_key_goes_to_the_server_and_nowhere_else(served, monkeypatch, tmp_path):
+    url, answers = served
+    secret = "sk-nobody-may-read-this"
+    with pytest.raises(ModelError, match="the environment variable BIG_API_KEY is not set"):
+        load(url, key="BIG_API_KEY")
+    monkeypatch.setenv("BIG_API_KEY", secret)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-another")
+    model = load(url, key="BIG_API_KEY")
+    assert {header for _, header in answers.requests} == {f"Bearer {secret}"}
+    measure_pairs(
+        "big",
+        model,
+        [PAIRS],
+        HowToScore(["pll"], "add", 99),
+        lambda *_: {},
+        what="t",
+        processes=ALONE,
+        folder=tmp_path / "o",
+    )
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    answers.refuses = lambda number: 401  # the server repeats the key that it refuses
+    with pytest.raises(ModelError, match=r"\[key\]") as raised:
+        model.log_probabilities([5, 6, 7])
+    assert secret not in str(raised.value)
+    assert raised.value.__cause__ is None
+    answers.refuses = lambda number: 0
+    load(url)
+    assert answers.requests[-1][1] == "Bearer none"
+
+
+def test_a_text_or_question_beyond_the_servers_longest_input_is_refused_before_it_is_asked(served):
+    url, answers = served
+    model = load(url, max_tokens=8)
+    before = len(answers.requests)
+    with pytest.raises(DataError, match="the model takes 7"):
+        causal_token_scores(model, TEXTS, bos="add", token_budget=1)
+    with pytest.raises(DataError, match="1 of 1 questions are too long"):
+        refuse_too_long(model, [Choice("q", TEXTS[0], {"0": " Yes."}, "A")])
+    assert len(answers.requests) == before
+
+
+def test_a_served_model_has_no_other_precision_to_be_compared_with(served):
+    url, _ = served
+    spec = spec_of(url)
+    assert require_agreement("big", spec, None, Precision(items=3, largest_difference=0.1), 1, None, [], None) == {}
+
+
+def test_answers_of_questions_are_scored_like_texts(served, local):
+    url, _ = served
+    how = HowToScore(["pll"], "as_tokenizer", 64)
+    portions = [{"Is it so? Yes": 10, "Is it so? No": 10}, {"It rains.": 0}]
+    found, expected = (score_texts(model, portions, how) for model in (load(url), local))
+    assert json.dumps([one.text for one in found]) == json.dumps([one.text for one in expected])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)

@@ -1,0 +1,186 @@
+"""The store of answers: nothing that was added is lost, whatever ends the process, and nothing wrong is found."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.files.writing import SCRATCH
+from cxprobe.lm import store as answers
+from cxprobe.lm.store import AnswerStore, answers_folder, key_of
+
+KEYS = [key_of(np.array([number], dtype=np.int32)) for number in range(20)]
+ANSWERS = st.dictionaries(
+    st.one_of(st.sampled_from(KEYS), st.binary(min_size=16, max_size=16)),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4).map(np.array),
+    max_size=5,
+)
+
+
+def numbers(*values: float) -> np.ndarray:
+    return np.array(values, dtype=np.float64)
+
+
+@settings(deadline=None, max_examples=25)  # each writes files
+@given(st.lists(st.tuples(ANSWERS, st.booleans()), max_size=4))
+def test_what_any_process_has_added_is_found_exactly(tmp_path_factory, sessions):
+    folder = tmp_path_factory.mktemp("store")
+    expected = {}
+    for added, in_parts in sessions:
+        with AnswerStore(folder, seconds=0 if in_parts else 60) as store:
+            for key, values in added.items():
+                store.add({key: values})
+            expected |= added
+            assert set(store.find(list(added))) == set(added)
+    with AnswerStore(folder) as store:
+        found = store.find([*expected, *KEYS])
+        # Who adds a key again may find either answer: a store is only asked for what it does not have.
+        assert set(found) == set(expected)
+        for key, values in found.items():
+            assert any(np.array_equal(values, added[key]) for added, _ in sessions if key in added)
+    assert store.kept == 0
+
+
+def test_a_key_tells_apart_what_is_asked():
+    ids = np.array([1, 2, 3], dtype=np.int32)
+    places = [np.array([place, target], dtype=np.int32) for place, target in ((0, 1), (1, 0), (1, 1))]
+    keys = {key_of(ids), key_of(ids[:2]), *(key_of(ids, place) for place in places)}
+    assert len(keys) == 5
+    assert {len(key) for key in keys} == {16}
+    assert key_of(ids, places[0]) == key_of(ids.copy(), places[0])
+
+
+def test_a_block_that_ends_well_leaves_one_file_and_one_that_dies_all_it_had(tmp_path):
+    with AnswerStore(tmp_path, seconds=0) as store:
+        for key in KEYS[:5]:
+            store.add({key: numbers(1.0)})
+        assert len(list(tmp_path.glob("*.npz"))) == 5
+    assert len(list(tmp_path.glob("*.npz"))) == 1
+    with pytest.raises(KeyboardInterrupt), AnswerStore(tmp_path) as store:
+        store.add({key: numbers(2.0, 3.0) for key in KEYS[5:9]})
+        raise KeyboardInterrupt
+    with AnswerStore(tmp_path) as store:
+        assert set(store.find(KEYS)) == set(KEYS[:9])
+
+
+def test_many_small_files_are_joined_while_the_work_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(answers, "_MOST_FILES", 3)
+    with AnswerStore(tmp_path, seconds=0) as store:
+        for key in KEYS:
+            store.add({key: numbers(0.5)})
+            assert len(list(tmp_path.glob("*.npz"))) <= 3
+        assert set(store.find(KEYS)) == set(KEYS)
+
+
+@pytest.mark.parametrize("length", [0, 10, 300])
+def test_a_damaged_file_is_ignored_with_a_warning(tmp_path, length):
+    for key in KEYS[:2]:
+        with AnswerStore(tmp_path) as store:
+            store.add({key: numbers(1.0)})
+    broken = min(tmp_path.glob("*.npz"))
+    broken.write_bytes(broken.read_bytes()[:length])
+    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match=f"{broken.name} is damaged .* delete it"):
+        assert len(store.find(KEYS)) == 1
+
+
+def test_changed_bytes_are_noticed(tmp_path):
+    with AnswerStore(tmp_path) as store:
+        store.add({key: numbers(1.0) for key in KEYS})
+    (path,) = tmp_path.glob("*.npz")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="is damaged"):
+        assert store.find(KEYS) == {}
+
+
+def test_pickled_objects_are_not_opened(tmp_path):
+    with (tmp_path / "evil.npz").open("wb") as file:
+        np.savez(file, keys=np.array([{"a": 1}], dtype=object), bounds=np.array([0, 1]), numbers=numbers(1.0))
+    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="evil.npz is damaged"):
+        assert store.find(KEYS) == {}
+
+
+def test_a_file_that_another_process_joins_to_others_meanwhile_is_found_in_the_joined_one(tmp_path, monkeypatch):
+    with AnswerStore(tmp_path, seconds=0) as other:
+        for key in KEYS[:3]:
+            other.add({key: numbers(1.0)})
+        read = answers._read
+        joined = []
+
+        def read_after_the_other_has_joined(path):
+            if not joined:
+                joined.append(other._join_own())
+            return read(path)
+
+        monkeypatch.setattr(answers, "_read", read_after_the_other_has_joined)
+        with AnswerStore(tmp_path) as store:
+            assert set(store.find(KEYS)) == set(KEYS[:3])
+
+
+def test_an_answer_that_is_not_finite_is_not_kept(tmp_path):
+    with AnswerStore(tmp_path) as store:
+        store.add({KEYS[0]: numbers(1.0, np.nan), KEYS[1]: numbers(-np.inf), KEYS[2]: numbers(1.0)})
+        assert store.kept == 1
+        assert set(store.find(KEYS)) == {KEYS[2]}
+
+
+def test_arrays_that_do_not_belong_together_are_not_read(tmp_path):
+    keys = np.array(KEYS[:2], dtype="S16")
+    for name, bounds, values in (("short", [0, 1], numbers(1.0)), ("long", [0, 1, 3], numbers(1.0, 2.0))):
+        np.savez(tmp_path / f"{name}.npz", keys=keys, bounds=np.array(bounds), numbers=values)
+    np.savez(tmp_path / "empty.npz", keys=keys[:0], bounds=np.array([0]), numbers=numbers())
+    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="do not belong together") as warned:
+        assert store.find(KEYS) == {}
+    assert len(warned) == 3
+
+
+def test_nothing_added_leaves_no_file(tmp_path):
+    with AnswerStore(tmp_path / "none") as store:
+        assert store.find(KEYS) == {}
+        assert store.find([]) == {}
+    assert not (tmp_path / "none").exists()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from cxprobe.storage import AnswerStore, key_of
+with AnswerStore(Path(sys.argv[1]), seconds=0) as store:
+    print("open", flush=True)
+    for number in range(*map(int, sys.argv[2:])):
+        store.add({key_of(np.array([number], dtype=np.int32)): np.array([number / 2])})
+"""
+
+
+def test_several_processes_write_to_one_folder_at_the_same_time(tmp_path):
+    ranges = [(0, 150), (100, 250), (200, 300)]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(first), str(last)], env=os.environ)
+        for first, last in ranges
+    ]
+    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
+    keys = [key_of(np.array([number], dtype=np.int32)) for number in range(300)]
+    with AnswerStore(tmp_path) as store:
+        found = store.find(keys)
+    assert [found[key].tolist() for key in keys] == [[number / 2] for number in range(300)]
+    assert len(list(tmp_path.glob("*.npz"))) == 3
+
+
+def test_the_folder_is_named_by_all_that_decides_and_is_the_projects_in_an_experiment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = answers_folder("mini", "sha256 a", "float32")
+    assert folder.parent == tmp_path / SCRATCH / "answers"
+    assert folder.name.startswith("mini-")
+    assert answers_folder("mini", "sha256 a", "bfloat16") != folder
+    workspace = tmp_path / ".dvc" / "tmp" / "exps" / "standalone" / "tmp1"
+    workspace.mkdir(parents=True)
+    monkeypatch.chdir(workspace)
+    assert answers_folder("mini", "sha256 a", "float32") == folder
+    assert Path.cwd() != tmp_path

@@ -1,0 +1,222 @@
+import hashlib
+import json
+import re
+
+import pytest
+import torch
+from model_folders import drop_weights, spec
+from safetensors.torch import load_file
+from tiny_lms import CAUSAL, MASKED, save_lm
+
+from cxprobe.errors import ModelError
+from cxprobe.lm.loading import load_causal_lm, load_encoder, load_language_model, load_masked_lm
+from cxprobe.lm.params import ModelFacts
+
+pytestmark = pytest.mark.pipeline
+
+UNABLE = ("deberta", "bfloat16")  # its attention multiplies by numbers in float32 (transformers 5.23)
+
+
+def twin(folder, weights, seed=1, **changes):
+    return load_language_model("twin", spec(folder, weights=weights, seed=seed, **changes)).model
+
+
+def tensors(model) -> dict[str, torch.Tensor]:
+    return {name: value.detach() for name, value in model.named_parameters()}
+
+
+def same(first, second) -> bool:
+    first, second = tensors(first), tensors(second)
+    return first.keys() == second.keys() and all(torch.equal(value, second[name]) for name, value in first.items())
+
+
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+def test_a_twin_is_the_same_for_one_seed_and_another_for_another_seed(tmp_path, kind, weights):
+    save_lm(tmp_path, kind)
+    one = twin(tmp_path, weights)
+    assert same(one, twin(tmp_path, weights))
+    assert not same(one, twin(tmp_path, weights, seed=2))
+    assert not same(one, load_language_model("tiny", spec(tmp_path)).model)
+    assert not one.training
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(kind, dtype) for kind in (*MASKED, *CAUSAL) for dtype in ("float32", "bfloat16") if (kind, dtype) != UNABLE],
+)
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+def test_a_twin_has_the_tensors_of_its_model_in_their_shapes_and_precisions(tmp_path, kind, weights, dtype):
+    save_lm(tmp_path, kind)
+    trained = load_language_model("tiny", spec(tmp_path, dtype=dtype)).model
+    found = twin(tmp_path, weights, dtype=dtype)
+    assert type(found).__mro__[:2] == type(trained).__mro__[:2]
+    assert [(name, value.shape, value.dtype) for name, value in found.state_dict().items()] == [
+        (name, value.shape, value.dtype) for name, value in trained.state_dict().items()
+    ]
+    assert [(name, value.dtype) for name, value in found.named_buffers()] == [
+        (name, value.dtype) for name, value in trained.named_buffers()
+    ]
+
+
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_a_random_twin_is_drawn_by_the_rules_of_its_architecture(tmp_path, kind):
+    save_lm(tmp_path, kind)  # with initializer_range 0.3
+    drawn = twin(tmp_path, "random")
+    embeddings = drawn.get_input_embeddings().weight.detach()
+    assert 0.25 < float(embeddings.std()) < 0.35
+    assert abs(float(embeddings.mean())) < 0.03
+    norms = [value for name, value in tensors(drawn).items() if re.search(r"(norm|ln_\w+)\.weight", name.lower())]
+    assert norms
+    assert all(torch.equal(value, torch.ones_like(value)) for value in norms)
+
+
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_a_random_twin_reads_no_weights_and_a_shuffled_one_does(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    expected = twin(tmp_path, "random")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    assert same(twin(tmp_path, "random"), expected)
+    with pytest.raises(ModelError, match="header"):
+        twin(tmp_path, "shuffled")
+
+
+def test_a_random_twin_lacks_nothing_that_its_checkpoint_lacks(tmp_path):
+    save_lm(tmp_path, "llama")
+    drop_weights(tmp_path, "lm_head")
+    assert twin(tmp_path, "random").lm_head.weight.std() > 0
+    with pytest.raises(ModelError, match=r"1 weights of .* would be random: lm_head\.weight"):
+        twin(tmp_path, "shuffled")
+
+
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_a_shuffled_twin_has_the_values_of_every_tensor_at_other_places(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    trained, shuffled = tensors(load_language_model("tiny", spec(tmp_path)).model), tensors(twin(tmp_path, "shuffled"))
+    assert trained.keys() == shuffled.keys()
+    for name, value in trained.items():
+        assert torch.equal(shuffled[name].flatten().sort().values, value.flatten().sort().values), name
+        if len(value.unique()) > 16:  # norms and biases have one value, which can be nowhere else
+            stayed = (shuffled[name] == value).float().mean()
+            assert stayed < 0.2, name
+
+
+def test_every_tensor_is_shuffled_in_an_order_of_its_own(tmp_path):
+    save_lm(tmp_path, "bert")
+    trained, shuffled = tensors(load_language_model("tiny", spec(tmp_path)).model), tensors(twin(tmp_path, "shuffled"))
+    orders = set()
+    for layer in (0, 1):
+        for part in ("query", "key", "value"):
+            name = f"bert.encoder.layer.{layer}.attention.self.{part}.weight"
+            order = [int((trained[name].flatten() == value).nonzero()[0]) for value in shuffled[name].flatten()[:20]]
+            orders.add(tuple(order))
+    assert len(orders) == 6
+
+
+def test_an_encoder_is_shuffled_as_the_same_encoder_below_a_head(tmp_path):
+    save_lm(tmp_path, "bert")
+    encoder = load_encoder("twin", spec(tmp_path, weights="shuffled", seed=1)).model
+    below = twin(tmp_path, "shuffled").base_model
+    assert same(encoder.encoder, below.encoder)
+    assert same(encoder.embeddings, below.embeddings)
+
+
+def test_shuffling_changes_no_file(tmp_path):
+    save_lm(tmp_path, "gpt2")
+    before = (tmp_path / "model.safetensors").read_bytes()
+    twin(tmp_path, "shuffled")
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("kind", "first", "second"),
+    [
+        ("bert", "cls.predictions.decoder", "bert.embeddings.word_embeddings"),
+        ("gpt2", "lm_head", "transformer.wte"),
+    ],
+)
+def test_tied_weights_of_a_twin_are_one_tensor(tmp_path, weights, dtype, kind, first, second):
+    save_lm(tmp_path, kind)
+    found = twin(tmp_path, weights, dtype=dtype)
+    assert found.get_submodule(first).weight is found.get_submodule(second).weight
+    untied = load_language_model("tiny", spec(tmp_path)).facts.parameters
+    assert sum(value.numel() for value in found.parameters()) == untied
+
+
+@pytest.mark.parametrize("kind", ["deberta", "deberta-v2"])
+def test_debertas_twins_have_the_head_of_its_authors(tmp_path, kind):
+    save_lm(tmp_path, kind)
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["legacy"]  # as in the checkpoints of DeBERTa's authors
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    stored = load_file(tmp_path / "model.safetensors")["lm_predictions.lm_head.dense.weight"]
+    for weights in ("random", "shuffled"):
+        head = twin(tmp_path, weights).lm_predictions.lm_head.dense.weight
+        assert head.shape == stored.shape
+        assert torch.equal(head.flatten().sort().values, stored.flatten().sort().values) == (weights == "shuffled")
+        assert float(head.detach().std()) > 0.25
+
+
+@pytest.mark.parametrize("kind", [kind for kind in (*MASKED, *CAUSAL) if kind != UNABLE[0]])
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+def test_a_twin_in_another_precision_has_the_same_weights_rounded(tmp_path, kind, weights):
+    save_lm(tmp_path, kind)
+    whole, rounded = (tensors(twin(tmp_path, weights, dtype=dtype)) for dtype in ("float32", "bfloat16"))
+    assert all(torch.equal(value, whole[name].to(value.dtype)) for name, value in rounded.items())
+
+
+def test_what_a_twin_is_drawn_with_is_nobody_elses_chance(tmp_path):
+    save_lm(tmp_path, "bert")
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    first = twin(tmp_path, "random")
+    torch.manual_seed(5)
+    second = twin(tmp_path, "random", dtype="bfloat16")
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.equal(first.get_input_embeddings().weight.bfloat16(), second.get_input_embeddings().weight)
+
+
+@pytest.mark.parametrize("weights", ["random", "shuffled"])
+@pytest.mark.parametrize("load", [load_encoder, load_masked_lm])
+def test_a_twin_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, weights, load):
+    save_lm(tmp_path, "bert")
+    trained = load("tiny", spec(tmp_path))
+    found = load("twin", spec(tmp_path, weights=weights, seed=7))
+    assert found.fingerprint.startswith(f"{weights}, seed 7, of {trained.fingerprint}")
+    assert (trained.state, found.state) == ("trained", weights)
+    assert found.facts == ModelFacts(
+        str(tmp_path), found.kind, trained.facts.parameters, found.fingerprint, state=weights, precision="float32"
+    )
+
+
+def test_a_random_twin_names_what_drew_it_since_other_versions_draw_other_weights(tmp_path):
+    save_lm(tmp_path, "bert")
+    drawn = load_masked_lm("twin", spec(tmp_path, weights="random", seed=1))
+    assert f"drawn by torch {torch.__version__.partition('+')[0]} and transformers " in drawn.fingerprint
+
+
+def test_answers_of_a_twin_are_kept_apart_from_those_of_its_model_and_of_other_seeds(tmp_path):
+    save_lm(tmp_path, "gpt2")
+    specs = [spec(tmp_path)]
+    specs += [spec(tmp_path, weights=weights, seed=seed) for weights in ("random", "shuffled") for seed in (1, 2)]
+    assert len({load_causal_lm("tiny", one).fingerprint for one in specs}) == 5
+
+
+def test_the_weights_that_a_twin_belongs_to_are_checked_too(tmp_path):
+    save_lm(tmp_path, "bert")
+    for weights in ("random", "shuffled"):
+        with pytest.raises(ModelError, match="params say 0000"):
+            twin(tmp_path, weights, sha256="0" * 64)
+
+
+def test_a_random_twin_of_a_folder_without_weights_is_known_by_its_configuration(tmp_path):
+    save_lm(tmp_path, "bert")
+    (tmp_path / "model.safetensors").unlink()
+    found = load_masked_lm("twin", spec(tmp_path, weights="random", seed=1))
+    digest = hashlib.sha256((tmp_path / "config.json").read_bytes()).hexdigest()
+    assert found.fingerprint.startswith(f"random, seed 1, of configuration sha256 {digest}, drawn by torch ")
+    for weights in ("trained", "shuffled"):
+        with pytest.raises(ModelError, match="cannot be loaded"):
+            load_masked_lm("tiny", spec(tmp_path, weights=weights, seed=None if weights == "trained" else 1))

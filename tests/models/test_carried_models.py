@@ -1,0 +1,108 @@
+"""The language models in models/: what is promised of them in their cards and in params.yaml."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from ruamel.yaml import YAML
+from safetensors import safe_open
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+from conftest import ROOT, project_environment
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.params import ModelSpec
+from cxprobe.run.params import load_params
+from cxprobe_pretraining import load_pretraining_params
+
+MODELS = ROOT / "models"
+CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
+FOLDERS = [MODELS / "mini-mlm", MODELS / "mini-clm", *CHECKPOINTS]
+MIB = 2**20
+LOGITS = """\
+import sys, torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+into, *folders = sys.argv[1:]
+torch.set_num_threads(1)
+found = {}
+for folder in folders:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    kind = AutoModelForMaskedLM if folder.endswith("mlm") else AutoModelForCausalLM
+    model = kind.from_pretrained(folder).eval()
+    with torch.no_grad():
+        found[folder] = model(**tokenizer("The more she reads, the [MASK] she knows.", return_tensors="pt")).logits
+torch.save(found, into)
+"""
+
+
+def name_of(folder: Path) -> str:
+    return folder.relative_to(MODELS).as_posix()
+
+
+def kind_of(folder: Path) -> type:
+    return AutoModelForMaskedLM if folder.name == "mini-mlm" else AutoModelForCausalLM
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_carried_model_loads_whole_and_in_float32_by_the_ordinary_name(folder):
+    model, report = kind_of(folder).from_pretrained(folder, output_loading_info=True)
+    assert not any(report[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+    with safe_open(folder / "model.safetensors", framework="pt") as file:
+        assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
+
+
+@pytest.mark.pipeline
+def test_a_second_process_computes_the_same_logits(tmp_path):
+    folders = [str(MODELS / name) for name in ("mini-mlm", "mini-clm")]
+    for run in ("first", "second"):
+        command = [sys.executable, "-c", LOGITS, str(tmp_path / run), *folders]
+        subprocess.run(command, env=project_environment(ROOT), check=True, capture_output=True)
+    first, second = (torch.load(tmp_path / run, weights_only=True) for run in ("first", "second"))
+    for folder in folders:
+        assert torch.equal(first[folder], second[folder])
+        assert first[folder].isfinite().all()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_comparatives_in_antonym_pairs_and_first_names_are_single_tokens(folder):
+    words = YAML(typ="safe").load(MODELS / "words.yaml")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    known = tokenizer.get_vocab()
+    pairs = [pair for pair in words["comparatives"] if all(tokenizer.tokenize(word) == [word] for word in pair)]
+    names = [name for name in words["names"] if tokenizer.tokenize(name.title()) == [name]]
+    assert all(word in known for pair in pairs for word in pair)
+    assert len({word for pair in pairs for word in pair}) >= 40
+    assert len(names) >= 40
+
+
+def test_the_carried_models_are_small():
+    for folder in FOLDERS:
+        limit = 4 if folder in CHECKPOINTS else 32
+        assert sum(file.stat().st_size for file in folder.iterdir()) < limit * 10**6
+    assert 5 <= len(CHECKPOINTS) <= 6
+    tracked = subprocess.run(["git", "ls-files", "-z", "models"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert sum((ROOT / name).stat().st_size for name in tracked.stdout.split("\0") if name) < 96 * MIB
+
+
+def test_params_name_the_carried_models_by_the_hash_of_their_weights():
+    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    trained = {
+        slug: spec for slug, spec in params.models.items() if isinstance(spec, ModelSpec) and spec.weights == "trained"
+    }
+    carried = {slug: spec for slug, spec in trained.items() if spec.name.startswith("models/")}
+    assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS}
+    for slug, spec in carried.items():
+        spec = spec.model_copy(update={"name": str(ROOT / spec.name)})
+        assert load_language_model(slug, spec, "cpu").fingerprint == f"sha256 {spec.sha256}"
+
+
+def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
+    params = load_pretraining_params(MODELS / "params.yaml").pretrain
+    for name in ("mini-mlm", "mini-clm", "tiny-clm"):
+        card = (MODELS / name / "README.md").read_text()
+        assert f"{params[name].steps:,} steps" in card
+        assert f"dvc repro models/dvc.yaml:pretrain@{name}\n" in card
+    kept = [*params["tiny-clm"].checkpoints, params["tiny-clm"].steps]
+    assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in kept]

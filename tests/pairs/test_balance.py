@@ -1,0 +1,169 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cxprobe.pairs.judge import (
+    JudgedPairs,
+    accuracy_by_group,
+    accuracy_metrics,
+    pair_metrics,
+    pair_tables,
+    pooled,
+    telling_words,
+    unbalanced_cells,
+    with_balance,
+)
+from cxprobe.stats import rate_by
+
+CONATIVE = [("It is unclear.", "It is clear.")]
+NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]
+SINGULAR, PLURAL = [("This cat.", "This cats."), ("This dog.", "This dogs.")], [("These cats.", "These cat.")]
+
+
+def pairs(cells):
+    """Return four pairs of each text: {(construction, variant): texts}."""
+    rows = [
+        {
+            "id": f"{construction}-{variant}-{number}-{copy}",
+            "item": f"{construction}-{number}-{copy}",
+            "construction": construction,
+            "tests": "meaning",
+            "words": "real",
+            "variant": variant,
+            "origin": "paper",
+            "sentence": "construction",
+            "noun_type": "female",
+            "order": "original",
+            "cluster_frame": f"{copy}",
+            "good": good,
+            "bad": bad,
+        }
+        for (construction, variant), texts in cells.items()
+        for number, (good, bad) in enumerate(texts)
+        for copy in range(4)
+    ]
+    return pd.DataFrame(rows)
+
+
+MIXED = {
+    ("conative", "A"): CONATIVE,
+    ("conative", "B"): CONATIVE,
+    ("let-alone", "A"): NAMES,
+    ("half", "A"): CONATIVE * 2,
+    ("half", "B"): NAMES,
+}
+
+
+def judged(cells=MIXED, seed=0):
+    rng = np.random.default_rng(seed)
+    items = with_balance(pairs(cells)).assign(scheme="pll", score="sum")
+    items["accuracy"] = np.where(items["balanced"], rng.choice([0.0, 1.0], len(items)), 1.0)
+    return JudgedPairs(items, items.drop(columns=["good", "bad"]))
+
+
+def test_a_cell_in_which_one_answer_is_always_right_is_named_with_the_reason():
+    found = unbalanced_cells(pairs(MIXED))
+    assert found.to_numpy().tolist() == [
+        [name, "real", variant, "unclear", "clear", n, f"'unclear' is right and 'clear' is wrong in all {n} pairs"]
+        for name, variant, n in (("conative", "A", 4), ("conative", "B", 4), ("half", "A", 8))
+    ]
+
+
+def test_answers_that_are_exchanged_in_the_other_variant_are_balanced():
+    exchanged = [(bad, good) for good, bad in CONATIVE]
+    assert unbalanced_cells(pairs({("x", "A"): CONATIVE, ("x", "B"): exchanged})).empty
+    # Two against one: "unclear" is right twice as often as it is wrong.
+    two = unbalanced_cells(pairs({("x", "A"): CONATIVE, ("x", "B"): exchanged, ("x", "C"): CONATIVE}))
+    assert two["variant"].tolist() == ["A", "B", "C"]
+    # Another construction makes up for nothing.
+    assert len(unbalanced_cells(pairs({("x", "A"): CONATIVE, ("y", "A"): exchanged}))) == 2
+
+
+def test_agreement_has_other_words_in_each_pair():
+    assert unbalanced_cells(pairs({("x", "this"): SINGULAR, ("x", "these"): PLURAL * 2})).variant.tolist() == ["these"]
+    assert unbalanced_cells(pairs({("x", "this"): SINGULAR})).empty
+
+
+def test_a_single_pair_says_nothing_about_its_cell():
+    assert unbalanced_cells(pairs(MIXED).iloc[:1]).empty
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "words"),
+    [
+        ("It is unclear.", "It is clear.", ("unclear", "clear")),
+        ("No poet who the cook met.", "The poet who no cook met.", ("no", "the")),
+        ("She did.", "She did so.", ("", "so")),
+        ("The same.", "The same.", ("", "")),
+    ],
+)
+def test_what_tells_two_texts_apart_is_the_first_word_in_which_they_differ(good, bad, words):
+    assert telling_words(good, bad) == words
+
+
+def test_columns_that_the_pairs_lack_make_no_cells():
+    table = pairs({("x", "A"): CONATIVE}).drop(columns=["construction", "words", "variant"])
+    assert unbalanced_cells(table)[["right", "n"]].to_numpy().tolist() == [["unclear", 4]]
+    assert unbalanced_cells(table.assign(field="f"), ["field"])["field"].tolist() == ["f"]
+
+
+def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names_them():
+    own = judged()
+    tables = pair_tables(own)
+    balanced = own.items[own.items["balanced"]]
+    assert tables["constructions"]["construction"].tolist() == ["let-alone", "half"]
+    assert tables["constructions"].set_index("construction")["n"].to_dict() == {"let-alone": 8, "half": 8}
+    assert tables["scores"]["n"].sum() == tables["noun_types"]["n"].sum() == len(balanced) == 16
+    assert tables["variants"]["n"].sum() == tables["cells"]["n"].sum() == len(own.items)
+    assert accuracy_metrics(own.items)["accuracy"] == balanced["accuracy"].mean()
+    named = tables["unbalanced"]
+    assert named[["construction", "variant", "right", "wrong", "accuracy", "n"]].to_numpy().tolist() == [
+        ["conative", "A", "unclear", "clear", 1.0, 4],
+        ["conative", "B", "unclear", "clear", 1.0, 4],
+        ["half", "A", "unclear", "clear", 1.0, 8],
+    ]
+    assert named["reason"].tolist() == unbalanced_cells(own.items)["reason"].tolist()
+
+
+def test_a_construction_of_unbalanced_cells_has_accuracies_by_cell_alone():
+    own = judged().where("construction", "conative")
+    assert accuracy_metrics(own.items) == {}
+    metrics = pair_metrics(own)
+    assert "accuracy" not in metrics
+    assert (metrics["variant.A"], metrics["variant.B"], metrics["unbalanced_cells"]) == (1, 1, 2)
+    assert accuracy_by_group(own.items)["group"].tolist() == ["variant.A", "variant.B"]
+    single = own.where("variant", "A")
+    assert accuracy_by_group(single.items)["group"].tolist() == ["variant.A"]
+
+
+def test_a_variant_of_several_constructions_has_their_balanced_cells():
+    items = judged({**MIXED, ("let-alone", "B"): NAMES}).items
+    groups = accuracy_by_group(items).set_index("group")["n"].to_dict()
+    assert groups == {"all": 24, "variant.A": 8, "variant.B": 16}
+
+
+def test_the_bias_of_several_constructions_is_that_of_those_whose_cells_are_all_balanced():
+    cells = {**MIXED, ("let-alone", "B"): NAMES}
+    own = judged(cells)
+    alone = pair_metrics(own.where("construction", "let-alone"))
+    assert pair_metrics(own)["bias_variant"] == alone["bias_variant"]
+    one_cell = pair_metrics(own.where("construction", "half"))
+    assert one_cell["bias_variant"] == 1 - one_cell["accuracy"]
+
+
+def test_a_construction_whose_cells_are_balanced_is_as_it_was():
+    own = judged().where("construction", "let-alone")
+    assert "unbalanced_cells" not in pair_metrics(own)
+    assert pair_tables(own)["unbalanced"].empty
+    without = own.items.drop(columns="balanced")
+    pd.testing.assert_frame_equal(pooled(without), without)
+    expected = rate_by(without.assign(every=""), "accuracy", ["every"])["accuracy"].item()
+    assert accuracy_metrics(own.items)["accuracy"] == expected
+
+
+def test_tables_of_several_models_have_the_unbalanced_cells_of_each():
+    parts = [judged(seed=seed) for seed in range(2)]
+    both = JudgedPairs.joined(
+        [JudgedPairs(one.items.assign(model=m), one.scores.assign(model=m)) for m, one in zip("ab", parts, strict=True)]
+    )
+    assert pair_tables(both, ["model"])["unbalanced"].groupby("model").size().to_dict() == {"a": 3, "b": 3}

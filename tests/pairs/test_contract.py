@@ -1,0 +1,223 @@
+"""What every construction with pairs promises, at the size that the paper has."""
+
+import re
+from collections import ChainMap, Counter
+from itertools import groupby, product
+from operator import attrgetter
+from string import Formatter
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+from cxprobe.constructions.people import TYPICAL_TYPE, load_people
+from cxprobe.english import wrong_articles
+from cxprobe.pairs.frames import has_pairs, load_pairs
+from cxprobe.pairs.make import render_pairs
+
+pytestmark = pytest.mark.pipeline
+
+CONSTRUCTIONS = ROOT / "constructions"
+PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
+LOADED = {
+    folder.name: load_pairs(folder.name, PEOPLE, CONSTRUCTIONS)
+    for folder in sorted(CONSTRUCTIONS.iterdir())
+    if has_pairs(folder.name, CONSTRUCTIONS)
+}
+PER_CELL = {"meaning": 300, "form": 50}
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    """Construction -> its pairs."""
+    return {
+        name: render_pairs(name, content, PEOPLE, PER_CELL[content.tests], seed=2022)
+        for name, content in LOADED.items()
+    }
+
+
+def cells(pairs):
+    """Return the pairs of every cell."""
+
+    def key(pair):
+        return tuple(pair.groups.values())
+
+    return [list(cell) for _, cell in groupby(sorted(pairs, key=key), key)]
+
+
+def test_the_paper_s_nine_and_four_of_form_are_there():
+    assert Counter(content.tests for content in LOADED.values()) == {"meaning": 9, "form": 4}
+    assert len(PEOPLE.types) == 4
+    meaning = [content for content in LOADED.values() if content.tests == "meaning"]
+    for content in meaning:
+        assert [variant.origin for variant in content.variants.values()].count("paper") == 2
+    cell = PER_CELL["meaning"] * len(PEOPLE.types)
+    # Seven with switched forms, two without: "about 43,000" if all nine had them. Rivals and own variants come on top.
+    assert sum(2 * cell * (1 + content.switched) for content in meaning) == 38_400
+    sentences = [sum(len(variant.contexts) for variant in content.variants.values()) for content in meaning]
+    assert sorted(zip(sentences, [content.switched for content in meaning], strict=True)) == [
+        *[(2, True)] * 6,
+        *[(4, False)] * 2,  # each with a rival
+        (4, True),  # with two variants of its own
+    ]
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_every_cell_is_full_and_has_every_frame_equally_often(name, rendered):
+    content = LOADED[name]
+    assert len(content.frames) >= 40
+    assert not rendered[name].shortfalls
+    for cell in cells(rendered[name].pairs):
+        assert len(cell) == PER_CELL[content.tests]
+        frames = Counter(pair.clusters["frame"] for pair in cell)
+        assert len(frames) == len(content.frames)
+        assert max(frames.values()) - min(frames.values()) <= 1
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_no_pair_comes_twice_and_no_slot_is_left(name, rendered):
+    pairs = rendered[name].pairs
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    for cell in cells(pairs):
+        assert len({(pair.context, pair.good, pair.bad) for pair in cell}) == len(cell)
+    for pair in pairs:
+        for text in (pair.context + pair.good, pair.context + pair.bad):
+            assert not set("{}") & set(text)
+            assert "  " not in text
+            assert text[0].isupper()
+            assert text[-1] in ".?"
+            assert all(
+                before[-1] not in ".?" or after[0].isupper()
+                for before, after in zip(text.split(), text.split()[1:], strict=False)
+            )
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_articles_are_right(name, rendered):
+    pairs = rendered[name].pairs
+    assert {wrong for pair in pairs for wrong in wrong_articles(pair.context + pair.good + pair.bad)} == set()
+
+
+def nouns_of(content, kind):
+    """Return the nouns of a noun type: the lexicon's, or those that the construction gives in typical roles."""
+    if content.typical and kind == TYPICAL_TYPE:
+        return list(dict.fromkeys(noun for roles in content.typical for noun in roles))
+    return PEOPLE.types[kind].nouns
+
+
+def people_in(text, nouns):
+    """Return the people that a text names, in its order and as the lexicon writes them, whatever their capital."""
+    known = {noun.lower(): noun for noun in nouns}
+    longest_first = sorted(known, key=len, reverse=True)
+    return [known[found] for found in re.findall(rf"\b(?:{'|'.join(longest_first)})\b", text.lower())]
+
+
+def parts_of(template, text, contrast, row):
+    """Return what a text has in each place of its template, and apart from that what it has in the contrasts.
+
+    The words of its frame's row are known; the other places are found.
+    """
+    places = []
+    pattern = ""
+    for literal, slot, *_ in Formatter().parse(template):
+        pattern += re.escape(literal) + (f"({re.escape(row[slot]) if slot in row else '.+?'})" if slot else "")
+        places += [slot] if slot is not None else []
+    found = re.fullmatch(pattern, text, re.IGNORECASE)
+    assert found, (template, text)
+    words = [(slot, part.lower()) for slot, part in zip(places, found.groups(), strict=True)]
+    return [one for one in words if one[0] not in contrast], dict(one for one in words if one[0] in contrast)
+
+
+def frame_of(content, pair):
+    return content.frames[int(pair.clusters["frame"].rpartition(" ")[2])]
+
+
+def declared(content, contrast, pair):
+    """Return what a file says that the right and the wrong member may have in each contrast."""
+    used = {
+        slot for one in contrast.values() for side in (one.good, one.bad) for _, slot, *_ in Formatter().parse(side)
+    }
+    fillers = [rows for rows in content.fillers.values() if used & rows[0].keys()]
+    values = dict(frame_of(content, pair))
+    if content.people:
+        nouns = nouns_of(content, pair.groups["noun_type"])
+        values |= zip(content.people, people_in(pair.context, nouns), strict=True)
+    return [
+        tuple(
+            {
+                slot: getattr(one, side).format_map(dict(ChainMap(values, *rows))).lower()
+                for slot, one in contrast.items()
+            }
+            for side in (("good", "bad") if pair.groups["sentence"] == "construction" else ("bad", "good"))
+        )
+        for rows in product(*fillers)
+    ]
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_the_members_of_a_pair_differ_where_the_file_says_and_nowhere_else(name, rendered):
+    content = LOADED[name]
+    for pair in rendered[name].pairs[::7]:
+        variant = content.variants[pair.groups["variant"]]
+        row = frame_of(content, pair)
+        texts = [text.lstrip() for text in (pair.good, pair.bad)]
+        members = [parts_of(variant.continuation, text, variant.contrast, row) for text in texts]
+        (shared, good), (also_shared, bad) = members
+        assert shared == also_shared
+        assert all(good[slot] != bad[slot] for slot in variant.contrast)
+        assert (good, bad) in declared(content, variant.contrast, pair)
+
+
+@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.switched])
+def test_switching_makes_the_wrong_member_right(name, rendered):
+    members = {(pair.item, pair.groups["variant"], pair.groups["order"]): pair for pair in rendered[name].pairs}
+    for (item, variant, order), pair in members.items():
+        other = members[item, variant, "switched" if order == "original" else "original"]
+        assert (pair.good, pair.bad) == (other.bad, other.good)
+        assert sorted(pair.context.lower()) == sorted(other.context.lower())
+
+
+@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "meaning"])
+def test_each_person_is_named_equally_often_and_is_right_as_often_as_wrong(name, rendered):
+    content = LOADED[name]
+    for cell in cells(pair for pair in rendered[name].pairs if not is_typical(content, pair)):
+        nouns = PEOPLE.types[cell[0].groups["noun_type"]].nouns
+        share = len(cell) // len(nouns)
+        named = [people_in(pair.context, nouns) for pair in cell]
+        for seat in range(len(content.people)):
+            assert Counter(people[seat] for people in named) == dict.fromkeys(nouns, share)
+        assert all(len(set(people)) == len(people) == len(content.people) for people in named)
+        good, bad = (Counter(noun for pair in cell for noun in people_in(text(pair), nouns)) for text in SIDES)
+        assert good == bad
+        assert len(set(good.values())) <= 1
+
+
+@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.typical])
+def test_each_two_in_typical_roles_come_equally_often_and_each_is_right_as_often_as_wrong(name, rendered):
+    content = LOADED[name]
+    nouns = nouns_of(content, TYPICAL_TYPE)
+    typical = [pair for pair in rendered[name].pairs if is_typical(content, pair)]
+    for cell in cells(typical):
+        order = slice(None) if cell[0].groups["order"] == "original" else slice(None, None, -1)
+        roles = Counter(tuple(people_in(pair.context, nouns)[order]) for pair in cell)
+        assert set(roles) == set(content.typical)
+        assert max(roles.values()) - min(roles.values()) <= 1
+    for variant in content.variants:
+        own = [pair for pair in typical if pair.groups["variant"] == variant]
+        good, bad = (Counter(noun for pair in own for noun in people_in(text(pair), nouns)) for text in SIDES)
+        assert good == bad
+
+
+def is_typical(content, pair):
+    return bool(content.typical) and pair.groups["noun_type"] == TYPICAL_TYPE
+
+
+SIDES = (attrgetter("good"), attrgetter("bad"))
+
+
+def test_frames_are_drawn_otherwise_under_another_seed():
+    name = next(iter(LOADED))
+    first, second = (
+        [pair.good for pair in render_pairs(name, LOADED[name], PEOPLE, 20, seed).pairs] for seed in (1, 2)
+    )
+    assert np.mean([one == other for one, other in zip(first, second, strict=True)]) < 0.1

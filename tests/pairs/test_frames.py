@@ -1,0 +1,127 @@
+import pytest
+
+from conftest import PAIRS, PEOPLE
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.pairs.frames import has_pairs, load_pairs
+
+
+def people_of(folder, text=PEOPLE):
+    (folder / "people.yaml").write_text(text)
+    return load_people(folder / "people.yaml")
+
+
+def pairs_of_text(folder, text=PAIRS):
+    (folder / "x").mkdir()
+    (folder / "x" / "pairs.yaml").write_text(text)
+    return load_pairs("x", people_of(folder), folder)
+
+
+def test_a_file_that_is_right_loads(tmp_path):
+    content = pairs_of_text(tmp_path)
+    assert content.content_slots == ["verb"]
+    assert has_pairs("x", tmp_path)
+    assert not has_pairs("y", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("{N1} {verb} {N2} {gift}.", "{N1} {vreb} {N2} {gift}.", 9, "the slot 'vreb' is unknown; did you mean 'verb'?"),
+        ("gave {them} something", "gave {thme} something", 10, "the slot 'thme' is unknown; did you mean"),
+        ("{verb: sang, gift: a song}", "{vreb: sang, gift: a song}", 22, "the slot 'vreb' is unknown"),
+        ("{verb: sang, gift: a song}", "{verb: sang}", 22, "this row lacks gift"),
+        ("{verb: sang, gift: a song}", "{verb: baked, gift: a cake}", 22, "this row repeats row 0 of its group"),
+        ('who: {good: "{N1}", bad: "{N2}"}', 'who: {good: "{N1}", bad: "{N1}"}', 12, "the two members do not differ"),
+        ('who: {good: "{N1}", bad: "{N2}"}', 'who: {good: "{N1}", bad: "{X}"}', 12, "the slot 'X' is unknown"),
+        ('who: {good: "{N1}", bad: "{N2}"}', 'they: {good: "{N1}", bad: "{N2}"}', 12, "has the name of a slot"),
+        ("is {who}.", "is {N1}.", 12, "the continuation has no slot {who}"),
+        ("an egg", "a egg", 21, "'a egg' has the wrong article"),
+        ("gift: a cake", "gift: an cake", 20, "'an cake' has the wrong article"),
+        ("people: [N1, N2]", "people: [N1]", 3, "switched: two people are exchanged, and people names 1"),
+        (
+            "  gift: {gloss",
+            "  cost: {gloss: none, content: false}\n  gift: {gloss",
+            6,
+            "'cost' is declared, and no row",
+        ),
+        ("fillers: {}", "fillers:\n  more: [{verb: bought}]", 24, "the slot 'verb' is filled by frames and by more"),
+        ("people: [N1, N2]", "people: [N1, N1]", 2, "N1 is named twice"),
+        (
+            "fillers: {}",
+            "fillers:\n  frames: [{verb: bought, gift: a pie}]",
+            24,
+            "this name belongs to the frames",
+        ),
+        ("  verb: {gloss", "  they: {gloss", 5, "'they' is a slot of the people or their pronouns"),
+        ("  A:\n", '  A:\n    rival: "{N1} {verb} {N2} {gift}."\n', 9, "the rival is the context itself"),
+        ("  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "the slot 'vreb' is unknown; did you mean 'verb'?"),
+        ("  A:\n", '  A:\n    rival: "{N1} ate a egg."\n', 21, "'a egg' has the wrong article"),
+        ("frames:", "typical: [[the cook, the cook]]\nframes:", 19, "'the cook' cannot have both roles"),
+        ("frames:", "typical: [[a b, c], [a b, c]]\nframes:", 19, "'a b' and 'c' are listed twice"),
+        ("frames:", "typical: [[the cook, the king]]\nframes:", 19, "no noun type 'common-noun'"),
+    ],
+)
+def test_a_fault_is_told_with_its_file_and_line(tmp_path, old, new, line, message):
+    assert old in PAIRS
+    with pytest.raises(ConstructionError) as raised:
+        pairs_of_text(tmp_path, PAIRS.replace(old, new))
+    path = tmp_path / "x" / "pairs.yaml"
+    assert [
+        text for text in str(raised.value).splitlines() if text.startswith(f"{path}, line {line}: ") and message in text
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("tests: meaning", "tests: spelling", "tests: 'spelling' is not allowed"),
+        ("switched: true", "swiched: true", "swiched: unknown key; did you mean 'switched'?"),
+        ("gift: a song", 'gift: ""', "frames[2].gift: '' is not allowed"),
+        ("gift: a song", 'gift: "{gift}"', "frames[2].gift: '{gift}' is not allowed"),
+        ("{verb: sang, gift: a song}", "{}", "frames[2]: {} is not allowed"),
+        ("gift: a song", 'gift: "a  song"', "frames[2].gift: 'a  song' is not allowed"),
+        ("is {who}.", "is {who!r}.", "a slot is a name in braces and nothing more"),
+        ("is {who}.", "is {who.", "is not a template"),
+    ],
+)
+def test_a_fault_of_form_is_told_with_its_file_and_key(tmp_path, old, new, message):
+    assert old in PAIRS
+    with pytest.raises(ConstructionError) as raised:
+        pairs_of_text(tmp_path, PAIRS.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "x" / "pairs.yaml"))
+    assert message in str(raised.value)
+
+
+def test_faults_of_slots_templates_and_sentences_are_told_at_once(tmp_path):
+    text = PAIRS.replace("gift: a cake", "gift: an cake").replace("gave {them} something", "gave {thme} something")
+    text = text.replace("{verb: sang, gift: a song}", "{verb: sang, gift: a song, gfit: x}")
+    with pytest.raises(ConstructionError) as raised:
+        pairs_of_text(tmp_path, text)
+    told = [line.removeprefix(f"{tmp_path}/x/pairs.yaml, ") for line in str(raised.value).splitlines()]
+    assert [line.partition(" (allowed")[0] for line in told] == [
+        "line 22: the slot 'gfit' is unknown; did you mean 'gift'?",
+        "line 10: the slot 'thme' is unknown; did you mean 'they'?",
+        "line 20: variant B: 'an cake' has the wrong article",
+    ]
+
+
+def test_what_pairs_do_not_have_is_absent(tmp_path):
+    form = """\
+tests: form
+slots: {one: {gloss: a noun}}
+variants:
+  A: {continuation: "{one} {verb}.", contrast: {verb: {good: sings, bad: sing}}}
+frames: [{one: Ann}]
+"""
+    content = pairs_of_text(tmp_path, form)
+    assert (content.people, content.switched, content.fillers, content.content_slots) == ([], False, {}, [])
+    assert content.variants["A"].context is None
+
+
+def test_two_contrasts_of_a_variant_must_both_differ_in_every_row(tmp_path):
+    text = PAIRS.replace('receiver: {good: "{N2}", bad: "{N1}"}', 'receiver: {good: "{gift}", bad: a cake}')
+    with pytest.raises(
+        ConstructionError, match=r"line 20: variant B: .* do not differ in \{receiver\}: both .* 'a cake'"
+    ):
+        pairs_of_text(tmp_path, text)

@@ -1,0 +1,277 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from conftest import PAIRS, PEOPLE
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import DataError
+from cxprobe.lm.scores import texts_by_scheme
+from cxprobe.lm.texts import TokenScores
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.judge import (
+    JudgedPairs,
+    accuracy_by_group,
+    accuracy_metrics,
+    bias_by,
+    biases_of,
+    biases_of_all,
+    judge_pairs,
+    pair_metrics,
+    pair_tables,
+)
+from cxprobe.pairs.make import pair_table, render_pairs
+from cxprobe.pairs.params import JudgePairs
+from cxprobe.stats import credits_of_margins, estimate_rate, rate_by
+
+
+def scored(margin, items=40, seed=0):
+    """Return judged pairs, two noun types x two variants x two orders, whose margins ``margin`` gives."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "id": f"{kind}-{item}-{variant}-{order}",
+            "item": f"{kind}-{item}",
+            "origin": "paper",
+            "sentence": "construction",
+            "noun_type": kind,
+            "variant": variant,
+            "order": order,
+            "cluster_frame": f"f{item % 8}",
+            "margin": margin(rng, kind, variant, order),
+        }
+        for kind in ("female", "male")
+        for item in range(items)
+        for variant in ("A", "B")
+        for order in ("original", "switched")
+    ]
+    return credited(pd.DataFrame(rows))
+
+
+def credited(table):
+    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
+
+
+def test_a_constant_model_is_half_right_and_all_ties_without_bias():
+    table = scored(lambda *_: 0.0)
+    accuracy = rate_by(table, "accuracy", ["noun_type", "variant", "order"])
+    assert accuracy["accuracy"].tolist() == [0.5] * 8
+    assert accuracy["ties"].tolist() == [40] * 8
+    assert accuracy_metrics(table)["tie_rate"] == 1.0
+    assert accuracy["n"].tolist() == [40] * 8
+    for column in ("order", "variant"):
+        bias = bias_by(table, column, ["noun_type"])
+        assert bias["bias"].tolist() == [0, 0]
+        assert bias["low"].tolist() == [0, 0]
+
+
+def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
+    table = scored(lambda _, kind, variant, order: 1.0 if order == "original" else -1.0)
+    assert rate_by(table, "accuracy", ["noun_type"])["accuracy"].tolist() == [0.5, 0.5]
+    order = bias_by(table, "order", ["noun_type"])
+    assert order["bias"].tolist() == [1, 1]
+    assert (order["low"] > 0.7).all()
+    assert order[["first", "second"]].to_numpy().tolist() == [["original", "switched"]] * 2
+    assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
+    assert order["changed"].tolist() == [1, 1]
+    assert bias_by(table, "variant", ["noun_type"])["bias"].tolist() == [0, 0]
+
+
+def test_a_liking_for_one_name_in_either_seat_is_no_bias_of_means_and_changes_every_decision(tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "pairs.yaml").write_text(PAIRS)
+    (tmp_path / "people.yaml").write_text(PEOPLE)
+    people = load_people(tmp_path / "people.yaml")
+    pairs = render_pairs("x", load_pairs("x", people, tmp_path), people, 9, seed=0).pairs
+    table = pair_table([pair for pair in pairs if pair.groups["variant"] == "A"])
+    named = table[["good", "bad"]].map(lambda text: text.split()[-1])  # the person that each member names
+    liking = np.where(named["good"] < named["bad"], 1.0, -1.0)  # for whoever comes first in the alphabet
+    judged = credited(table.assign(margin=liking))
+    bias = bias_by(judged, "order", ["construction"])
+    assert bias["changed"].tolist() == [1]
+    assert bias["bias"].item() < 0.5
+    assert rate_by(judged, "accuracy", ["construction"])["accuracy"].tolist() == [0.5]
+
+
+def test_a_bias_is_a_size_whichever_way_it_goes():
+    def only(variant):
+        return lambda _, kind, which, order: 1.0 if which == variant else -1.0
+
+    first, second = (bias_by(scored(only(variant)), "variant", ["noun_type"]) for variant in "AB")
+    pd.testing.assert_frame_equal(first, second)
+    assert first["bias"].tolist() == [1, 1]
+
+
+def test_a_bias_needs_both_ways_of_every_item():
+    table = scored(lambda *_: 1.0)
+    with pytest.raises(DataError, match=r"female: a bias compares two values of order, and there are 1"):
+        bias_by(table[table["order"] == "original"], "order", ["noun_type"])
+    with pytest.raises(DataError, match="male: some items have only one of original and switched"):
+        bias_by(table.iloc[:-1], "order", ["noun_type"])
+
+
+def judged_toy(seed=0, tests="meaning"):
+    """Return judged pairs of a construction, some with pseudowords, under two scores and two schemes."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for words in ("real", "pseudo"):
+        own = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]), items=8, seed=seed)
+        own = own.assign(construction="toy", tests=tests, words=words, id=words + own["id"], item=words + own["item"])
+        parts.append(own)
+    items = pd.concat(parts, ignore_index=True).assign(scheme="pll", score="per_token")
+    others = [
+        credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items))))
+        for scheme, score in (("pll", "sum"), ("pll_word_l2r", "per_token"), ("pll_word_l2r", "sum"))
+    ]
+    return JudgedPairs(items, pd.concat([items, *others], ignore_index=True))
+
+
+def test_tables_are_the_rates_of_their_groups():
+    judged = judged_toy()
+    tables = pair_tables(judged)
+    assert tables["constructions"][["construction", "tests", "words", "n"]].to_numpy().tolist() == [
+        ["toy", "meaning", "real", 64],
+        ["toy", "meaning", "pseudo", 64],
+    ]
+    cells = tables["cells"].set_index(["words", "variant", "noun_type", "order"])
+    for key, group in judged.items.groupby(list(cells.index.names)):
+        expected = estimate_rate(group["accuracy"].to_numpy(), group[["cluster_frame"]].to_numpy(object))
+        row = cells.loc[key]
+        assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+        assert row["tie_rate"] == (group["margin"] == 0).mean()
+    assert len(tables["scores"]) == 2 * 2 * 2
+    assert tables["biases"][["compares", "noun_type"]].to_numpy().tolist() == [
+        [way, kind] for way in ("order", "variant") for kind in ("female", "male")
+    ]
+
+
+def test_tables_of_several_models_are_those_of_each():
+    parts = {name: judged_toy(seed) for seed, name in enumerate(("one", "two"))}
+    both = JudgedPairs.joined(
+        [JudgedPairs(own.items.assign(model=m), own.scores.assign(model=m)) for m, own in parts.items()]
+    )
+    for name, table in pair_tables(both, ["model"]).items():
+        for model, own in parts.items():
+            found = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
+            pd.testing.assert_frame_equal(found, pair_tables(own)[name])
+
+
+def test_the_metrics_of_a_run_begin_with_the_accuracy_of_real_words_and_name_no_construction():
+    judged = judged_toy()
+    metrics = pair_metrics(judged)
+    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
+    real = judged.where("words", "real").items
+    assert metrics["accuracy"] == real["accuracy"].mean()
+    assert metrics["n"] == 64
+    assert metrics["variant.A"] == real.loc[real["variant"] == "A", "accuracy"].mean()
+    assert metrics["noun_type.male"] == real.loc[real["noun_type"] == "male", "accuracy"].mean()
+    assert metrics["words.pseudo"] == judged.where("words", "pseudo").items["accuracy"].mean()
+    assert metrics["score.per_token"] == metrics["accuracy"]
+    sums = judged.where("words", "real").where("score", "sum").scores
+    assert metrics["score.sum"] == sums.loc[sums["scheme"] == "pll", "accuracy"].mean()
+    by_order = real.groupby("order")["accuracy"].mean()
+    assert metrics["bias_order"] == pytest.approx(abs(by_order["original"] - by_order["switched"]))
+    assert metrics["bias_order_low"] <= metrics["bias_order"] <= metrics["bias_order_high"]
+    assert metrics["changed_with_order_low"] <= metrics["changed_with_order"] <= metrics["changed_with_order_high"]
+    assert len(metrics) <= 40
+    assert not [name for name in metrics if "toy" in name]
+
+
+def test_pairs_of_form_have_no_bias_and_a_single_group_is_not_repeated():
+    judged = judged_toy(tests="form")
+    single = judged.where("variant", "A").where("order", "original")
+    metrics = pair_metrics(single)
+    assert not [name for name in metrics if "bias" in name or "changed" in name or "variant" in name]
+    assert accuracy_by_group(single.items)["group"].tolist() == [
+        "all",
+        "noun_type.female",
+        "noun_type.male",
+        "words.pseudo",
+    ]
+    assert pair_tables(single)["biases"].empty
+
+
+def test_a_construction_without_switched_pairs_has_no_bias_of_order():
+    one, other = judged_toy().items, judged_toy(1).items
+    other = other[other["order"] == "original"].assign(construction="other", item="other" + other["item"])
+    biases = biases_of(pd.concat([one, other], ignore_index=True), ["construction"])
+    assert biases[["compares", "construction"]].to_numpy().tolist() == [
+        ["order", "toy"],
+        ["variant", "toy"],
+        ["variant", "other"],
+    ]
+
+
+def test_biases_of_all_constructions_are_those_of_the_balanced_ones_by_noun_type():
+    names = ("toy", "other", "always")
+    parts = [
+        judged_toy(seed).items.assign(construction=name, model=model, balanced=name != "always")
+        for seed, (name, model) in enumerate((name, model) for name in names for model in ("one", "two"))
+    ]
+    items = pd.concat(parts, ignore_index=True)
+    items = items.assign(item=items["construction"] + items["item"], right="so", wrong="not")
+    found = biases_of_all(items).set_index(["compares", "model", "noun_type"])
+    counted = items[(items["words"] == "real") & items["balanced"]]
+    assert len(found) == 2 * 2 * 2
+    for way, (first, second) in {"order": ("original", "switched"), "variant": ("A", "B")}.items():
+        for key, own in counted.groupby(["model", "noun_type"]):
+            means, row = own.groupby(way)["accuracy"].mean(), found.loc[(way, *key)]
+            assert row["bias"] == pytest.approx(abs(means[first] - means[second]))
+            assert row["n"] == len(own) / 2
+            halves = own.pivot(
+                index=["item", {"order": "variant", "variant": "order"}[way]], columns=way, values="accuracy"
+            )
+            assert row["changed"] == pytest.approx((halves[first] - halves[second]).abs().mean())
+            assert row["low"] <= row["bias"] <= row["high"]
+
+
+def tokens(text, scheme, log_probs):
+    ends = [place for place, letter in enumerate(text + " ") if letter == " "]
+    spans = list(zip([0, *ends[:-1]], ends, strict=True))
+    places = np.arange(len(spans))
+    return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
+
+
+ONE = {"item": "i", "construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "cluster_frame": "f"}
+TEXTS = pd.DataFrame(
+    [
+        {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},
+        {"id": "b", "context": "", "good": "it is so", "bad": "it is not", "order": "switched", **ONE},
+    ]
+)
+SCHEMES = texts_by_scheme(
+    [
+        tokens("it is so", "pll", [-1, -1, -4]),
+        tokens("it is not", "pll", [-1, -1, -3]),
+        tokens("it is so", "pll_word_l2r", [-1, -1, -2]),
+        tokens("it is not", "pll_word_l2r", [-1, -1, -2]),
+    ]
+)
+
+
+@pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
+def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
+    settings = JudgePairs(scheme=scheme, score="sum", scores=["sum", "given_context"])
+    judged = judge_pairs(TEXTS, SCHEMES, settings)
+    assert judged.items["accuracy"].tolist() == [accuracy, accuracy]
+    assert judged.items["good"].tolist() == [" so", "it is so"]
+    assert judged.items[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
+    assert not judged.scores["balanced"].any()
+    assert judged.items[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
+    counted = judged.scores.groupby(["scheme", "score"], sort=False).size().to_dict()
+    assert counted == {
+        (one, name): number for one in ("pll", "pll_word_l2r") for name, number in (("sum", 2), ("given_context", 1))
+    }
+
+
+def test_a_score_that_needs_a_context_leaves_pairs_without_one_undecided():
+    settings = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
+    judged = judge_pairs(TEXTS, SCHEMES, settings)
+    assert judged.items["id"].tolist() == ["a"]
+    assert set(judged.scores["id"]) == {"a", "b"}
+
+
+def test_a_score_that_is_not_finite_names_its_pair():
+    broken = {"pll": {**SCHEMES["pll"], "it is so": tokens("it is so", "pll", [-1, -np.inf, -1])}}
+    with pytest.raises(DataError, match=r"pair a, sum: a score is not finite \(-inf, -5.0\)"):
+        judge_pairs(TEXTS, broken, JudgePairs(scheme="pll", score="sum", scores=["sum"]))

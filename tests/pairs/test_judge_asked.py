@@ -1,0 +1,267 @@
+"""Pairs judged by replies in words, in both orders: against counting by hand, and models whose answers are known."""
+
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_judge_pairs import credited
+
+from cxprobe.errors import DataError
+from cxprobe.lm.replies import judge_preference, judge_reasoning
+from cxprobe.pairs.judge import accuracy_metrics, biases_of, pair_metrics, pair_tables
+from cxprobe.pairs.judge_asked import (
+    AskedPairs,
+    asked_headline,
+    asked_metrics,
+    asked_rates,
+    asked_settings,
+    judge_asked_benchmark,
+    judge_asked_pairs,
+)
+from cxprobe.pairs.params import Benchmark
+
+ORDERS = ("A", "B")
+PEOPLE = ["Ann", "Beth", "Cleo", "Dora"]
+
+
+def pairs(construction: str = "toy", items: int = 6) -> pd.DataFrame:
+    """Return pairs in two variants and two orders, with clusters of frames."""
+    rows = []
+    for item in range(items):
+        one, other = PEOPLE[item % 4], PEOPLE[(item + 1) % 4]
+        for variant in ("A", "B"):
+            for order, (first, second) in (("original", (one, other)), ("switched", (other, one))):
+                good, bad = (first, second) if variant == "A" else (second, first)
+                rows.append(
+                    {
+                        "id": f"{construction}-{item}-{variant}-{order}",
+                        "item": f"{construction}-{item}",
+                        "context": f"{first} sent {second} a card in variant {variant}.",
+                        "good": f" It was {good}.",
+                        "bad": f" It was {bad}.",
+                        "construction": construction,
+                        "tests": "meaning",
+                        "words": "real",
+                        "variant": variant,
+                        "origin": "paper",
+                        "sentence": "construction",
+                        "noun_type": "name",
+                        "order": order,
+                        "cluster_frame": f"{construction}-f{item % 3}",
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
+    """Return the replies of a model that says ``say(gold, id)``; None for a request that failed."""
+    rows = []
+    for id_, context, good, bad in table[["id", "context", "good", "bad"]].itertuples(index=False, name=None):
+        for gold in ORDERS:
+            a, b = (context + good, context + bad) if gold == "A" else (context + bad, context + good)
+            said = say(gold, id_)
+            rows.append((f"{id_}/{gold}", id_, gold, a, b, said or "", said is None, ""))
+    columns = ["id", "pair", "gold", "option_a", "option_b", "reply", "failed", "error"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def judged(say, table: pd.DataFrame | None = None) -> AskedPairs:
+    table = pairs() if table is None else table
+    return judge_asked_pairs({"toy": table}, asked_about(table, say))["toy"]
+
+
+def test_a_model_that_always_says_the_first_is_half_right_everywhere_and_minds_the_order_alone():
+    found = judged(lambda *_: "A")
+    assert found.judged.items["accuracy"].tolist() == [0.5] * 24
+    metrics = pair_metrics(found.judged) | asked_metrics(found.replies)
+    assert metrics["accuracy"] == 0.5
+    assert metrics["tie_rate"] == 1.0
+    assert (metrics["consistency"], metrics["n_consistency"]) == (0.0, 24)
+    assert (metrics["position_bias"], metrics["n_parsed"]) == (1.0, 48)
+    assert (metrics["unparsed"], metrics["failed"]) == (0.0, 0.0)
+    assert metrics["changed_with_order"] == 0.0
+
+
+def test_a_model_that_knows_the_answer_is_right_and_minds_no_order():
+    found = judged(lambda gold, _: f"Answer: {gold}")
+    metrics = pair_metrics(found.judged) | asked_metrics(found.replies)
+    assert (metrics["accuracy"], metrics["consistency"], metrics["position_bias"]) == (1.0, 1.0, 0.5)
+    assert (metrics["bias_order"], metrics["bias_variant"], metrics["changed_with_order"]) == (0.0, 0.0, 0.0)
+    assert list(asked_headline(metrics)) == ["consistency", "position_bias", "unparsed", "failed"]
+
+
+def test_the_rows_have_the_columns_of_pairs_that_likelihoods_decide():
+    found = judged(lambda gold, _: gold).judged
+    assert set(found.items["score"]) == set(found.scores["score"]) == {"asked"}
+    expected = {*pairs().columns, "right", "wrong", "balanced", "scheme", "score", "margin", "accuracy"}
+    assert set(found.items.columns) == expected
+    assert set(found.scores.columns) == expected - {"context", "good", "bad"}
+    pd.testing.assert_series_equal(found.items["accuracy"], credited(found.items)["accuracy"])
+    assert {"constructions", "cells", "biases", "unbalanced"} <= set(pair_tables(found))
+
+
+REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
+
+
+@pytest.mark.pipeline
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(sorted(REPLIES)), min_size=48, max_size=48))
+def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
+    given_ = iter(answers)
+    said = {(id_, gold): next(given_) for id_ in pairs()["id"] for gold in ORDERS}
+    found = judged(lambda gold, id_: REPLIES[said[id_, gold]])
+    credits, same, letters = {}, [], []
+    for id_ in pairs()["id"]:
+        read = {gold: said[id_, gold] for gold in ORDERS if said[id_, gold] in ORDERS}
+        letters += read.values()
+        if read:
+            credits[id_] = np.mean([answer == gold for gold, answer in read.items()])
+        if len(read) == 2:
+            same.append(read["A"] != read["B"])  # two letters are the same text
+    items = found.judged.items.set_index("id")["accuracy"]
+    assert items.to_dict() == credits
+    (rates,) = asked_rates(found.replies, ["construction"]).to_dict("records")
+    assert (rates["pairs"], rates["requests"], rates["left_out"]) == (24, 48, 24 - len(credits))
+    assert rates["unparsed"] == sum(answer in ("open", "nothing") for answer in answers)
+    assert rates["failed"] == answers.count("failed")
+    assert (rates["n_consistency"], rates["n_parsed"]) == (len(same), len(letters))
+    assert rates["consistency"] == (pytest.approx(np.mean(same)) if same else "")
+    assert rates["position_bias"] == (pytest.approx(np.mean([one == "A" for one in letters])) if letters else "")
+    if credits:
+        assert accuracy_metrics(found.judged.items)["accuracy"] == pytest.approx(np.mean(list(credits.values())))
+    for rate in ("consistency", "position_bias"):
+        if rates[rate] != "":
+            assert rates[f"{rate}_low"] <= rates[rate] <= rates[f"{rate}_high"]
+
+
+def test_what_could_not_be_read_is_neither_right_nor_wrong_and_a_single_reply_decides():
+    lost = {"toy-0-A-original": "Who knows?", "toy-1-A-original": None}
+    found = judged(lambda gold, id_: lost.get(id_, gold) if gold == "B" or id_ == "toy-0-A-original" else gold)
+    items = found.judged.items.set_index("id")["accuracy"]
+    assert "toy-0-A-original" not in items
+    assert items["toy-1-A-original"] == 1.0  # one of its two requests failed
+    assert len(items) == 23
+    assert items.eq(1.0).all()
+    metrics = asked_metrics(found.replies)
+    assert (metrics["unparsed"], metrics["failed"]) == (2 / 47, 1 / 48)
+    assert metrics["n_consistency"] == 22
+
+
+def test_biases_leave_out_items_that_were_decided_in_one_way_only():
+    found = judged(lambda gold, id_: "?" if id_ == "toy-0-A-original" else gold).judged.items
+    by_way = biases_of(found, ["construction", "noun_type"]).set_index("compares")
+    assert by_way["n"].to_dict() == {"order": 11, "variant": 11}
+    assert by_way["bias"].to_dict() == {"order": 0.0, "variant": 0.0}
+
+
+def test_a_model_of_which_nothing_could_be_read_has_no_accuracy_and_says_why():
+    found = judged(lambda *_: "Answer: 1")
+    assert found.judged.items.empty
+    assert asked_metrics(found.replies) == {"unparsed": 1.0, "failed": 0.0}
+    assert asked_rates(found.replies, ["construction"])["left_out"].tolist() == [24]
+
+
+def test_which_cells_are_balanced_follows_from_all_pairs_and_not_from_those_that_were_asked_about():
+    table = pairs()
+    one = table[(table["item"] == "toy-0") & (table["order"] == "original")]  # in each variant a single answer
+    found = judge_asked_pairs({"toy": table}, asked_about(one, lambda gold, _: gold))["toy"].judged.items
+    assert found["id"].tolist() == one["id"].tolist()
+    assert found["balanced"].all()
+
+
+def test_replies_are_told_apart_by_construction_and_joined_again():
+    two = {name: pairs(name) for name in ("toy", "other")}
+    replies = asked_about(pd.concat(two.values()), lambda gold, id_: gold if id_.startswith("toy") else "A")
+    found = judge_asked_pairs(two, replies)
+    assert {name: own.judged.items["accuracy"].mean() for name, own in found.items()} == {"toy": 1.0, "other": 0.5}
+    every = AskedPairs.joined(list(found.values()))
+    rates = asked_rates(every.replies, ["construction"]).set_index("construction")
+    assert rates["consistency"].to_dict() == {"toy": 1.0, "other": 0.0}
+    toy = every.where("construction", "toy")
+    assert set(toy.judged.items["construction"]) == set(toy.replies["construction"]) == {"toy"}
+
+
+def test_a_reply_about_a_pair_that_there_is_not_is_refused():
+    with pytest.raises(DataError, match="24 pairs were asked about that are not there, such as old-0-A-original"):
+        judge_asked_pairs({"toy": pairs()}, asked_about(pairs("old"), lambda gold, _: gold))
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "pairs", "files": "*", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
+    return Benchmark(**every | changes)
+
+
+OTHERS = pd.DataFrame(
+    [
+        ("a", "", "She sings.", "She sing.", "agreement"),
+        ("b", "", "He ran.", "He run.", "tense"),
+        ("c", "", "We go.", "We goes.", "agreement"),
+    ],
+    columns=["id", "context", "good", "bad", "phenomenon"],
+).assign(item=list("abc"), cluster_item=list("abc"), answer="a column of its own")
+
+
+def test_the_pairs_of_others_are_judged_by_replies_too():
+    replies = asked_about(OTHERS, lambda gold, id_: {"a": gold, "b": "A", "c": "neither"}[id_])
+    found = judge_asked_benchmark(OTHERS, replies, benchmark())
+    assert found.judged.items[["id", "accuracy"]].to_numpy().tolist() == [["a", 1.0], ["b", 0.5]]
+    rates = asked_rates(found.replies, ["phenomenon"])
+    assert rates[["phenomenon", "consistency", "left_out"]].to_numpy().tolist() == [
+        ["agreement", 1.0, 1],
+        ["tense", 0.0, 0],
+    ]
+
+
+def test_in_a_paired_focus_table_the_choice_must_differ_from_that_in_the_control():
+    rows = [
+        (f"{item}-{row}", item, row, f"{item}, a text.", f"{item}, another text.")
+        for item in ("shifts", "stays", "lost")
+        for row in ("construction", "control")
+    ]
+    table = pd.DataFrame(rows, columns=["id", "item", "row", "good", "bad"]).assign(context="", cluster_item="x")
+    right = {"shifts-construction", "stays-construction", "stays-control", "lost-construction"}
+
+    def say(gold, id_):
+        if id_ == "lost-control":
+            return "I do not know."
+        return gold if id_ in right else {"A": "B", "B": "A"}[gold]
+
+    replies = asked_about(table, say)
+    found = judge_asked_benchmark(table, replies, benchmark(format="paired_focus", by=["row"])).judged.items
+    assert found[["id", "accuracy"]].to_numpy().tolist() == [["shifts-construction", 1.0], ["stays-construction", 0.5]]
+
+
+SIGNS = st.text(string.punctuation, max_size=3)
+OPTIONS = {"A": "Ann sent Beth a card. It was Ann.", "B": "Ann sent Beth a card. It was Beth."}
+
+
+@given(SIGNS, st.sampled_from("AaBbCx"), SIGNS, st.sampled_from([" ", "\n", ""]))
+def test_a_letter_alone_is_read_without_the_texts_as_it_is_with_them(before, letter, after, space):
+    reply = f"{before}{letter}{after}{space}"
+    slow = judge_reasoning(reply, "A", chain_of_thought=False, options=OPTIONS)
+    assert judge_preference(reply, "A", OPTIONS) == slow
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [("A", "A"), ("(b)", "B"), (OPTIONS["B"], "B"), (f"B. {OPTIONS['B']}", "B"), (f"A. {OPTIONS['B']}", ""), ("C", "")],
+)
+def test_a_text_that_is_repeated_is_an_answer_unless_its_letter_is_another(reply, answer):
+    assert judge_preference(reply, "A", OPTIONS).answer == answer
+
+
+def test_a_request_that_failed_has_no_answer():
+    assert judge_preference(None, "A", OPTIONS) == ("", "failed")
+
+
+def test_the_settings_of_a_run_have_the_names_of_other_runs():
+    settings = {"seed": "1", "score_pairs.bos": "add", "judge_pairs.scheme": "pll", "judge_pairs.score": "sum"}
+    assert asked_settings(settings, "plain") == {
+        "seed": "1",
+        "score_pairs.bos": "none",
+        "judge_pairs.scheme": "reply, prompt plain",
+        "judge_pairs.score": "asked",
+    }

@@ -1,0 +1,118 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cxprobe.errors import DataError
+from cxprobe.lm.scores import texts_by_scheme
+from cxprobe.lm.texts import TokenScores
+from cxprobe.pairs.judge import benchmark_rates, benchmark_scores, judge_benchmark, paired_focus_shifts, with_groups
+from cxprobe.pairs.params import Benchmark
+from cxprobe.stats import credits_of_margins, rate_by
+
+TEXTS = {"She sings.": -1.0, "She sing.": -2.0, "He ran.": -3.0, "He run.": -3.0, "We go.": -9.0, "We goes.": -4.0}
+PAIRS = pd.DataFrame(
+    [
+        ("a", "", "She sings.", "She sing.", "agreement", "x"),
+        ("b", "", "He ran.", "He run.", "tense", "x"),
+        ("c", "", "We go.", "We goes.", "agreement", "y"),
+    ],
+    columns=["id", "context", "good", "bad", "phenomenon", "field"],
+).assign(item=list("abc"), cluster_item=list("abc"))
+
+
+def tokens(text, log_prob):
+    spans = np.array([(0, len(text))])
+    return TokenScores(text, "causal", np.array([1]), spans, np.array([0]), np.array([log_prob]))
+
+
+SCHEMES = texts_by_scheme(tokens(*one) for one in TEXTS.items())
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "blimp", "files": "*", "by": ["phenomenon", "field"], "score": "sum", "pairs_per_file": None}
+    return Benchmark(**every | changes)
+
+
+def test_a_benchmark_is_judged_by_its_own_score_and_by_those_of_whole_texts():
+    judged = judge_benchmark("own", PAIRS, SCHEMES, benchmark(score="per_character"), "pll")
+    assert judged.items["accuracy"].tolist() == [1.0, 0.5, 0.0]
+    assert judged.items["score"].unique().tolist() == ["per_character"]
+    assert set(judged.scores["score"]) == {"sum", "per_token", "per_character"}
+
+
+def test_the_accuracies_are_those_of_all_and_of_each_group():
+    items = judge_benchmark("own", PAIRS, SCHEMES, benchmark(), "pll").items
+    rates = benchmark_rates(items, ["phenomenon"])
+    assert rates[["group", "accuracy", "n", "ties"]].to_numpy().tolist() == [
+        ["all", 0.5, 3, 1],
+        ["agreement", 0.5, 2, 0],
+        ["tense", 0.5, 1, 1],
+    ]
+    assert benchmark_rates(items, [])["group"].tolist() == ["all"]
+    assert with_groups(items, ["phenomenon", "field"])["group"].tolist()[3:] == [
+        "agreement, x",
+        "tense, x",
+        "agreement, y",
+    ]
+
+
+def test_every_score_has_the_accuracies_of_all_and_of_each_group():
+    judged = judge_benchmark("own", PAIRS, SCHEMES, benchmark(), "pll")
+    found = benchmark_scores(judged.scores, ["phenomenon"]).set_index(["score", "group"])
+    assert len(found) == 3 * 3
+    for score in ("sum", "per_token", "per_character"):
+        own = judge_benchmark("own", PAIRS, SCHEMES, benchmark(score=score), "pll").items
+        expected = benchmark_rates(own, ["phenomenon"]).set_index("group")
+        pd.testing.assert_frame_equal(found.loc[score].drop(columns="scheme"), expected)
+
+
+def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
+    always = PAIRS.iloc[[0, 0]].assign(id=["d", "e"], item=["d", "e"], phenomenon="always")
+    items = judge_benchmark("own", pd.concat([PAIRS, always]), SCHEMES, benchmark(), "pll").items
+    rates = benchmark_rates(items, ["phenomenon"])
+    assert rates[["group", "n"]].to_numpy().tolist() == [["all", 3], ["agreement", 2], ["tense", 1], ["always", 2]]
+
+
+def test_a_column_that_the_pairs_lack_is_refused():
+    with pytest.raises(DataError, match=r"benchmarks.own.by names genre; the pairs only have the columns id, .*field"):
+        judge_benchmark("own", PAIRS, SCHEMES, benchmark(by=["genre"]), "pll")
+
+
+@pytest.mark.parametrize("score", ["given_context", "pmi"])
+def test_a_score_that_needs_a_context_is_refused_where_a_pair_has_none(score):
+    pairs = PAIRS.assign(context=["Ann sang.", "", ""])
+    with pytest.raises(DataError, match=rf"score is {score}, which needs a context; 2 of 3 pairs have none, such as b"):
+        judge_benchmark("own", pairs, SCHEMES, benchmark(score=score), "pll")
+
+
+def focus(margins):
+    rows = [
+        {"item": item, "row": row, "cluster_verb": item, "margin": margin}
+        for item, pair in margins.items()
+        for row, margin in zip(("construction", "control"), pair, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_paired_focus_asks_whether_the_construction_shifts_the_odds_the_expected_way():
+    shifts = paired_focus_shifts(focus({"up": (0.2, -1.0), "down": (0.5, 1.0), "same": (-3.0, -3.0)}))
+    assert shifts.set_index("item")["margin"].to_dict() == {"up": 1.2, "down": -0.5, "same": 0}
+    credits = credits_of_margins(shifts["margin"].to_numpy())
+    accuracy = rate_by(shifts.assign(accuracy=credits), "accuracy", ["row"])
+    assert accuracy[["row", "accuracy", "n", "ties"]].to_numpy().tolist() == [["construction", 0.5, 3, 1]]
+
+
+def test_paired_focus_needs_the_control_of_every_row():
+    with pytest.raises(DataError, match="one row of the construction and one of the control"):
+        paired_focus_shifts(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])
+
+
+def test_a_paired_focus_table_is_judged_by_its_shifts():
+    rows = [
+        ("i-construction", "i", "construction", "She sings.", "She sing."),
+        ("i-control", "i", "control", "We go.", "We goes."),
+    ]
+    pairs = pd.DataFrame(rows, columns=["id", "item", "row", "good", "bad"]).assign(context="", cluster_verb="sing")
+    judged = judge_benchmark("focus", pairs, SCHEMES, benchmark(format="paired_focus", by=["row"]), "pll")
+    assert judged.items[["id", "margin", "accuracy"]].to_numpy().tolist() == [["i-construction", 1.0 + 5.0, 1.0]]
+    assert (judged.scores["row"] == "construction").all()

@@ -1,0 +1,106 @@
+"""The texts of minimal pairs and their scores, against the models' own loss and plain scoring."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_lms import save_lm
+
+from cxprobe.errors import DataError
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.masked import pll_token_scores
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.scoring import HowToScore, score_texts
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.measure import refuse_unscored, texts_of_pairs
+
+PAIRS = [
+    Pair("a", "a", "the old cat runs.", " the cat sings.", " the dog sings.", {}, {}),
+    Pair("b", "b", "", "the old cats run.", "the old cats runs.", {}, {}),
+]
+MEMBERS = ["the old cat runs. the cat sings.", "the old cat runs. the dog sings.", "the old cats run."]
+MEMBERS += ["the old cats runs."]
+ALONE = ["the cat sings.", "the dog sings."]
+
+
+def how(bos: str = "as_tokenizer") -> HowToScore:
+    return HowToScore(["pll", "pll_word_l2r"], bos, 64)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scored")
+    for kind in ("bert", "gpt2"):
+        save_lm(folder / kind, kind)
+    spec = {"revision": None, "sha256": None, "dtype": "float32"}
+    return {kind: load_language_model("tiny", ModelSpec(name=str(folder / kind), **spec)) for kind in ("bert", "gpt2")}
+
+
+@pytest.mark.parametrize(("kind", "schemes"), [("bert", ["pll", "pll_word_l2r"]), ("gpt2", ["causal"])])
+def test_members_and_what_follows_a_context_alone_are_scored_under_every_scheme_of_the_model(models, kind, schemes):
+    texts = texts_of_pairs(models[kind], PAIRS, "add")
+    assert texts == dict.fromkeys([*MEMBERS, *ALONE], 0)
+    found = score_texts(models[kind], [texts], how("add"))
+    assert [(one.scheme, one.text) for one in found] == [(scheme, text) for scheme in schemes for text in texts]
+    assert all(np.isfinite(one.log_probs).all() for one in found)
+
+
+def test_causal_sums_are_the_models_own_loss(models):
+    gpt2 = models["gpt2"]
+    scores = score_texts(gpt2, [texts_of_pairs(gpt2, PAIRS, "as_tokenizer")], how())[0]
+    ids = gpt2.tokenizer(PAIRS[0].context + PAIRS[0].good, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        loss = gpt2.model(ids, labels=ids).loss.item()
+    scored = ids.shape[1] - 1
+    assert np.nansum(scores.log_probs) == pytest.approx(-loss * scored, abs=1e-4)
+    assert np.nanmean(scores.log_probs) == pytest.approx(-loss, abs=1e-4)
+
+
+def test_masked_scores_are_those_of_each_token_of_the_texts(models):
+    bert = models["bert"]
+    found = score_texts(bert, [texts_of_pairs(bert, PAIRS, "as_tokenizer")], how())
+    for scheme in ("pll", "pll_word_l2r"):
+        expected = pll_token_scores(bert, [*MEMBERS, *ALONE], scheme=scheme, token_budget=64)
+        for one, plain in zip([one for one in found if one.scheme == scheme], expected, strict=True):
+            np.testing.assert_array_equal(one.log_probs, plain.log_probs)
+
+
+def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_is_computed(models, monkeypatch):
+    model = models["gpt2"]
+
+    def computes(*_args, **_options):
+        raise AssertionError("the model was asked")
+
+    monkeypatch.setattr(type(model.model), "forward", computes)
+    pair = Pair("c", "c", "", "old cats run.", "the cats run.", {}, {})
+    with pytest.raises(DataError, match=r"1 of 1 pairs, such as c, differ in.*take bos: add"):
+        refuse_unscored(model, [pair], "none")
+    refuse_unscored(model, [pair], "add")
+    refuse_unscored(model, PAIRS, "none")
+    refuse_unscored(models["bert"], [pair], "none")
+
+
+def test_a_token_alone_with_nothing_before_it_is_left_out_since_it_can_have_no_score(models):
+    gpt2 = models["gpt2"]
+    pair = Pair("d", "d", "we say that", " cat", " cats", {}, {})
+    tokens = gpt2.tokenizer(["cat", "s"])["input_ids"]
+    assert len(tokens[1]) == 1
+    one = Pair("e", "e", "the cat", "s", " runs", {}, {})
+    assert list(texts_of_pairs(gpt2, [one], "none")) == ["the cats", "the cat runs", "runs"]
+    assert list(texts_of_pairs(gpt2, [one], "add")) == ["the cats", "the cat runs", "s", "runs"]
+    found = score_texts(gpt2, [texts_of_pairs(gpt2, [one, pair], "none")], how("none"))
+    assert all(np.isfinite(scores.log_probs[1:]).all() for scores in found)
+
+
+def test_a_model_that_finds_all_words_alike_ties(models):
+    bert = models["bert"]
+    weights = {name: tensor.clone() for name, tensor in bert.model.state_dict().items()}
+    with torch.no_grad():
+        for parameter in bert.model.parameters():
+            parameter.zero_()
+    try:
+        pair = Pair("d", "d", "", "the cat runs.", "the dog runs.", {}, {})
+        sums = [one.log_probs.sum() for one in score_texts(bert, [texts_of_pairs(bert, [pair], "add")], how())]
+        assert len(sums) == 4
+        assert len(set(sums)) == 1
+    finally:
+        bert.model.load_state_dict(weights)

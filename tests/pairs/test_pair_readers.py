@@ -1,0 +1,346 @@
+"""The readers on small files of our own, in the shape of the published ones; on those themselves where they are."""
+
+import csv
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import PAIRS, PEOPLE
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import DataError
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.benchmarks import (
+    count_identical,
+    read_aann,
+    read_benchmark,
+    read_blimp,
+    read_paired_focus,
+    read_pairs,
+)
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import pair_table, render_pairs
+from cxprobe.pairs.params import Benchmark
+
+
+def blimp_row(number, good, bad, **more):
+    fixed = {"field": "syntax/semantics", "linguistics_term": "binding", "UID": "toy_paradigm", "pairID": str(number)}
+    return json.dumps({"sentence_good": good, "sentence_bad": bad} | fixed | {"simple_LM_method": True} | more)
+
+
+def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
+    path = tmp_path / "toy_paradigm.jsonl.gz"
+    rows = [blimp_row(0, "Ann sees herself.", "Ann sees himself."), blimp_row(1, "It’s us.", "It’s us.", extra=None)]
+    path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
+    first, second = read_blimp(path)
+    assert first == Pair(
+        id="toy_paradigm-0",
+        item="toy_paradigm-0",
+        context="",
+        good="Ann sees herself.",
+        bad="Ann sees himself.",
+        groups={"field": "syntax_semantics", "phenomenon": "binding", "paradigm": "toy_paradigm"},
+        clusters={"pair": "toy_paradigm-0"},
+    )
+    assert second.good == second.bad == "It’s us."
+    assert count_identical([first, second]) == 1
+
+
+def blimp_folder(folder, paradigms=("one", "two"), pairs=6):
+    for name in paradigms:
+        rows = [blimp_row(n, f"Ann{n} sees herself.", f"Ann{n} sees himself.", UID=name) for n in range(pairs)]
+        (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "blimp", "files": "*.jsonl", "by": ["paradigm"], "score": "sum", "pairs_per_file": None}
+    return Benchmark(**every | changes)
+
+
+def test_a_benchmark_is_all_its_files_or_a_seeded_draw_of_each(tmp_path):
+    folder = blimp_folder(tmp_path)
+    every = read_benchmark(folder, benchmark(), seed=1)
+    assert Counter(pair.groups["paradigm"] for pair in every) == {"one": 6, "two": 6}
+    drawn = [read_benchmark(folder, benchmark(pairs_per_file=2), seed=seed) for seed in (1, 1, 2)]
+    assert Counter(pair.groups["paradigm"] for pair in drawn[0]) == {"one": 2, "two": 2}
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert read_benchmark(folder, benchmark(files="one.*"), seed=1) == [
+        p for p in every if p.groups["paradigm"] == "one"
+    ]
+
+
+def test_a_benchmark_without_files_is_refused(tmp_path):
+    with pytest.raises(DataError, match="no file matches"):
+        read_benchmark(blimp_folder(tmp_path), benchmark(files="*.tsv"), seed=1)
+
+
+def test_what_a_benchmark_is_reported_by_does_not_change_its_pairs(tmp_path):
+    folder = blimp_folder(tmp_path)
+    every = read_benchmark(folder, benchmark(), seed=1)
+    assert read_benchmark(folder, benchmark(by=["genre"], score="pmi"), seed=1) == every
+
+
+FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")
+
+
+def focus_block(verb="lift", noun="lid"):
+    """Return a block of eight rows in the shape of the tables."""
+    kinds = [f"a red {noun}", f"a blue {noun}"]
+    rows = []
+    for construction in (1, 0):
+        for condition in (0, 1):
+            for stimulus in (0, 1):
+                one, other = kinds[::-1] if condition else kinds
+                first, second = kinds[::-1] if stimulus else kinds
+                join = ", much less" if construction else ", or"
+                text = (
+                    f"We can't {verb} {one}{join} {other}. {verb.title()}ing {first} is <MASK> than {verb}ing {second}."
+                )
+                rows.append((condition, stimulus, construction, text, verb, noun, "We", "can't"))
+    return rows
+
+
+def write_focus(path, rows):
+    path.write_text("\n".join("\t".join(map(str, row)) for row in (FOCUS, *rows)) + "\n")
+    return path
+
+
+def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
+    pairs = read_paired_focus(write_focus(tmp_path / "toy.tsv", focus_block() + focus_block("carry", "box")))
+    assert len(pairs) == 16
+    by_id = {pair.id: pair for pair in pairs}
+    same = by_id["toy-0-00-construction"]
+    assert same.context == "We can't lift a red lid, much less a blue lid. Lifting a red lid is"
+    assert (same.good, same.bad) == (" easier than lifting a blue lid.", " harder than lifting a blue lid.")
+    assert same.groups == {"row": "construction", "swapped_condition": "0", "swapped_stimulus": "0"}
+    assert same.clusters == {"verb": "lift", "noun": "lid"}
+    other = by_id["toy-1-01-construction"]
+    assert other.good.startswith(" harder than")
+    assert by_id["toy-1-01-control"].context == "We can't carry a red box, or a blue box. Carrying a blue box is"
+    assert Counter(pair.item for pair in pairs) == dict.fromkeys({pair.item for pair in pairs}, 2)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda rows: rows[:7], "line 2: expected 8 rows with every condition, stimulus and row"),
+        (lambda rows: [rows[0], *rows[:7]], "line 2: expected 8 rows"),
+        (lambda rows: [(*rows[0][:3], "No mask here.", *rows[0][4:]), *rows[1:]], "line 2: expected one <MASK>"),
+        (lambda rows: [rows[0][:5], *rows[1:]], "line 2: expected 8 cells, found 5"),
+        (lambda rows: [], "it contains no pairs"),
+    ],
+)
+def test_a_broken_paired_focus_table_is_told_with_its_line(tmp_path, spoil, message):
+    with pytest.raises(DataError) as raised:
+        read_paired_focus(write_focus(tmp_path / "toy.tsv", spoil(focus_block())))
+    assert str(raised.value).startswith(str(tmp_path / "toy.tsv"))
+    assert message in str(raised.value)
+
+
+AANN = "idx,sentence,prefixes,aann,default_ann,order_swap,no_article,no_modifier,no_numeral\n"
+
+
+def test_aann_s_sentences_are_compared_with_each_corruption(tmp_path):
+    path = tmp_path / "toy.csv.gz"
+    rows = (
+        '1,"She ate, I hear, a lovely two pies.","She ate, I hear,",a lovely two pies,two lovely pies,'
+        "a two lovely pies,lovely two pies,a two pies,a lovely pies\n"
+        "2,A lovely two men sang.,A lovely two men sang,A lovely two men,two lovely men,"
+        "a two lovely men,lovely two men,a two men,A lovely men\n"
+    )
+    path.write_bytes(gzip.compress((AANN + rows).encode()))
+    pairs = {pair.id: pair for pair in read_aann(path)}
+    assert len(pairs) == 8
+    assert pairs["1-order_swap"].context == "She ate, I hear,"
+    assert pairs["1-order_swap"].good == " a lovely two pies."
+    assert [pairs[f"1-{name}"].bad for name in ("order_swap", "no_article", "no_modifier", "no_numeral")] == [
+        " a two lovely pies.",
+        " lovely two pies.",
+        " a two pies.",
+        " a lovely pies.",
+    ]
+    assert pairs["2-no_article"].context == ""
+    assert (pairs["2-no_article"].good, pairs["2-no_article"].bad) == ("A lovely two men sang.", "Lovely two men sang.")
+    assert pairs["2-no_article"].item == "2"
+    assert pairs["1-no_article"].clusters["noun"] == "pies"
+
+
+def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_is(tmp_path):
+    (tmp_path / "a.tsv").write_text(
+        'id\tgood\tbad\tcontext\titem\tconstruction\tcluster_frame\n1\tIt is "Ann".\tIt is Bo.\tWho?\tone\tx\tf\r\n'
+    )
+    assert read_pairs(tmp_path / "a.tsv") == [
+        Pair("1", "one", "Who?", ' It is "Ann".', " It is Bo.", {"construction": "x"}, {"frame": "f"})
+    ]
+    (tmp_path / "a.jsonl").write_text('{"id": 7, "good": "Yes.", "bad": "No.", "context": null, "big": true}\n\n')
+    assert read_pairs(tmp_path / "a.jsonl") == [Pair("7", "7", "", "Yes.", "No.", {"big": "true"}, {"item": "7"})]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl"])
+def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
+    (tmp_path / "people.yaml").write_text(PEOPLE)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "pairs.yaml").write_text(PAIRS)
+    people = load_people(tmp_path / "people.yaml")
+    pairs = render_pairs("x", load_pairs("x", people, tmp_path), people, 4, seed=0).pairs
+    path = tmp_path / f"pairs{ending}"
+    if ending == ".jsonl":
+        pair_table(pairs).to_json(path, orient="records", lines=True)
+    else:
+        quoting = csv.QUOTE_NONE if ending == ".tsv" else csv.QUOTE_MINIMAL
+        pair_table(pairs).to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",", quoting=quoting)
+    assert read_pairs(path) == pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.tsv", "id\tgood\n1\tx\n", "line 1: bad is missing; the columns there are id, good"),
+        ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "line 2: bad is empty"),
+        ("a.tsv", "id\tgood\tbad\n1\tx\ty\n1\tx\tz\n", "the id '1' occurs more than once"),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": "y"}\n{"id"', "line 2: not valid JSON"),
+        ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
+        ("a.jsonl", '{"id": 1, "good": "x"}\n', "line 1: bad is missing"),
+        ("a.txt", "", "'.txt' is not a format of pairs (allowed: .tsv, .csv, .jsonl"),
+        ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
+        ("a.tsv", "", "it contains no pairs"),
+        ("a.tsv", "id\tgood\tbad\tgood\n1\tx\ty\tz\n", "line 1: the column 'good' is there twice"),
+        ("a.tsv", "id\tgood\tbad\t\n1\tx\ty\tz\n", "line 2: a column has the name ''; give it one"),
+        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "line 2: item is empty"),
+        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "line 2: cluster_f is empty"),
+        (
+            "a.tsv",
+            f"id\tgood\tbad\n1\tx\t{'y' * 131_073}\n",
+            "line 2: field larger than field limit (131072); is a quote",
+        ),
+        ("a.tsv", "id\tgood\tbad\n1\tx\ty\0\n", "line 2: a NUL is not text"),
+        ("a.csv", 'id,good,bad\n1,x,"y\n', "line 2: unexpected end of data; is a quote left open"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "good": "z"}',
+            "line 1: not valid JSON: the key 'good' is there twice",
+        ),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "\\ud800"}',
+            "line 1: 'bad' is '\\ud800', which has half a surrogate pair",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": "a\\u0000"}', "line 1: 'bad' is 'a\\x00', which has a NUL"),
+        ("a.jsonl", f'{{"id": {"9" * 5_000}, "good": "x", "bad": "y"}}', "line 1: not valid JSON: Exceeds the limit"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "p": 1e999}',
+            "line 1: not valid JSON: '1e999' is not a number",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": "y", "p": NaN}', "line 1: not valid JSON: 'NaN' is not a number"),
+        ("a.jsonl", "[" * 50_000, "line 1: is nested too deeply"),
+        (
+            "a.jsonl",
+            f'{{"id": 1, "good": "x", "bad": "{"y" * 131_073}"}}',
+            "line 1: 'bad' has 131,073 characters; at most",
+        ),
+        ("a.jsonl", '{"id": 1, "good": "x", "bad": ["y"]}', "line 1: bad is ['y']; write a string"),
+        ("a.jsonl", '{"id": 1.5, "good": "x", "bad": "y"}', "line 1: id is 1.5; write a string or a whole number"),
+        (
+            "a.jsonl",
+            '{"id": 1, "good": "x", "bad": "y", "k": 1}\n{"id": 2, "good": "x", "bad": "y"}',
+            "line 2: the columns",
+        ),
+    ],
+)
+def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError) as raised:
+        read_pairs(tmp_path / name)
+    assert str(raised.value).startswith(str(tmp_path / name))
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("sentence_good", None, "sentence_good is empty; give it a value, or take the row out"),
+        ("sentence_good", "  ", "sentence_good is empty"),
+        ("sentence_bad", True, "sentence_bad is True; write a string"),
+        ("sentence_bad", ["a", "b"], "sentence_bad is ['a', 'b']; write a string"),
+        ("sentence_bad", 7, "sentence_bad is 7; write a string"),
+        ("UID", "", "UID is empty"),
+        ("pairID", False, "pairID is False; write a string or a whole number"),
+        ("linguistics_term", {}, "linguistics_term is {}; write a string or a whole number"),
+    ],
+)
+def test_a_paradigm_with_something_else_than_texts_and_names_is_refused(tmp_path, column, value, message):
+    path = tmp_path / "toy.jsonl"
+    path.write_text(blimp_row(0, "It is Ann.", "It is a Ann.") + "\n" + blimp_row(1, "A.", "B.", **{column: value}))
+    with pytest.raises(DataError) as raised:
+        read_blimp(path)
+    assert str(raised.value).startswith(f"{path}, line 2: {message}")
+
+
+@pytest.mark.parametrize("place", [12, -8, -1])  # in the compressed body, in its checksum, at its end
+def test_a_damaged_compressed_file_is_told(tmp_path, place):
+    path = tmp_path / "toy.jsonl.gz"
+    content = bytearray(gzip.compress(blimp_row(0, "It is Ann.", "It is a Ann.").encode(), mtime=0))
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"toy\.jsonl\.gz: cannot be read: .*; fetch or write the file again"):
+        read_blimp(path)
+
+
+def test_empty_cells_of_aann_are_told_with_their_line(tmp_path):
+    (tmp_path / "toy.csv").write_text(f"{AANN}1,She ate.,,,x,x,x,x,x\n")
+    with pytest.raises(DataError, match=r"toy\.csv, line 2: aann is empty; give it a value, or take the row out"):
+        read_aann(tmp_path / "toy.csv")
+
+
+@pytest.mark.parametrize("files", ["/etc/*", "", "a**"])
+def test_a_pattern_that_names_no_files_of_the_folder_is_told(tmp_path, files):
+    with pytest.raises(DataError, match="names no files in this folder"):
+        read_benchmark(tmp_path, benchmark(files=files), seed=1)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere\.jsonl does not exist"):
+        read_blimp(tmp_path / "nowhere.jsonl")
+
+
+@pytest.fixture(scope="module")
+def benchmarks():
+    """The published benchmarks, laid out as in the tests below, in the folder that CXPROBE_SHARED_DATA names."""
+    if "CXPROBE_SHARED_DATA" not in os.environ:
+        pytest.skip("CXPROBE_SHARED_DATA names no folder with published benchmarks")
+    return Path(os.environ["CXPROBE_SHARED_DATA"]) / "benchmarks"
+
+
+def test_blimp_itself(benchmarks):
+    paths = sorted((benchmarks / "blimp").glob("*.jsonl*"))
+    assert paths
+    identical = {}
+    for path in paths:
+        pairs = read_blimp(path)
+        assert len(pairs) == 1000
+        assert {pair.groups["paradigm"] for pair in pairs} == {path.name.split(".")[0]}
+        identical[path.name.split(".")[0]] = count_identical(pairs)
+    known = {"passive_1": 2, "principle_A_case_2": 5}
+    assert {name: number for name, number in identical.items() if number} == {
+        name: number for name, number in known.items() if name in identical
+    }
+
+
+@pytest.mark.parametrize("name", ["let_alone", "much_less", "never_mind"])
+def test_paired_focus_itself(benchmarks, name):
+    pairs = read_paired_focus(benchmarks / "paired_focus" / f"{name}.tsv.gz")
+    assert len(pairs) == 14_184
+    texts = Counter(pair.context + pair.good.replace("easier", "?").replace("harder", "?") for pair in pairs)
+    assert sum(times - 1 for times in texts.values()) == 864
+
+
+def test_aann_itself(benchmarks):
+    pairs = read_aann(benchmarks / "aann" / "aanns_corruption.csv.gz")
+    assert len(pairs) == 4 * 12_960
+    assert count_identical(pairs) == 0
+    assert all((pair.context + pair.good)[0].isupper() and (pair.context + pair.bad)[0].isupper() for pair in pairs)

@@ -1,0 +1,77 @@
+"""Probes of minimal pairs, against a logistic regression by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from cxprobe.errors import DataError
+from cxprobe.files.arrays import Features
+from cxprobe.pairs.probing import probe_pairs
+from cxprobe.probing import Fitting, Regularisation
+
+FITTING = Fitting(1000, 0, "pairs of toy")
+PLAIN = Regularisation(1.0, 0.0, False)
+
+
+def pairs(n=24, frames=8):
+    rows = [(f"pair {k}", f"the cat {k} runs", f"the cat {k} sings", f"frame {k % frames}") for k in range(n)]
+    return pd.DataFrame(rows, columns=["id", "good_text", "bad_text", "cluster_frame"])
+
+
+def features(table, knows=(False, True), dimensions=4, seed=0):
+    rng, texts = np.random.default_rng(seed), [*table["bad_text"], *table["good_text"]]
+    vectors = rng.normal(size=(len(knows), len(texts), dimensions)).astype(np.float32)
+    for layer, one in enumerate(knows):
+        vectors[layer, len(table) :, 0] += 4.0 * one  # the right texts come second
+    return Features(texts, vectors)
+
+
+def rates(found):
+    return found.assign(right=found["probability"] > 0.5).groupby("layer")["right"].mean()
+
+
+def test_a_layer_in_which_the_right_text_lies_to_one_side_is_found():
+    table = pairs()
+    found = rates(probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=1))
+    assert found[1] == 1.0
+    assert found[0] < 0.85
+
+
+def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame():
+    table = pairs(frames=2)
+    vectors = features(table)
+    found = probe_pairs(table, vectors, PLAIN, FITTING, folds=2, jobs=1)
+    good, bad = vectors.vectors[1, len(table) :], vectors.vectors[1, : len(table)]
+    for frame in ("frame 0", "frame 1"):
+        held_out = (table["cluster_frame"] == frame).to_numpy()
+        train = (good - bad)[~held_out]
+        probe = LogisticRegression(max_iter=1000, fit_intercept=False)
+        probe.fit(np.concatenate([train, -train]), np.repeat([True, False], len(train)))
+        expected = probe.predict_proba((good - bad)[held_out])[:, 1]
+        own = found[(found["layer"] == 1) & found["id"].isin(table["id"][held_out])]
+        np.testing.assert_allclose(own["probability"], expected, atol=1e-4)
+
+
+def test_which_text_is_named_first_changes_nothing():
+    table = pairs()
+    turned = table.rename(columns={"good_text": "bad_text", "bad_text": "good_text"})
+    there, back = (probe_pairs(one, features(table), PLAIN, FITTING, folds=4, jobs=1) for one in (table, turned))
+    # With right and wrong exchanged everywhere, a probe learns the opposite and is as often right.
+    np.testing.assert_allclose(there["probability"], back["probability"], atol=1e-4)
+
+
+def test_words_that_give_the_right_text_away_are_seen_by_the_probe_on_counts():
+    table = pairs()
+    assert rates(probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=1))[-1] == 1.0
+    same = table.assign(bad_text=[" ".join(reversed(text.split())) for text in table["good_text"]])
+    found = probe_pairs(same, features(same), PLAIN, FITTING, folds=4, jobs=1)
+    assert set(found.loc[found["layer"] == -1, "probability"]) == {0.5}
+
+
+def test_jobs_change_nothing_and_one_frame_is_refused():
+    table = pairs()
+    one, two = (probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=jobs) for jobs in (1, 2))
+    pd.testing.assert_frame_equal(one, two)
+    with pytest.raises(DataError, match="at least two groups"):
+        probe_pairs(pairs(frames=1), features(table), PLAIN, FITTING, folds=4, jobs=1)

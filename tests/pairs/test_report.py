@@ -1,0 +1,342 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
+from cxprobe.pairs.report import (
+    accuracies_of_meaning,
+    benchmark_cards,
+    benchmark_figures,
+    comparable_pairs,
+    pair_cards,
+    pair_figures,
+    pairs_along_series,
+)
+from cxprobe.pairs.series import along_series, earlier_checkpoints, series_figures, series_runs
+from cxprobe.report.dots import dots_of_run
+
+TRAINING = Series(axis="training_tokens", models={"late": 2e6, "early": 1e3})
+SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
+MEMBERS = [
+    Member("a", ModelSpec(**SPEC), "a"),
+    Member("b", ModelSpec(**SPEC, weights="random", seed=1), "b"),
+    Member("words", UnigramModel(kind="unigrams", language="en"), "blind"),
+    Member("short", Rule(kind="shorter"), "blind"),
+]
+SIZES = Series(axis="parameters", models={"small": 1e6, "large": 1e9})
+
+
+def judged(constructions=(("let-alone", "meaning"), ("npi", "form")), models=("early", "late", "other")):
+    """Return judged pairs of several models, half of them with pseudowords."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"construction": name, "tests": tests, "words": words, "model": model, "cluster_frame": str(frame)}
+        for name, tests in constructions
+        for model in models
+        for words in ("real", "pseudo")
+        for frame in range(10)
+    ]
+    table = pd.DataFrame(rows).assign(origin="paper", balanced=True)
+    return table.assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)))
+
+
+def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
+    items = judged((("let-alone", "meaning"), ("conative", "meaning"), ("npi", "form")))
+    rates = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
+    assert rates.index.get_level_values(0).unique().tolist() == ["all pairs of meaning", "let-alone", "conative"]
+    own = items[(items["tests"] == "meaning") & (items["words"] == "real") & (items["model"] == "late")]
+    assert rates["all pairs of meaning", "late"] == own["accuracy"].mean()
+    assert rates["conative", "late"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
+
+
+def test_published_numbers_stand_beside_the_variants_of_the_published_design():
+    items = judged((("let-alone", "meaning"),)).assign(accuracy=1.0)
+    added = items.assign(origin="own", accuracy=0.0)
+    assert set(accuracies_of_meaning(pd.concat([items, added]))["accuracy"]) == {1.0}
+
+
+def test_a_series_has_the_accuracies_of_its_models_with_their_quantities():
+    items = judged()
+    along = along_series(items, {"training": TRAINING, "sizes": SIZES}, "construction")
+    assert set(along["series"]) == {"training"}  # no model of the other series ran
+    assert along[["model", "quantity", "construction"]].to_numpy().tolist() == [
+        ["early", 1e3, "let-alone"],
+        ["late", 2e6, "let-alone"],
+        ["early", 1e3, "npi"],
+        ["late", 2e6, "npi"],
+    ]
+    own = items[(items["model"] == "late") & (items["construction"] == "npi")]
+    assert along["accuracy"].iloc[-1] == own["accuracy"].mean()
+    assert along["tie_rate"].iloc[-1] == (own["accuracy"] == 0.5).mean()
+
+
+def test_one_model_is_no_series():
+    assert along_series(judged(models=("late", "other")), {"training": TRAINING}, "construction").empty
+
+
+def test_pairs_along_a_series_have_real_words_and_all_means_all_of_meaning():
+    items = judged()
+    along, overall = pairs_along_series(items, {"training": TRAINING})
+    assert along["construction"].unique().tolist() == ["let-alone", "npi"]
+    assert along["n"].unique().tolist() == [10]
+    assert overall["construction"].unique().tolist() == ["all"]
+    meaning = along[along["construction"] == "let-alone"]
+    assert overall["accuracy"].tolist() == meaning["accuracy"].tolist()
+
+
+def test_a_run_of_a_series_goes_through_its_models_by_quantity():
+    along = along_series(judged(), {"training": TRAINING}, "construction")
+    runs = series_runs(along, "construction")
+    assert [(run["model"], run["construction"], run["items"]) for run in runs] == [
+        ("training", "let-alone", 20),
+        ("training", "npi", 20),
+    ]
+    rates = along.set_index(["construction", "model"])
+    for run in runs:
+        for name, points in run["series"].items():
+            values = rates.loc[run["construction"], name.removeprefix("by_training_tokens.")]
+            assert points == [(1000, values["early"]), (2000000, values["late"])]
+        assert run["facts"].kind == "series"
+        assert run["facts"].weights == "early, late"
+
+
+def test_only_the_last_checkpoint_of_a_training_stands_beside_other_models():
+    assert earlier_checkpoints({"training": TRAINING, "sizes": SIZES}) == {"early"}
+
+
+def rates(**columns):
+    return pd.DataFrame(
+        [{"model": model, "construction": "let-alone", "tests": "meaning", "words": "real"} for model in ("a", "b")]
+    ).assign(accuracy=0.5, low=0.4, high=0.6, n=40, **columns)
+
+
+LIDS = "Lifting the … is harder than the …"
+SIDES = (("construction", 0.0), ("rival", 1.0))
+MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, connections=1, retries=0, timeout=1)
+
+
+def figures_of(left=("a", "b", "words"), series=None, people=False, members=None, **changed):
+    """Return the figures of four models, of which some are left in the tables."""
+    models = pd.DataFrame({"model": left})
+    biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
+    tables = {
+        "constructions": rates(),
+        "variants": rates(variant="A"),
+        "sentences": rates(variant="A", sentence="construction"),
+        "noun_types": rates(noun_type="name"),
+        "biases": biases,
+    } | changed
+    tables = {
+        name: table.drop(columns="model").drop_duplicates().merge(models, how="cross") for name, table in tables.items()
+    }
+    best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
+    tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    tables["card_questions"] = pd.DataFrame(
+        [("let-alone", "A", "The one who sang is …")], columns=["construction", "variant", "question"]
+    )
+    tables["series_biases"] = pd.DataFrame(columns=["series", "construction"])
+    people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
+    return pair_figures(tables, best, "per_token", members or MEMBERS, series or {}, people)
+
+
+def test_the_figures_are_those_of_which_there_are_pairs():
+    assert list(figures_of()) == ["meaning_by_variant", "meaning_by_noun_type", "blind_by_construction", "bias_variant"]
+    both = pd.concat([rates(), rates(words="pseudo"), rates(construction="npi", tests="form")], ignore_index=True)
+    sentences = pd.concat([rates(variant="A", sentence=kind) for kind in ("construction", "rival")])
+    orders = rates(noun_type="name", compares="order", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
+    assert list(figures_of(constructions=both, sentences=sentences, biases=orders)) == [
+        "meaning_by_variant",
+        "meaning_by_sentence",
+        "meaning_by_noun_type",
+        "form",
+        "pseudowords",
+        "blind_by_construction",
+        "bias_order",
+        "changed_with_order",
+    ]
+
+
+def legend(figure):
+    [found] = figure.legends
+    return [text.get_text() for text in found.texts]
+
+
+def test_figures_name_twins_and_blind_models_and_show_the_best_blind_one_as_a_tick():
+    both = pd.concat([rates(), rates(words="pseudo")], ignore_index=True)
+    figures = figures_of(constructions=both)
+    for name in ("meaning_by_variant", "meaning_by_noun_type"):
+        assert legend(figures[name]) == ["a", "b (random weights)", "best blind", "chance"]
+        ticks = [line for lines in figures[name].axes[0].collections for line in lines.get_segments()]
+        assert 0.9 in [tick[0][0] for tick in ticks]
+    assert legend(figures["pseudowords"]) == ["a", "best blind", "chance"]  # trained models only
+    assert legend(figures["blind_by_construction"]) == ["words (blind)", "chance"]
+    assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
+
+
+def test_a_variant_is_a_row_that_says_what_is_asked():
+    (axes,) = figures_of()["meaning_by_variant"].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["let alone, A\nThe one who sang is …"]
+
+
+def test_a_model_with_a_fixed_preference_is_hollow():
+    sides = [rates(variant="A", sentence=kind).assign(accuracy=value, low=value, high=value) for kind, value in SIDES]
+    figures = figures_of(sentences=pd.concat(sides))
+    assert legend(figures["meaning_by_variant"])[-1] == "hollow: a fixed preference"
+    assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
+
+
+def test_a_mock_model_is_drawn_beside_no_other():
+    mock = Member("mock", MOCK, "mock")
+    for name, figure in figures_of(left=("a", "mock"), members=[*MEMBERS, mock]).items():
+        assert "mock (asked)" not in legend(figure), name
+    alone = figures_of(left=("mock", "words"), members=[MEMBERS[2], mock])
+    assert "mock (asked)" in legend(alone["meaning_by_variant"])
+
+
+def test_what_is_asked_is_a_continuation_without_its_answer():
+    questions = pair_cards(judged_cells(), MEMBERS, 0.6)["card_questions"]
+    assert questions.to_numpy().tolist() == [["toy", "A", "it is …"], ["toy", "B", "it is …"]]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "question"),
+    [
+        (" The one who sang is Ann.", " The one who sang is Bob.", "The one who sang is …"),
+        (" Lifting the lid is harder than the box.", " Lifting the box is harder than the lid.", LIDS),
+        (" She did so with effort.", " She did so without any great effort.", "She did so … effort"),
+    ],
+)
+def test_the_answer_of_a_question_is_what_the_two_members_do_not_share(good, bad, question):
+    items = judged_cells().assign(good=good, bad=bad)
+    assert pair_cards(items, MEMBERS, 0.6)["card_questions"]["question"].tolist() == [question] * 2
+
+
+def test_people_who_have_judged_the_items_are_a_tick_beside_the_models():
+    figures = figures_of(people=True)
+    assert legend(figures["meaning_by_variant"])[-2:] == ["people (majority)", "chance"]
+    assert "people (majority)" not in legend(figures["meaning_by_noun_type"])
+    assert "people (majority)" not in legend(figures_of()["meaning_by_variant"])
+
+
+def test_without_blind_models_there_is_no_tick():
+    assert legend(figures_of(left=("a",))["meaning_by_variant"]) == ["a", "chance"]
+
+
+def test_of_a_training_only_the_last_checkpoint_is_drawn():
+    series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
+    assert legend(figures_of(series=series)["bias_variant"]) == ["b (random weights)"]
+
+
+def judged_cells():
+    """Return judged pairs of a variant that has both answers, and of one in which one answer is always right."""
+    rows = []
+    for variant, balanced in (("A", True), ("B", False)):
+        for number in range(20):
+            good, bad = (" it is so", " it is not") if balanced and number % 2 else (" it is clear", " it is unclear")
+            common = {
+                "variant": variant,
+                "origin": "paper",
+                "balanced": balanced,
+                "id": f"{variant}{number}",
+                "good": good,
+                "bad": bad,
+            }
+            common |= {
+                "right": good.split()[-1],
+                "wrong": bad.split()[-1],
+                "context": "x",
+                "cluster_frame": str(number),
+            }
+            for model, accuracy in (("a", 1.0), ("words", 0.5), ("short", float(number % 10 != 0))):
+                rows.append({"model": model, "accuracy": accuracy, **common})
+    return pd.DataFrame(rows).assign(construction="toy", words="real", tests="meaning", group="toy, kind")
+
+
+def test_a_card_names_the_blind_models_that_solve_a_variant_and_the_answer_that_is_always_right():
+    cards = pair_cards(judged_cells(), MEMBERS, 0.6)
+    card = cards["card"].set_index(["dataset", "model"])
+    assert card["solved"].to_dict() == {
+        ("toy", "words"): False,  # of the balanced variant alone
+        ("toy", "short"): True,
+        ("toy, A", "words"): False,
+        ("toy, A", "short"): True,
+        ("toy, B", "words"): False,
+        ("toy, B", "short"): True,
+        ("toy, B", "one-answer"): True,
+    }
+    assert card.loc[("toy, A", "short"), "accuracy"] == 0.9
+    assert card["always"].to_dict()[("toy, A", "short")] == ""
+    assert card["always"].to_dict()[("toy, B", "words")] == "clear, not unclear"
+    assert "by one-answer: 100.0 %" in card.loc[("toy, B", "one-answer"), "says"]
+    composition = cards["card_composition"].set_index(["dataset", "label"])["n"].to_dict()
+    assert composition == {(name, label): 20 for name in ("toy", "toy, A", "toy, B") for label in ("right", "wrong")}
+    counts = cards["card_words"].set_index(["dataset", "label", "word"])["count"]
+    assert counts["toy, B", "right", "clear"] == 20
+    assert counts["toy, A", "wrong", "not"] == 10
+
+
+def test_the_card_of_a_benchmark_has_its_groups():
+    card = benchmark_cards(judged_cells().assign(group=["all", "kind"] * 60), MEMBERS, 0.6)["card"]
+    assert set(card["dataset"]) == {"all", "kind"}
+
+
+def test_the_figures_of_a_benchmark_keep_blind_models_apart():
+    accuracy = rates(group="all").merge(pd.DataFrame({"other": ["words", "short"]}), how="cross")
+    table = pd.concat([rates(group="all"), accuracy.drop(columns="model").rename(columns={"other": "model"})])
+    best = rates(group="all").head(1).assign(model="words", accuracy=0.9)
+    tables = {"accuracy": table, "series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    figures = benchmark_figures(tables, best, "own, sum", MEMBERS)
+    assert legend(figures["accuracy"]) == ["a", "b (random weights)", "best blind", "chance"]
+    assert legend(figures["blind"]) == ["words (blind)", "short (blind)", "chance"]
+    assert list(figures) == ["accuracy", "blind"]
+
+
+def test_models_are_compared_in_balanced_cells_with_real_words_and_over_all_of_meaning():
+    items = judged_cells()
+    items = pd.concat([items, items.assign(words="pseudo"), items.assign(tests="form", construction="npi")])
+    found = comparable_pairs(items, {})
+    assert found["balanced"].all()
+    assert set(found["words"]) == {"real"}
+    assert found.groupby("construction", sort=False).size().to_dict() == {
+        "all pairs of meaning": 60,
+        "toy": 60,
+        "npi": 60,
+    }
+    series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
+    assert set(comparable_pairs(items, series)["model"]) == {"words", "short"}
+
+
+def test_cells_in_which_one_answer_is_always_right_are_in_no_rate_over_several():
+    rates_of_a = accuracies_of_meaning(judged_cells()).query("model == 'a'")
+    assert rates_of_a["n"].tolist() == [20, 20]  # of 40
+
+
+def test_a_series_has_a_figure_with_a_panel_for_each_construction():
+    along = along_series(judged(), {"training": TRAINING}, "construction")
+    [(name, figure)] = series_figures(along, "construction", "per token").items()
+    assert name == "series_training"
+    assert [axes.get_title() for axes in figure.axes] == ["let alone\n(n = 20)", "npi\n(n = 20)"]
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [1e3, 2e6]
+
+
+def test_a_series_is_drawn_beside_the_best_blind_model_of_each_construction():
+    along = along_series(judged(), {"training": TRAINING}, "construction")
+    best = pd.DataFrame({"construction": ["npi", "other"], "model": "words", "accuracy": [0.7, 0.2]})
+    [figure] = series_figures(along, "construction", "per token", best).values()
+    heights = [[line.get_ydata()[0] for line in axes.lines if line.get_label() == "best blind"] for axes in figure.axes]
+    assert heights == [[], [0.7]]
+    assert legend(figure) == ["chance", "best blind"]
+
+
+@pytest.mark.parametrize("groups", [["all"], ["all", "variant.A", "noun_type.female-name"]])
+def test_the_figure_of_a_run_has_a_row_for_each_group_with_its_interval(groups):
+    table = pd.DataFrame({"group": groups, "accuracy": 0.5, "low": 0.4, "high": 0.7, "n": 1200})
+    figure = dots_of_run(table, "mini, all")
+    assert isinstance(figure, Figure)
+    [axes] = figure.axes
+    names = ["all (1,200)", "variant: A (1,200)", "noun type: female name (1,200)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == names[: len(groups)]
+    assert axes.get_title() == "mini, all"
+    [intervals] = axes.collections
+    assert [line.vertices[:, 0].tolist() for line in intervals.get_paths()] == [[0.4, 0.7]] * len(groups)

@@ -1,0 +1,187 @@
+"""The server of the labelling page, asked by HTTP as browsers and others ask it."""
+
+import http.client
+import json
+import socket
+
+import psutil
+import pytest
+from labelling_desk import serving
+
+from cxprobe.people.labels import read_labels
+
+
+def ask(server, place="state", method="GET", body=None, host=None, **headers):
+    """Return the status, the headers and the text of a reply."""
+    path = place if place.startswith("/") else f"/{server.secret}/{place}"
+    link = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    link.putrequest(method, path, skip_host=True)
+    link.putheader("Host", f"127.0.0.1:{server.server_port}" if host is None else host)
+    for name, value in headers.items():
+        link.putheader(name.replace("_", "-"), value)
+    if body is not None and "Content_Length" not in headers:
+        link.putheader("Content-Length", str(len(body)))
+    link.endheaders(body)
+    reply = link.getresponse()
+    text = reply.read().decode()
+    link.close()
+    return reply.status, reply.headers, text
+
+
+def say(server, text, shown, **headers):
+    body = json.dumps({"text": text, "shown": shown}).encode()
+    return ask(server, "answer", "POST", body, **({"Content_Type": "application/json"} | headers))
+
+
+def state(server):
+    return json.loads(ask(server)[2])
+
+
+def test_a_session_is_labelled_undone_and_survives_a_reload(tmp_path):
+    with serving(tmp_path) as server:
+        first = state(server)
+        assert (first["shown"], first["total"], first["left"], first["undo"]) == (1, 4, 4, False)
+        assert first["positive"] == "each half is a clause"
+        after = json.loads(say(server, "p", 1)[2])
+        assert (after["shown"], after["left"], after["said"]) == (2, 3, "number 1 is positive")
+        assert [one.label for one in read_labels(tmp_path / "labels.tsv")] == ["positive"]
+        reloaded = state(server)
+        assert reloaded | {"said": after["said"]} == after
+        undone = json.loads(say(server, "z", 2)[2])
+        assert (undone["shown"], undone["left"]) == (1, 4)
+        assert read_labels(tmp_path / "labels.tsv") == []
+
+
+def test_a_sentence_comes_in_pieces_that_make_up_its_text(tmp_path):
+    with serving(tmp_path) as server:
+        card = json.loads(say(server, "/mined-27-0", 1)[2])["card"]
+    first = card["sentences"][0]
+    assert [one["text"] for one in first["pieces"] if one["form"]] == ["the red", "the fast"]
+    assert "".join(one["text"] for one in first["pieces"]) == "the red cat runs, the fast dog sings."
+    assert (first["before"], first["after"]) == ("It was <late>.", "They slept.")
+    assert first["source"] == "https://example.org/0#0"
+
+
+def test_jump_and_search_work_as_in_the_terminal(tmp_path):
+    with serving(tmp_path) as server:
+        assert json.loads(say(server, "g 3", 1)[2])["shown"] == 3
+        found = json.loads(say(server, "/so now", 3)[2])
+        assert "in 1 of 4" in found["said"]
+        assert json.loads(say(server, "g 9", found["shown"])[2])["refused"]
+
+
+def test_an_answer_to_sentences_that_are_no_longer_shown_is_not_saved(tmp_path):
+    with serving(tmp_path) as server:
+        say(server, "p", 1)
+        assert json.loads(say(server, "n", 1)[2])["refused"]
+    assert [one.label for one in read_labels(tmp_path / "labels.tsv")] == ["positive"]
+
+
+def test_it_listens_on_this_machine_alone(tmp_path):
+    with serving(tmp_path) as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        listening = [one.laddr for one in psutil.Process().net_connections("tcp") if one.status == "LISTEN"]
+        own = [place for place in listening if place.port == server.server_port]
+        assert [place.ip for place in own] == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("place", ["/", "/state", "/wrong/", "/wrong/state", "//", "/%C3%A9/state", "/%2e%2e/state"])
+def test_without_the_secret_there_is_nothing(tmp_path, place):
+    with serving(tmp_path) as server:
+        status, _, text = ask(server, place)
+        assert status == 404
+        assert server.secret not in text
+        assert "DT" not in text
+
+
+def test_every_server_has_a_secret_of_its_own(tmp_path):
+    with serving(tmp_path) as one, serving(tmp_path) as other:
+        assert one.secret != other.secret
+        assert len(one.secret) >= 32
+
+
+@pytest.mark.parametrize("host", ["example.org", "example.org:{port}", "127.0.0.1", "127.0.0.1:1", "", "[::1]:{port}"])
+@pytest.mark.parametrize("place", ["", "state"])
+def test_a_request_for_another_host_is_refused(tmp_path, host, place):
+    with serving(tmp_path) as server:
+        assert ask(server, place, host=host.format(port=server.server_port))[0] == 403
+        assert ask(server, place, host=f"localhost:{server.server_port}")[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["https://example.org", "null", "http://127.0.0.1:1", "http://localhost"])
+def test_an_answer_from_another_page_is_refused(tmp_path, origin):
+    with serving(tmp_path) as server:
+        assert say(server, "p", 1, Origin=origin)[0] == 403
+        assert say(server, "p", 1, Content_Type="text/plain")[0] == 415
+        assert say(server, "p", 1, Content_Type="application/x-www-form-urlencoded")[0] == 415
+        assert not (tmp_path / "labels.tsv").exists()
+        assert say(server, "p", 1, Origin=server.address.rsplit("/", 2)[0])[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b"[1]", 400),
+        (b"\xff\xfe", 400),
+        (b'{"text": "p", "shown": "1"}', 400),
+        (b'{"text": "p", "shown": -1}', 400),
+        (b'{"text": "p", "shown": 1, "more": 2}', 400),
+        (b'{"text": "' + b"p" * 400 + b'", "shown": 1}', 400),
+        (b" " * 20_000, 413),
+    ],
+)
+def test_what_is_no_answer_is_refused(tmp_path, body, status):
+    with serving(tmp_path) as server:
+        assert ask(server, "answer", "POST", body, Content_Type="application/json")[0] == status
+        assert state(server)["left"] == 4
+
+
+@pytest.mark.parametrize("length", ["x", "-1", "1e3", "²"])
+def test_a_wrong_length_is_refused(tmp_path, length):
+    with serving(tmp_path) as server:
+        length = length.encode().decode("latin-1")
+        assert ask(server, "answer", "POST", Content_Type="application/json", Content_Length=length)[0] == 413
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "HEAD"])
+def test_other_methods_are_not_known(tmp_path, method):
+    with serving(tmp_path) as server:
+        assert ask(server, "state", method)[0] == 501
+
+
+def test_an_answer_is_not_taken_by_get_nor_the_page_by_post(tmp_path):
+    with serving(tmp_path) as server:
+        assert ask(server, "answer")[0] == 404
+        assert ask(server, "state", "POST", b"{}", Content_Type="application/json")[0] == 404
+
+
+def test_labels_that_cannot_be_written_are_told_and_the_session_goes_on(tmp_path):
+    with serving(tmp_path) as server:
+        (tmp_path / "labels.tsv").write_text("broken\n")
+        status, _, text = say(server, "p", 1)
+        assert status == 500
+        assert "not saved" in text
+        assert "labels.tsv, line 1" in text
+        (tmp_path / "labels.tsv").unlink()
+        assert json.loads(say(server, "p", 1)[2])["left"] == 3
+
+
+def test_a_connection_that_says_nothing_keeps_nobody_waiting(tmp_path):
+    with serving(tmp_path) as server, socket.create_connection(("127.0.0.1", server.server_port)):
+        assert state(server)["left"] == 4
+
+
+def test_nothing_of_a_reply_is_kept_by_the_browser_or_sent_to_others(tmp_path):
+    with serving(tmp_path) as server:
+        for place in ("", "state"):
+            headers = ask(server, place)[1]
+            assert headers["Cache-Control"] == "no-store"
+            assert headers["Referrer-Policy"] == "no-referrer"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert "Access-Control-Allow-Origin" not in headers
+        policy = ask(server, "")[1]["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy

@@ -1,0 +1,87 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cxprobe.errors import ConstructionError
+from cxprobe.people.labels import JUDGEMENTS, KINDS, Label, read_labels, with_label, write_labels
+
+LABELS = st.builds(
+    Label,
+    st.sampled_from(KINDS),
+    st.sampled_from(["DT JJR NN", "DT `` ''", "mined-1"]),
+    st.sampled_from(JUDGEMENTS),
+    st.sampled_from(["Ann", "Bo"]),
+    st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}"),
+)
+LINE = "sequence\tDT NN\tpositive\tAnn\t2026-01-31"
+HEAD = "kind\ttarget\tlabel\twho\twhen"
+
+
+@given(st.lists(LABELS))
+def test_labels_are_read_as_they_were_written_whatever_their_order(tmp_path_factory, labels):
+    kept: list[Label] = []
+    for label in labels:
+        kept = with_label(kept, label)
+    path = tmp_path_factory.mktemp("labels") / "labels.tsv"
+    write_labels(kept, path)
+    assert read_labels(path) == sorted(kept)
+    before = path.read_bytes()
+    write_labels(reversed(kept), path)
+    assert path.read_bytes() == before
+
+
+def test_a_new_label_of_the_same_person_takes_the_place_of_the_old(tmp_path):
+    first, other, second = (
+        Label("sequence", "DT", label, who, "2026-01-31")
+        for label, who in (("positive", "Ann"), ("negative", "Bo"), ("unclear", "Ann"))
+    )
+    assert with_label(with_label([first], other), second) == [other, second]
+
+
+def test_no_file_is_no_labels(tmp_path):
+    assert read_labels(tmp_path / "labels.tsv") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["sequence\ttags\tlabel"], "line 1: expected the columns kind target label who when"),
+        ([HEAD, "<<<<<<< HEAD", LINE], "line 2: a conflict that git left here"),
+        ([HEAD, LINE, LINE.replace("positive", "negative")], "line 3: Ann has labelled 'DT NN' twice"),
+        ([HEAD, LINE.replace("positive", "maybe")], "line 2: label 'maybe' is unknown (allowed: positive, negative"),
+        ([HEAD, LINE.replace("sequence", "word")], "line 2: kind 'word' is unknown"),
+        ([HEAD, LINE.replace("2026-01-31", "2026-02-31")], "line 2: when '2026-02-31' is not a day"),
+        ([HEAD, LINE.replace("2026-01-31", "2026-1-31")], "line 2: when '2026-1-31' is not a day"),
+        ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2: when '2026-W05-6' is not a day"),
+        ([HEAD, "sequence\tDT NN\tpositive"], "line 2: expected 5 columns"),
+        ([HEAD, LINE.replace("Ann", " ")], "line 2: expected 5 columns"),
+        ([HEAD, "", LINE], "line 2: expected 5 columns"),
+        ([HEAD, LINE.replace("DT NN", "x" * 200_000)], "line 2: a cell of 200000 characters; at most 10000"),
+        ([HEAD, LINE.replace("DT", "\0")], "line 2: a NUL is not text"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(tmp_path, lines, message):
+    (tmp_path / "labels.tsv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ConstructionError) as raised:
+        read_labels(tmp_path / "labels.tsv")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_and_the_line_ends_of_windows_change_nothing(tmp_path, ends, mark):
+    path = tmp_path / "labels.tsv"
+    path.write_bytes((mark + ends.join([HEAD, LINE, ""])).encode())
+    assert read_labels(path) == [Label("sequence", "DT NN", "positive", "Ann", "2026-01-31")]
+
+
+def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path):
+    (tmp_path / "labels.tsv").write_bytes(f"{HEAD}\n{LINE}é\n".encode("latin-1"))
+    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 2: the byte 0xe9 is not UTF-8; save the file as"):
+        read_labels(tmp_path / "labels.tsv")
+
+
+def test_a_folder_is_not_read_as_no_labels(tmp_path):
+    (tmp_path / "labels.tsv").mkdir()
+    with pytest.raises(ConstructionError, match=r"labels\.tsv: is a folder, and a file is needed here"):
+        read_labels(tmp_path / "labels.tsv")

@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.errors import ConstructionError
+from cxprobe.people.ratings import ANSWERS, COLUMNS, Rating, read_ratings, write_ratings
+
+HEADER = "\t".join(COLUMNS)
+
+
+def line(**changes: str) -> str:
+    known = {"kind": "pairs", "item": "i1", "frame": "f1", "rater": "r1", "answer": "A", "gold": "B"}
+    return "\t".join((known | changes).values())
+
+
+def written(folder, *lines: str):
+    path = folder / "ratings.tsv"
+    path.write_text("\n".join([HEADER, *lines]) + "\n")
+    return path
+
+
+words = st.text("abcé-1 ", min_size=1, max_size=6).filter(str.strip)
+ratings = st.lists(
+    st.sampled_from(sorted(ANSWERS)).flatmap(
+        lambda kind: st.builds(
+            Rating, st.just(kind), words, words, words, st.sampled_from(ANSWERS[kind]), st.just(ANSWERS[kind][0])
+        )
+    ),
+    unique_by=lambda one: one[:2] + one[3:4],
+)
+
+
+@settings(max_examples=50)
+@given(ratings)
+def test_what_is_written_is_read(tmp_path_factory, known):
+    path = tmp_path_factory.mktemp("ratings") / "ratings.tsv"
+    write_ratings(reversed(known), path)
+    assert sorted(read_ratings(path)) == sorted(known)
+    first = path.read_bytes()
+    write_ratings(known, path)
+    assert path.read_bytes() == first
+
+
+def test_an_absent_file_and_a_header_alone_are_no_ratings(tmp_path):
+    assert read_ratings(tmp_path / "ratings.tsv") == []
+    assert read_ratings(written(tmp_path)) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "constructions").glob("*/ratings.tsv")))
+def test_the_files_of_the_project_can_be_read(path):
+    read_ratings(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (["<<<<<<< ours"], "line 2: a conflict that git left here"),
+        (["pairs\ti1"], "line 2: expected 6 columns"),
+        ([line(rater=" ")], "line 2: expected 6 columns"),
+        ([line(kind="pair")], "line 2: kind 'pair' is unknown (allowed: pairs, inference, reasoning)"),
+        ([line(answer="C")], "line 2: answer 'C' is none of pairs (allowed: A, B)"),
+        ([line(kind="inference", answer="neutral")], "line 2: gold 'B' is none of inference"),
+        ([line(), line(answer="B")], "line 3: r1 has judged 'i1' twice"),
+        ([line(), line(rater="r2", gold="A")], "line 3: gold 'A' of 'i1' is 'B' above"),
+        ([line(item="x" * 2000)], "line 2: a cell of 2000 characters"),
+    ],
+)
+def test_every_fault_is_told_with_its_line(tmp_path, lines, fault):
+    with pytest.raises(ConstructionError) as told:
+        read_ratings(written(tmp_path, *lines))
+    assert fault in str(told.value)
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    with pytest.raises(ConstructionError) as told:
+        read_ratings(written(tmp_path, line(kind="x"), line(), line(answer="Z", rater="r3")))
+    assert [one.split(": ")[0].split()[-1] for one in str(told.value).split("\n")] == ["2", "4"]
+
+
+@pytest.mark.parametrize("content", [b"", b"kind\titem\n", b"\xff\xfe", b"kind\0"])
+def test_a_file_that_is_no_table_of_ratings_is_told(tmp_path, content):
+    (tmp_path / "ratings.tsv").write_bytes(content)
+    with pytest.raises(ConstructionError, match="line 1"):
+        read_ratings(tmp_path / "ratings.tsv")

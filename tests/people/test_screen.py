@@ -1,0 +1,94 @@
+import io
+
+from labelling_desk import desk, mined, session
+from rich.console import Console
+
+from cxprobe.people.agreement import Conflict
+from cxprobe.people.cards import card_of, progress_of
+from cxprobe.people.labels import Label
+from cxprobe.people.screen import blocks_of_card, blocks_of_definition, is_plain, show
+from cxprobe.people.sessions import answer
+
+
+def on(console: Console, start, at=None) -> str:
+    at = at or desk()
+    show(blocks_of_definition(at.construction), console)
+    card = card_of(start, at)
+    show(blocks_of_card(card, len(start.groups), progress_of(start), plain=is_plain(console)), console)
+    return console.file.getvalue()
+
+
+def lines(start, at=None) -> str:
+    return on(Console(file=io.StringIO()), start, at)
+
+
+def test_lines_have_definition_progress_hits_surroundings_and_source():
+    start = answer(session(), "/mined-27-0").session
+    text = lines(start)
+    assert "Positive: each half is a clause" in text
+    assert f"{start.place + 1} of 4   0 of 4 labelled, 4 left" in text
+    assert "2 sentences of DT JJ NN NN , DT JJ NN NN ." in text
+    assert "\n  1  **the red** cat runs, **the fast** dog sings.\n" in text
+    assert "\n     before: It was <late>.\n     after: They slept.\n" in text
+    assert "\n     https://example.org/0#0\n" in text
+    assert "\x1b" not in text
+
+
+def test_a_long_sentence_stays_on_one_line_where_there_is_no_terminal():
+    table = mined(1, 1)
+    table["text"] += " and on" * 100
+    assert f"{' and on' * 100}\n" in lines(session(table=table))
+
+
+def test_a_terminal_gets_styles_in_place_of_asterisks_and_wrapped_lines():
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, color_system="standard", _environ={})
+    text = on(console, session())
+    assert "\x1b[1;7mthe red\x1b[0m" in text
+    assert "**" not in text
+
+
+def test_a_dumb_terminal_gets_asterisks():
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, _environ={"TERM": "dumb"})
+    assert "**the red**" in on(console, session())
+
+
+def test_the_labels_of_others_are_shown_only_to_who_decides():
+    group = session().current
+    theirs = [
+        Label("sequence", group.tags, label, who, "2026-01-31")
+        for who, label in (("Bo", "positive"), ("Cy", "negative"))
+    ]
+    start = session(theirs)
+    assert "Bo" not in lines(start)
+    conflict = Conflict("sequence", group.tags, (("Bo", "positive"), ("Cy", "negative")))
+    assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes={("sequence", group.tags): conflict}))
+
+
+def test_labels_of_ones_own_are_shown():
+    start = answer(answer(answer(session(), "2n").session, "p").session, "b").session
+    start = answer(start, "g 1").session
+    text = lines(start)
+    assert "You have labelled it positive" in text
+    assert "sings.**" not in text
+    assert "dog sings.   (negative)" in text
+
+
+def test_a_sentence_without_a_hit_says_why():
+    table = mined(1, 1)
+    table["tags"] = "DT"
+    assert "no hit is marked" in lines(session(table=table))
+
+
+def test_progress_says_how_fast_and_how_long():
+    start = session()
+    assert progress_of(start) == "0 of 4 labelled, 4 left"
+    for seconds in (4.0, 8.0):
+        start = answer(start, "p", seconds).session
+    assert progress_of(start) == "2 of 4 labelled, 2 left; 6.0 s each (median of 2), about 12 s to go"
+    for seconds in (3000.0, 3000.0):
+        start = answer(start, "p", seconds).session
+    assert progress_of(start) == "4 of 4 labelled; 1504 s each (median of 4)"
+    one = answer(session(table=mined(5)), "p", 100.0).session
+    assert progress_of(one).endswith("about 7 min to go")
+    one = answer(session(table=mined(5)), "p", 3600.0).session
+    assert progress_of(one).endswith("about 4.0 h to go")

@@ -1,0 +1,130 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from labelling_desk import mined, session
+
+from cxprobe.people.labels import Label
+from cxprobe.people.sessions import Pace, Session, answer, group_sentences
+
+
+def say(start: Session, *answers: str) -> Session:
+    for text in answers:
+        reply = answer(start, text)
+        assert not reply.refused, reply.said
+        start = reply.session
+    return start
+
+
+def test_five_sentences_of_a_sequence_are_shown():
+    group = session(table=mined(each=7)).current
+    assert len(group.sentences) == 7
+    assert group.shown == group.sentences[:5]
+    assert len({len(one.id) for one in group.sentences}) == 1
+
+
+def test_the_order_is_shuffled_by_the_seed_and_by_nothing_else():
+    orders = {seed: [group.tags for group in group_sentences(mined(5), seed)] for seed in range(4)}
+    assert len({tuple(order) for order in orders.values()}) > 1
+    shuffled = mined(5).sample(frac=1, random_state=0)
+    assert [group.tags for group in group_sentences(shuffled, 1)] == orders[1]
+    fewer = [tags for tags in orders[1] if tags in set(mined(3)["tags"])]
+    assert [group.tags for group in group_sentences(mined(3), 1)] == fewer
+
+
+def test_labelling_goes_on_where_it_stopped():
+    first = say(session(), "p", "n")
+    again = session(first.labels)
+    assert again.left == 2
+    assert again.current == first.current
+    assert session(first.labels, who="Bo").left == 4
+
+
+def test_a_label_of_a_single_sentence_leaves_the_sequence_to_be_labelled():
+    start = session()
+    after = say(start, "2n")
+    assert after.labels == (Label("sentence", start.current.shown[1].id, "negative", "Ann", "2026-01-31"),)
+    assert after.current == start.current
+
+
+def test_undo_brings_back_what_was_there_before_and_shows_it():
+    one = say(session(), "p", "1u", "1n")
+    assert say(one, "z").labels == say(session(), "p", "1u").labels
+    assert say(one, "z", "z", "z") == session()
+    assert answer(session(), "z").refused
+    relabelled = say(session(), "p", "g 1", "n")
+    assert relabelled.labels[0].label == "negative"
+    assert say(relabelled, "z").labels[0].label == "positive"
+    assert say(relabelled, "z").place == 0
+
+
+@given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "g 3", "/cat", "z"]), max_size=12))
+def test_undoing_everything_leaves_the_labels_as_they_were(answers):
+    start = session([Label("sequence", mined()["tags"][0], "unclear", "Ann", "2026-01-30")])
+    after = start
+    for text in answers:
+        after = answer(after, text).session
+    while after.history:
+        after = answer(after, "z").session
+    assert set(after.labels) == set(start.labels)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "6n", "0p", "pn", "n2", "g", "g x", "g 0", "g 5", "g 99999999999", "/", "3n", "2\x1b"]
+)
+def test_what_is_no_answer_changes_nothing_and_says_so(text):
+    reply = answer(session(), text)
+    assert reply.refused
+    assert reply.said.isprintable()
+    assert reply.session == session()
+
+
+def test_after_the_last_come_those_that_were_left_out():
+    start = session()
+    after = say(start, "s", "s", "p", "p")
+    assert after.current == start.groups[0]
+    assert say(after, "n", "u").current is None
+
+
+def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
+    end = say(session(), "p", "n", "u", "p")
+    assert end.current is None
+    assert end.left == 0
+    assert answer(end, "p").refused
+    assert answer(end, "1p").refused
+    assert say(end, "z").place == 3
+    assert say(end, "g 2", "p").left == 0
+    assert say(end, "b").place == 3
+    assert say(end, "s").place == 0
+
+
+def test_next_and_back_go_round():
+    assert [say(session(), *["s"] * n).place for n in range(5)] == [0, 1, 2, 3, 0]
+    assert [say(session(), *["b"] * n).place for n in range(5)] == [0, 3, 2, 1, 0]
+
+
+def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
+    start = session()
+    holding = [number for number, group in enumerate(start.groups) if "we say that" in group.sentences[0].text]
+    first = say(start, "/WE say")
+    assert first.place == next(place for place in [*holding, holding[0]] if place > 0)
+    assert {say(first, *["/"] * n).place for n in range(3)} == set(holding)
+    assert "is in 1 of 4" in answer(start, "/mined-27").said
+    assert "is in 4 of 4" in answer(start, "/example.org").said
+    assert "'dragon' is nowhere" in answer(start, "/dragon").said
+
+
+def test_the_pace_is_the_median_time_of_the_groups_that_are_labelled():
+    start = session()
+    assert start.pace is None
+    for text, seconds in (("p", 4.0), ("1n", 50.0), ("n", 7.0), ("u", 600.0)):
+        start = answer(start, text, seconds).session
+    assert start.pace == Pace(7.0, 3)
+    assert answer(start, "z").session.pace == Pace(5.5, 2)
+
+
+def test_a_session_without_sentences_has_nothing_to_show():
+    empty = replace(session(), groups=(), place=None)
+    assert empty.left == 0
+    assert answer(empty, "s").refused

@@ -1,0 +1,193 @@
+"""Files of answers: the project's own, Label Studio's and Prolific's, whole and damaged."""
+
+import csv
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged import items
+
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.people.answers import Answer, read_answers, read_items
+from cxprobe.people.forms import form_table, items_table, make_forms
+from cxprobe.people.wording import load_wording
+
+FORMS = make_forms(items(2, 2, 2), load_wording(ROOT / "prompts" / "validation.yaml").checks, 2, 8, 1)
+ITEMS = items_table(FORMS)
+EXPORT = ITEMS["export"][0]
+SAVED = ["export", "form", "number", "rater", "answer", "saved"]
+# As Label Studio 1.x exports tasks that were imported from form-01.csv.
+LABEL_STUDIO = [
+    *("a", "annotation_id", "annotator", "answer", "b", "c", "choice", "created_at", "export", "form", "id"),
+    *("lead_time", "number", "question", "rater", "text", "updated_at"),
+]
+PROLIFIC = [
+    *("Submission id", "Participant id", "Status", "Custom study tncs accepted at", "Started at", "Completed at"),
+    *("Reviewed at", "Archived at", "Time taken", "Completion code", "Total approvals", "Age", "Sex"),
+]
+
+
+def write(path, columns, rows, delimiter=",", bom=False):
+    with path.open("w", encoding="utf-8-sig" if bom else "utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerows([columns, *rows])
+    return path
+
+
+def own(
+    *answers: str, rater: str = "Ann", form: int = 1, saved: str = "2026-01-31T10:00:00.000Z", export: str = EXPORT
+):
+    return [[export, form, number, rater, answer, saved] for number, answer in enumerate(answers, start=1)]
+
+
+def submissions(*rows: tuple[str, str]):
+    return [[f"s{n}", who, status, *[""] * (len(PROLIFIC) - 3)] for n, (who, status) in enumerate(rows)]
+
+
+@pytest.fixture
+def asked(tmp_path):
+    ITEMS.to_csv(tmp_path / "items.csv", index=False)
+    return read_items(tmp_path / "items.csv")
+
+
+def test_items_are_read_as_they_were_written(asked):
+    assert asked.to_dict("records") == ITEMS.to_dict("records")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("bom", [False, True])
+def test_what_a_form_saves_is_read_however_a_spreadsheet_has_saved_it_again(tmp_path, asked, delimiter, bom):
+    path = write(tmp_path / "a.csv", SAVED, own("A", "b", "", " B ", rater='Ann, "x"; é'), delimiter, bom)
+    answers = read_answers([path], asked)
+    assert [(one.rater, one.form, one.number, one.letter) for one in answers.given] == [
+        ('Ann, "x"; é', 1, 1, "A"),
+        ('Ann, "x"; é', 1, 2, "B"),
+        ('Ann, "x"; é', 1, 4, "B"),
+    ]
+    assert answers.statuses is None
+
+
+def test_a_form_that_is_filled_in_as_a_table_needs_its_person_once(tmp_path, asked):
+    table = form_table(FORMS[0], EXPORT)
+    table.loc[0, "rater"] = "Bo"
+    table["answer"] = "A"
+    table.to_csv(tmp_path / "filled.csv", index=False)
+    given = read_answers([tmp_path / "filled.csv"], asked).given
+    assert given == [Answer("Bo", 1, number, "A", "") for number in range(1, len(FORMS[0].questions) + 1)]
+
+
+def test_label_studios_export_is_read_with_the_annotator_as_the_person(tmp_path, asked):
+    tasks = form_table(FORMS[0], EXPORT).to_dict("records")
+    rows = [
+        task
+        | {"id": number, "annotator": who, "annotation_id": number, "choice": choice, "lead_time": 3.2}
+        | {"created_at": "2026-01-31T10:00:00.000000Z", "updated_at": f"2026-01-31T10:0{number}:00.000000Z"}
+        for number, (task, who, choice) in enumerate(
+            [(tasks[0], "ann@example.org", "A"), (tasks[1], "ann@example.org", ""), (tasks[0], 7, "B")]
+        )
+    ]
+    path = write(tmp_path / "ls.csv", LABEL_STUDIO, [[row[column] for column in LABEL_STUDIO] for row in rows])
+    assert [one[:4] for one in read_answers([path], asked).given] == [("ann@example.org", 1, 1, "A"), ("7", 1, 1, "B")]
+
+
+@pytest.mark.parametrize("columns", [PROLIFIC, ["session_id", "participant_id", "status", *PROLIFIC[3:]]])
+def test_prolifics_export_tells_the_status_of_everybodys_submissions(tmp_path, asked, columns):
+    rows = submissions(("p1", "APPROVED"), ("p2", "Returned"), ("p1", "TIMED-OUT"), ("p3", "AWAITING REVIEW"))
+    paths = [write(tmp_path / "p.csv", columns, rows), write(tmp_path / "a.csv", SAVED, own("A", rater="p1"))]
+    assert read_answers(paths, asked).statuses == {
+        "p1": {"APPROVED", "TIMED-OUT"},
+        "p2": {"RETURNED"},
+        "p3": {"AWAITING REVIEW"},
+    }
+
+
+def test_the_last_answer_counts_if_a_form_was_saved_twice(tmp_path, asked):
+    first = write(tmp_path / "1.csv", SAVED, own("A", "A", saved="2026-01-31T10:00:00.000Z"))
+    later = write(tmp_path / "2.csv", SAVED, own("B", "", saved="2026-01-31T11:00:00.000Z"))
+    for paths in ([first, later], [later, first]):
+        given = {one.number: one.letter for one in read_answers(paths, asked).given}
+        assert given == {1: "B", 2: "A"}
+
+
+def test_several_people_may_stand_in_one_file(tmp_path, asked):
+    path = write(tmp_path / "a.csv", SAVED, [*own("A", rater="Ann"), *own("B", rater="Bo", form=2)])
+    assert [one[:2] for one in read_answers([path], asked).given] == [("Ann", 1), ("Bo", 2)]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([EXPORT, 1, 1, "Ann", "C", ""], "line 2: answer 'C' is not allowed (allowed: A, B, or nothing)"),
+        ([EXPORT, 1, 1, "Ann", "both", ""], "line 2: answer 'both' is not allowed"),
+        ([EXPORT, 99, 1, "Ann", "A", ""], "line 2: form '99' has no question '1' in items.csv"),
+        ([EXPORT, 1, 0, "Ann", "A", ""], "line 2: form '1' has no question '0'"),
+        ([EXPORT, "9" * 5_000, 1, "Ann", "A", ""], "line 2: form '999"),
+        ([EXPORT, "", 1, "Ann", "A", ""], "line 2: form '' has no question '1'"),
+        ([EXPORT, "one", "²", "Ann", "A", ""], "line 2: form 'one' has no question '²'"),
+        (["export-1", 1, 1, "Ann", "A", ""], f"line 2: export 'export-1' is not {EXPORT}"),
+        ([EXPORT, 1, 1, " ", "A", ""], "line 2: rater '': an answer needs the person's ID"),
+        ([EXPORT, 1, 1, "x" * 300, "A", ""], "line 2: rater 'xxx"),
+        ([EXPORT, 1, 1, "Ann", "A"], "line 2: has 5 cells, and the first line has 6"),
+        ([EXPORT, 1, 1, "Ann", "", ""], "there is no answer in these files"),
+    ],
+)
+def test_a_fault_in_a_row_is_told_with_its_line(tmp_path, asked, row, message):
+    with pytest.raises(DataError) as fault:
+        read_answers([write(tmp_path / "a.csv", SAVED, [row])], asked)
+    assert message in str(fault.value)
+
+
+def test_the_faults_of_all_files_are_told_at_once(tmp_path, asked):
+    paths = [
+        write(tmp_path / "1.csv", SAVED, [*own("A"), *own("X", "A", "Y")]),
+        tmp_path / "absent.csv",
+        write(tmp_path / "other.csv", ["a", "b"], [["1", "2"]]),
+    ]
+    with pytest.raises(DataError) as fault:
+        read_answers(paths, asked)
+    first, second, absent, other = str(fault.value).split("\n")
+    assert (first.split(": ")[0], second.split(": ")[0]) == (f"{paths[0]}, line 3", f"{paths[0]}, line 5")
+    assert absent == f"{paths[1]}: there is no such file"
+    assert "the columns a, b are those of no known kind of file" in other
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=80), st.integers(0, 200), st.booleans())
+def test_a_damaged_file_is_a_fault_or_an_answer_and_never_a_traceback(tmp_path_factory, junk, place, at_end):
+    folder = tmp_path_factory.mktemp("damaged")
+    whole = write(folder / "a.csv", SAVED, own("A", "B")).read_bytes()
+    (folder / "a.csv").write_bytes(whole[:place] + junk + (b"" if at_end else whole[place:]))
+    told = ""
+    try:
+        read_answers([folder / "a.csv"], ITEMS)
+    except DataError as fault:
+        told = str(fault)
+    assert not told or told.startswith(str(folder / "a.csv"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop(columns="gold"), "is it the items.csv of an export?"),
+        (lambda table: table.assign(form="x"), "line 2: form 'x' is not allowed"),
+        (lambda table: table.assign(number="9" * 5_000), "line 2: number '999"),
+        (lambda table: table.assign(gold="C"), "line 2: answers"),
+        (lambda table: table.assign(answers="A"), "do not fit 2 options"),
+        (lambda table: table.assign(kind="pair"), "kind 'pair' with the answers"),
+        (lambda table: table.assign(item=""), "item is empty"),
+        (lambda table: table.assign(export=[*["a"] * (len(table) - 1), "b"]), "several exports"),
+        (lambda table: table.assign(number=1), "a question twice"),
+    ],
+)
+def test_a_table_of_items_that_was_changed_is_told(tmp_path, change, message):
+    change(ITEMS).to_csv(tmp_path / "items.csv", index=False)
+    with pytest.raises(DataError) as fault:
+        read_items(tmp_path / "items.csv")
+    assert message in str(fault.value)
+
+
+def test_an_empty_table_of_items_is_told(tmp_path):
+    ITEMS.head(0).to_csv(tmp_path / "items.csv", index=False)
+    with pytest.raises(DataError, match="there is no question in it"):
+        read_items(tmp_path / "items.csv")

@@ -1,0 +1,56 @@
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+from cxprobe.errors import PromptError
+from cxprobe.people.wording import CHECKS, load_wording
+
+FILE = ROOT / "prompts" / "validation.yaml"
+
+
+def changed(folder, *keys, value):
+    yaml = YAML(typ="safe")
+    content = yaml.load(FILE)
+    place = content
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    path = folder / "validation.yaml"
+    with path.open("w") as file:
+        yaml.dump(content, file)
+    return path
+
+
+def test_the_project_has_checks_of_all_kinds_none_twice():
+    checks = load_wording(FILE).checks
+    sentences = [text for name in CHECKS for member in checks.of(name).members for text in (member.right, member.wrong)]
+    assert len(sentences) == len(set(sentences)) >= 2 * 3 * len(CHECKS)
+
+
+def test_an_agreement_check_differs_in_a_verb_alone():
+    for member in load_wording(FILE).checks.agreement.members:
+        differ = [
+            (one, other) for one, other in zip(member.right.split(), member.wrong.split(), strict=True) if one != other
+        ]
+        assert len(differ) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (("checks", "instruction", "question"), "Read on.", "it needs {answer}"),
+        (("checks", "agreement", "question"), "Choose {answer}.", "it needs none"),
+        (("checks", "shuffled", "members", 0, "wrong"), "Train the to.", "does not have the words of"),
+        (("checks", "agreement", "members", 0), {"right": "A.", "wrong": "A."}, "nobody could tell them apart"),
+        (("checks", "agreement", "members"), [], "at least 1 item"),
+        (("tasks", "inference", "text"), "So: {premis}", "it needs {premise}"),
+        (("tasks", "inference", "question"), "So: {", "is not a template"),
+        (("tasks", "pairs", "title"), " ", "at least 1 character"),
+        (("tasks", "pair"), {}, "did you mean 'pairs'"),
+    ],
+)
+def test_a_fault_is_told_with_its_place(tmp_path, keys, value, message):
+    with pytest.raises(PromptError) as fault:
+        load_wording(changed(tmp_path, *keys, value=value))
+    assert message in str(fault.value)
+    assert str(fault.value).startswith(f"{tmp_path}/validation.yaml: {keys[0]}")

@@ -1,0 +1,139 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cxprobe.lm.params import Classifier, Rule
+from cxprobe.prompts.blind import answer_blindly
+
+VERBS = ("sang", "ran", "slept", "swam", "fell", "wept", "rode", "dug")
+NAMES = ("Ann", "Bob", "Cora", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon")
+
+
+def inferences(template) -> pd.DataFrame:
+    """Return three hypotheses for each premise; ``template`` gives gold and hypothesis of a name and a number."""
+    rows = []
+    for number, name in enumerate(NAMES):
+        premise = f"{name} {VERBS[number % len(VERBS)]} in the garden."
+        for place in range(3):
+            gold, hypothesis, key = template(name, number, place)
+            rows.append((f"{name}-{place}", premise, hypothesis, gold, f"p{number}", key))
+    columns = ["id", "premise", "hypothesis", "gold", "cluster_premise", "cluster_wording"]
+    table = pd.DataFrame(rows, columns=columns).assign(kind="inference", set="own", text="", a="", b="")
+    return table.assign(template=table["cluster_wording"])
+
+
+def telling(name, number, place):
+    """Give a hypothesis whose own words tell the answer."""
+    return str(place), f"{name} {('surely', 'perhaps', 'never')[place]} moved.", f"t{place}"
+
+
+def silent(name, number, place):
+    """Give hypotheses that tell nothing: the same three for each premise, with answers in every order."""
+    return str((place + number) % 3), f"it was {('red', 'blue', 'green')[place]}.", f"t{place}"
+
+
+def stories(*rows) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["id", "text", "a", "b", "gold", "cluster_premise"])
+    table = table.assign(kind="reasoning", set="reasoning", premise="", hypothesis="", template="")
+    return table.assign(cluster_wording=table["id"])
+
+
+def accuracy(spec, items: pd.DataFrame) -> float:
+    """Return the share of items whose right answer is the most probable; k answers that are tied share it."""
+    chosen = probabilities(spec, items)
+    credits = [
+        (own.to_numpy() == own.max())[list(own.index).index(gold)] / (own.to_numpy() == own.max()).sum()
+        for own, gold in ((chosen.loc[id_], gold) for id_, gold in items[["id", "gold"]].to_numpy())
+    ]
+    return float(np.mean(credits))
+
+
+def probabilities(spec, items: pd.DataFrame) -> pd.DataFrame:
+    answers = answer_blindly(spec, items, seed=1)
+    table = answers.pivot(index="id", columns="symbol", values="log_p")
+    np.testing.assert_allclose(np.exp(table).sum(axis=1), 1, atol=1e-9)
+    return table
+
+
+def classifier(kind: str, by: str = "premise") -> Classifier:
+    return Classifier(kind=kind, folds_by=by, folds=5)
+
+
+def test_hypotheses_that_tell_the_answer_are_seen_through_and_others_are_not():
+    assert accuracy(classifier("hypothesis_only"), inferences(telling)) == 1
+    assert accuracy(classifier("hypothesis_only"), inferences(silent)) < 0.5
+    assert accuracy(classifier("premise_only"), inferences(telling)) == pytest.approx(1 / 3)
+
+
+def test_folds_by_template_hold_back_the_words_that_tell():
+    assert accuracy(classifier("hypothesis_only", "template"), inferences(telling)) < 0.4
+
+
+def test_an_item_is_never_answered_by_what_was_learnt_from_its_own_premise():
+    items = inferences(lambda name, number, place: (str(number % 3), f"{name} {place}.", "t"))  # the name tells
+    assert accuracy(classifier("premise_only"), items) < 0.6
+    assert accuracy(classifier("premise_only"), items.assign(cluster_premise=[f"p{n}" for n in range(30)])) == 1
+
+
+def test_the_right_answers_of_the_tested_items_change_nothing():
+    items = inferences(telling)
+    spec, tested = classifier("hypothesis_only"), items["cluster_premise"] == "p3"
+    changed = items.assign(gold=items["gold"].where(~tested, "1"))
+    before, after = (probabilities(spec, table).loc[items.loc[tested, "id"]] for table in (items, changed))
+    pd.testing.assert_frame_equal(before, after)
+
+
+def test_a_negation_gives_the_answer_that_negated_hypotheses_have():
+    def negated(name, number, place):
+        words = ("moved", "didn't move", "never moved")[place]
+        return ("0", "2", "2")[place], f"{name} {words}.", "t"
+
+    assert accuracy(Rule(kind="negation"), inferences(negated)) == 1
+    assert accuracy(Rule(kind="negation"), inferences(silent)) == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_overlap_has_thresholds_that_are_learnt():
+    def copied(name, number, place):
+        verb = VERBS[number % len(VERBS)]
+        return str(place), (f"{name} {verb}.", f"{name} {verb} at dawn with cats.", "Zoe had tea.")[place], "t"
+
+    assert accuracy(Rule(kind="word_overlap"), inferences(copied)) == 1
+    assert accuracy(Rule(kind="word_overlap"), inferences(silent)) <= 0.5
+
+
+def test_the_most_frequent_answer_is_that_of_the_other_premises_and_ties_are_shared():
+    mostly = inferences(lambda name, number, place: ("2" if place else "0", f"{name}.", "t"))
+    assert accuracy(Rule(kind="most_frequent"), mostly) == pytest.approx(2 / 3)
+    assert accuracy(Rule(kind="most_frequent"), inferences(telling)) == pytest.approx(1 / 3)
+    items = stories(*((f"s{n}", "Ann ran.", "Ann", "Bob", "CAB"[max(0, n - 7)], f"f{n}") for n in range(10)))
+    assert accuracy(Rule(kind="most_frequent"), items) == pytest.approx(0.8)
+
+
+def test_referents_are_chosen_by_the_place_where_they_are_named():
+    items = stories(
+        ("x", "The rule holds. Bob's dog is older than Ann's.", "Ann", "Bob", "A", "f"),
+        ("y", "Ann and Bob ran, and Ann fell.", "Ann", "Bob", "A", "g"),
+        ("none", "Somebody ran, said Annabel.", "Ann", "Bob", "C", "h"),
+        ("one", "Bob ran.", "Ann", "Bob", "B", "i"),
+    )
+    first, last = (probabilities(Rule(kind=kind), items).idxmax(axis=1) for kind in ("first_referent", "last_referent"))
+    assert first[["x", "y", "one"]].tolist() == ["B", "A", "B"]
+    assert last[["x", "y", "one"]].tolist() == ["A", "A", "B"]
+    unnamed = probabilities(Rule(kind="first_referent"), items).loc["none"]
+    assert unnamed["A"] == unnamed["B"] > unnamed["C"]
+
+
+def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():
+    both = pd.concat([inferences(telling), stories(("s", "Ann ran.", "Ann", "Bob", "A", "f"))], ignore_index=True)
+    assert set(answer_blindly(Rule(kind="negation"), both, seed=1)["id"]) == set(inferences(telling)["id"])
+    assert set(answer_blindly(Rule(kind="first_referent"), both, seed=1)["id"]) == {"s"}
+    assert "s" not in set(answer_blindly(Rule(kind="most_frequent"), both, seed=1)["id"])  # nothing to learn from
+    unknown = inferences(telling).assign(template="", cluster_wording=lambda table: table["id"])
+    assert answer_blindly(classifier("hypothesis_only", "template"), unknown, seed=1).empty
+    assert list(answer_blindly(Rule(kind="negation"), both.iloc[:0], seed=1).columns) == ["id", "symbol", "log_p"]
+
+
+def test_sets_are_learnt_apart():
+    two = pd.concat([inferences(telling), inferences(silent).assign(set="other", id=lambda t: "o" + t["id"])])
+    alone = probabilities(classifier("hypothesis_only"), inferences(telling))
+    pd.testing.assert_frame_equal(probabilities(classifier("hypothesis_only"), two).loc[alone.index], alone)

@@ -1,0 +1,190 @@
+"""Rules for inferences and reasoning items, each on a planted fault and on clean data."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.constructions.faults import with_lines
+from cxprobe.prompts.checks import FEWEST_PREMISES, MOST_OF_A_RELATION, lint_inference, lint_items, lint_premises
+from cxprobe.prompts.items import RELATIONS, InferenceItems, load_items
+
+HEAD = """\
+sources: [made for the tests]
+"""
+PEOPLE = [
+    "baker",
+    "clerk",
+    "dentist",
+    "editor",
+    "farmer",
+    "guide",
+    "harpist",
+    "judge",
+    "knight",
+    "lawyer",
+    "miner",
+    "poet",
+]
+INFERENCE = """\
+inference:
+  slots: {SBJ: who, OBJ: what}
+  hypotheses:
+    moved: "{OBJ} moved."
+    stayed: "{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."
+  readings:
+    asserted: {moved: entailment, stayed: contradiction}
+    denied: {moved: contradiction, stayed: entailment}
+    open: {moved: neutral, stayed: neutral}
+  premises:
+""" + "".join(
+    f'    - {{text: "[SBJ:she The {person}] {verb} [OBJ:it a box of {person}s\' hats] away.", reading: {reading}}}\n'
+    for person, (reading, verb) in zip(
+        PEOPLE, [("asserted", "carried"), ("denied", "did not carry"), ("open", "may have carried")] * 4, strict=True
+    )
+) + """\
+  challenge:
+    - {text: "[SBJ:he The owl] carried [OBJ:it an egg] well.", gold: {moved: neutral}}
+"""  # fmt: skip
+FIRST_PREMISE = 12
+CHALLENGE = 25
+NAMES = ["Ada", "Bo", "Cai", "Dov", "Eli", "Fay", "Gil", "Hal", "Ike", "Jan"]
+REASONING = "reasoning:\n" + "".join(
+    f"""\
+  - referents: [{{she: {name}}}, {{he: the man called {name}y}}, {{it: dog {name}}}, {{they: the {name}sons}}]
+    rule: "in {name}ton, the older you are, the calmer you are."
+    swapped: "in {name}ton, the older you are, the wilder you are."
+    facts: "{first} and {second} live in {name}ton, and {{R1}} is older than {{R2}}."
+    question: "who is calmer, of those in {name}ton?"
+    other_facts: "{first} and {second} live in {name}ton, and {{R1}} is taller than {{R2}}."
+    nonce_facts: "{first} and {second} live in {name}ton, and {{R1}} is blicker than {{R2}}."
+"""
+    for name, (first, second) in zip(NAMES, [("{R1}", "{R2}"), ("{R2}", "{R1}")] * 5, strict=True)
+).replace("dog Ada", "the dog Rex")
+
+
+def sound_reasoning():
+    """Return frames whose referents are called differently."""
+    text = REASONING
+    for name in NAMES:
+        text = text.replace(f"it: dog {name}", f"it: dog number {len(name) + ord(name[0])}")
+    return text.replace("the dog Rex", "dog number one")
+
+
+def lint(folder, text):
+    """Return the faults that rules find in items that can be loaded, without their file."""
+    (folder / "x").mkdir()
+    path = folder / "x" / "items.yaml"
+    path.write_text(HEAD + text)
+    return [line.removeprefix(f"{path}, ") for line in with_lines(path, lint_items(load_items("x", folder)))]
+
+
+def planted(folder, text, old, new):
+    assert old in text
+    return lint(folder, text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("text", [INFERENCE, sound_reasoning(), INFERENCE + sound_reasoning()])
+def test_clean_items_have_no_fault(tmp_path, text):
+    assert lint(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("reading: denied}", "reading: asserted}", 5, None),
+        ("{moved: contradiction, stayed: entailment}", "{moved: entailment, stayed: entailment}", 5,
+         "the hypothesis 'moved' has the relation entailment to 8 of 12 premises (67%)"),
+        ('    stayed: "{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."', '    stayed: "{OBJ} moved!"', 6,
+         "says the same as the hypothesis 'moved'"),
+        ("where {OBJ:they} {OBJ:was}", "where {OBJ} {OBJ:was}", 6, "{OBJ} is in '{SBJ} left {OBJ} where {OBJ} "),
+        ("a box of clerks' hats", "a box of bakers' hats", FIRST_PREMISE + 1,
+         "hats moved.\" is asked about premises[0] (counted from 0) too"),
+        ("a box of bakers'", "an box of bakers'", FIRST_PREMISE, "'an box' has the wrong article; write 'a box'"),
+        ("The baker] carried", "The the baker] carried", FIRST_PREMISE, "'The the' is two articles in a row"),
+        ("[OBJ:it a box of bakers' hats]", "[OBJ:it the baker]", FIRST_PREMISE, "OBJ and SBJ are both 'the baker'"),
+        ("[SBJ:she The baker]", "[SBJ:she The king]", FIRST_PREMISE, "SBJ: 'The king' does not agree with the pronoun"),
+        ("[SBJ:he The owl] carried [OBJ:it an egg] well", "[OBJ:she The Baker] carried a box of bakers' hats, away",
+         CHALLENGE, "says the same as premises[0] (counted from 0)"),
+        ("[SBJ:he The owl] carried [OBJ:it an egg] well", "[OBJ:it The egg] moved", CHALLENGE,
+         "moved: 'The egg moved.' says the same as its premise"),
+    ],
+)  # fmt: skip
+def test_a_planted_fault_of_inferences_is_told_with_its_line(tmp_path, old, new, line, message):
+    faults = planted(tmp_path, INFERENCE, old, new)
+    if message is None:  # 5 of 12 premises are 42 %
+        assert faults == []
+    else:
+        assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('rule: "in Adaton, the older you are, the calmer you are."', 'rule: " . "', 4, "rule is missing: ' . ' has"),
+        ("is taller than {R2}", "is older than {R2}", 8, "says the same as facts, so that the test changes nothing"),
+        ("is blicker than", "is taller than", 9, "says the same as other_facts, so that the test changes nothing"),
+        ("the wilder you are", "the calmer you are", 5, "says the same as the rule, so that R2 cannot be the answer"),
+        ("{R1} and {R2} live in Adaton, and {R1} is older than {R2}", "in Adaton, {R1} is older than most", 6,
+         "does not name R2, between which"),
+        ("{R1} and {R2} live in Adaton, and {R1} is older than {R2}", "{R1}, {R2} and {R3} live there", 6, "names R3"),
+        ("he: the man called Aday", "he: the man called Ada", 3, "'Ada' is also in 'the man called Ada'"),
+        ("she: Ada", "she: the king", 3, "'the king' does not agree with the pronoun 'she'; write he"),
+        ("{R1} is older than {R2}", "{R1} is older than {R2}, so Ada is old", 6, "has 'Ada' in words, which no test"),
+        ("{R1} is older than {R2}", "{R1} is older than {R1}", 6, "compares R1 with itself"),
+        ("in Adaton, the older you are, the calmer", "in a Adaton, the older you are, the calmer", 3,
+         "base: 'a Adaton' has the wrong article"),
+        ("in Boton, the older you are, the calmer you are.", "In Adaton: the older you are, the calmer you are!", 11,
+         "is in frame 0 (counted from 0) too"),
+    ],
+)  # fmt: skip
+def test_a_planted_fault_of_reasoning_is_told_with_its_line(tmp_path, old, new, line, message):
+    faults = planted(tmp_path, sound_reasoning(), old, new)
+    assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
+
+
+def test_facts_that_mostly_name_the_same_referent_first_are_told(tmp_path):
+    turned = sound_reasoning().replace('facts: "{R2} and {R1}', 'facts: "{R1} and {R2}')
+    (fault,) = lint(tmp_path, turned)
+    assert fault.startswith("line 2: the facts of 10 of 10 frames name R1 first, who is right; at most 60% are allowed")
+
+
+def test_a_premise_that_another_construction_has_too_is_told_with_both_files(tmp_path):
+    for name, text in (("a", INFERENCE), ("b", INFERENCE.replace("carried", "pushed"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "items.yaml").write_text(HEAD + text)
+    items = {tmp_path / name / "items.yaml": load_items(name, tmp_path) for name in "ab"}
+    found = lint_premises(items)
+    first, second = items
+    assert list(found) == [second]
+    assert len(found[second]) == 4  # "did not carry" has stayed
+    assert found[second][0].keys == ("inference", "premises", 1)
+    assert f"is in {first} too; replace one of them" in found[second][0].what
+    assert lint_premises({first: items[first]}) == {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from(RELATIONS)] * 2), min_size=3, max_size=30))
+def test_a_hypothesis_tells_its_relation_if_one_has_a_greater_share_than_is_allowed(golds):
+    names = ("first", "second")
+    readings = {"-".join(gold): dict(zip(names, gold, strict=True)) for gold in golds}
+    filler = {f"all-{gold}": dict.fromkeys(names, gold) for gold in RELATIONS}  # so that every relation is there
+    premises = [{"text": f"Day {day} came.", "reading": "-".join(gold)} for day, gold in enumerate(golds)]
+    premises += [{"text": f"Night {name} came.", "reading": name} for name in filler]
+    asked = InferenceItems.model_validate(
+        {
+            "slots": {},
+            "hypotheses": {"first": "It was late.", "second": "It was early."},
+            "readings": readings | filler,
+            "premises": premises,
+        }
+    )
+    every = [*golds, *((gold, gold) for gold in RELATIONS)]
+    expected = [
+        name
+        for place, name in enumerate(names)
+        if max(Counter(gold[place] for gold in every).values()) > MOST_OF_A_RELATION * len(every)
+        and len(every) >= FEWEST_PREMISES
+    ]
+    assert [fault.keys[-1] for fault in lint_inference(asked)] == expected

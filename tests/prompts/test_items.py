@@ -1,0 +1,259 @@
+import re
+from collections import Counter
+
+import pytest
+
+from conftest import ITEMS as TOY
+from conftest import ROOT
+from cxprobe.errors import ConstructionError
+from cxprobe.prompts.items import RELATIONS, load_items, render_inferences, render_reasonings
+
+
+def load_text(folder, text):
+    (folder / "toy").mkdir()
+    (folder / "toy" / "items.yaml").write_text(text)
+    return load_items("toy", folder)
+
+
+def test_every_template_is_asked_about_every_premise(tmp_path):
+    rendered = render_inferences(load_text(tmp_path, TOY), "toy")
+    assert [(item.set, item.premise, item.hypothesis, item.gold) for item in rendered] == [
+        ("templatic", "The king drew the cats.", "The cats were drawn.", "entailment"),
+        ("templatic", "The king drew the cats.", "The king drew them quickly.", "neutral"),
+        ("templatic", "The king drew the cats.", "The king did not draw the cats.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "The cat was fed.", "neutral"),
+        ("templatic", "Ann never fed the cat.", "Ann fed it quickly.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "Ann did not feed the cat.", "entailment"),
+        ("challenge", "Ann slept at home.", "Ann did not sleep home.", "entailment"),
+    ]
+    assert [item.reading for item in rendered] == ["asserted"] * 3 + ["denied"] * 3 + [""]
+    assert len({item.premise_id for item in rendered}) == 3
+
+
+def test_slots_that_a_sentence_does_not_show_are_filled_beside_it(tmp_path):
+    text = TOY.replace(
+        '[OBJ:it the cat].", reading: denied, slots: {}', 'the cat.", reading: denied, slots: {OBJ: a cat}'
+    )
+    text = text.replace("{OBJ} {OBJ:was} {V:VBN}", "somebody {V:VBD} {OBJ}").replace("{OBJ:them}", "{OBJ}")
+    assert render_inferences(load_text(tmp_path, text), "toy")[3].hypothesis == "Somebody fed a cat."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral' is not allowed"),
+        ("quick: neutral, ", "", "readings.asserted: no relation for quick; give one for every hypothesis"),
+        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not a hypothesis; did you mean 'quick'?"),
+        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
+        ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
+        (", reading: asserted", "", "inference.premises[0].reading: missing"),
+        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
+        ("[OBJ:they the cats]", "[OJB:they the cats]", "premises[0]: slot OJB is not in slots"),
+        ("[OBJ:they the cats]", "the cats", "premises[0], done: '{OBJ} {OBJ:was} {V:VBN}.' asks for OBJ"),
+        ("[OBJ:they the cats]", "[OBJ the cats]", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
+        ("[V drew]", "[V saw]", "premises[0], done: the verb 'saw' is a form of see or of saw"),
+        ("denied, slots: {}", "denied, slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
+        ("Ann] never [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given"),
+        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
+        ("{not-done: entailment}", "{}", "inference.challenge[0].gold: {} is not allowed"),
+        ("[V slept] at", "[V blickered] at", "challenge[0], not-done: the verb 'blickered' is a form of none"),
+        ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
+        ("{she: Cleo}", "{xe: Cleo}", "reasoning[0].referents[2].xe"),
+        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "asks for R5, which nothing fills"),
+        ("    nonce_facts: \"{R1} is blicker than {R2} and {R2:their} dog.\"\n", "", "[0].nonce_facts: missing"),
+        ("    nonce_facts:", "    nonce_fact:", "reasoning[0].nonce_fact: unknown key; did you mean 'nonce_facts'?"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
+    assert old in TOY
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, TOY.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "toy" / "items.yaml"))
+    assert message in str(raised.value)
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, TOY.replace("quick: neutral, ", "").replace("[V drew]", "[V saw]"))
+    path = tmp_path / "toy" / "items.yaml"
+    faults = str(raised.value).splitlines()
+    assert f"{path}: inference: readings.asserted: no relation for quick; give one for every hypothesis" in faults
+    assert any(fault.startswith(f"{path}: inference: premises[0], done: the verb 'saw'") for fault in faults)
+
+
+def test_a_rule_stands_once(tmp_path):
+    frames = TOY.split("reasoning:\n")[1]
+    with pytest.raises(ConstructionError, match=r"the rule 'the older .*' is given twice"):
+        load_text(tmp_path, TOY + frames)
+
+
+def test_the_eight_tests_of_a_frame(tmp_path):
+    rendered = render_reasonings(load_text(tmp_path, TOY), "toy", seed=1)
+    rule, facts = "The older you are, the calmer you are.", "Ann is older than Bob and his dog."
+    expected = {
+        "base": (f"{rule} {facts}", "Ann"),
+        "recency": (f"{facts} {rule}", "Ann"),
+        "vocabulary": (f"The older you are, the wilder you are. {facts}", "Bob"),
+        "name": (f"{rule} Bob is older than Ann and her dog.", "Bob"),
+        "short": (facts, None),
+        "other-names": (f"{rule} Cleo is older than the Days and their dog.", None),
+        "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
+        "nonce": (f"{rule} Ann is blicker than Bob and his dog.", None),
+    }
+    assert {item.test: (item.text, answer_of(item)) for item in rendered} == expected
+    assert all(item.question == "Who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered)
+    assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
+    assert len({item.id for item in rendered}) == 8
+    assert len({item.frame_id for item in rendered}) == 1
+
+
+def test_without_an_opposite_there_is_no_vocabulary_test(tmp_path):
+    text = TOY.replace('    swapped: "the older you are, the wilder you are."\n', "")
+    assert text != TOY
+    assert "vocabulary" not in {item.test for item in render_reasonings(load_text(tmp_path, text), "toy", seed=1)}
+
+
+def test_what_a_construction_does_not_have_is_absent(tmp_path):
+    start = TOY.index("  challenge:")
+    inferences, reasonings = TOY[:start], TOY[TOY.index("reasoning:") :]
+    items = load_text(tmp_path, inferences)
+    assert items.inference.challenge == []
+    assert items.reasoning == []
+    (tmp_path / "toy" / "items.yaml").write_text(f"sources: [x]\n{reasonings}")
+    assert load_items("toy", tmp_path).inference is None
+    (tmp_path / "toy" / "items.yaml").write_text("sources: [x]\n")
+    with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
+        load_items("toy", tmp_path)
+
+
+def test_the_order_of_the_frames_follows_from_the_seed():
+    items = next(items for items in OWN.values() if items.reasoning)
+    orders = {tuple(item.id for item in render_reasonings(items, "toy", seed=seed)) for seed in range(5)}
+    assert len(orders) == 5
+    assert render_reasonings(items, "toy", seed=1) == render_reasonings(items, "toy", seed=1)
+
+
+def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
+    for name, items in OWN.items():
+        for seed in range(3):
+            rendered = render_reasonings(items, name, seed=seed)
+            frames = list(dict.fromkeys(item.frame_id for item in rendered))
+            for number in range(1, len(frames) + 1):
+                asked = [item for item in rendered if item.frame_id in frames[:number]]
+                for test in {item.test for item in asked if item.answerable}:
+                    golds = Counter(item.gold for item in asked if item.test == test)
+                    assert abs(golds["A"] - golds["B"]) <= 1, (name, test, number)
+                if all(
+                    any(item.test == "vocabulary" and item.frame_id == frame for item in asked)
+                    for frame in frames[:number]
+                ):
+                    golds = Counter(item.gold for item in asked)
+                    assert golds["A"] == golds["B"], (name, number)
+
+
+def test_where_nothing_follows_the_options_take_turns_at_standing_first():
+    for name, items in OWN.items():
+        rendered = render_reasonings(items, name, seed=1)
+        right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
+        for test in ("short", "other-names", "other-property", "nonce"):
+            first = [item.a == right[item.frame_id] for item in rendered if item.test == test]
+            assert abs(2 * sum(first) - len(first)) <= 1
+
+
+def test_an_inference_knows_its_template(tmp_path):
+    items = load_text(tmp_path, TOY)
+    asked = items.inference
+    for item in render_inferences(items, "toy"):
+        assert item.template in asked.hypotheses
+        if item.set == "templatic":
+            reading = asked.readings[item.reading]
+            assert item.gold == reading[item.template]
+
+
+def answer_of(item):
+    return {"A": item.a, "B": item.b, "C": None}[item.gold]
+
+
+# The items that the project has.
+FOLDER = ROOT / "constructions"
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
+OWN = {name: load_items(name, FOLDER) for name in NAMES}
+INFERENCES = {name: render_inferences(items, name) for name, items in OWN.items()}
+REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in OWN.items()}
+
+
+def test_there_are_items_enough():
+    assert len(NAMES) == 8
+    assert all(len(items.inference.premises) >= 40 for items in OWN.values())
+    assert sorted(len(items.inference.challenge) >= 8 for items in OWN.values()) == [False] * 3 + [True] * 5
+    assert sorted(len(items.reasoning) >= 30 for items in OWN.values()) == [False] * 5 + [True] * 3
+
+
+def test_ids_are_unique():
+    ids = [item.id for name in NAMES for item in (*INFERENCES[name], *REASONINGS[name])]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_rendered_looks_like_sentences(name):
+    texts = [text for item in INFERENCES[name] for text in (item.premise, item.hypothesis)]
+    texts += [text for item in REASONINGS[name] for text in (item.text, item.question)]
+    for text in texts:
+        assert re.fullmatch(r"[A-Z].*[.?]", text), text
+        assert not re.search(r"  |[\[\]{}]|\b(\w+) \1\b| [.,?]|\.\.", text), text
+        assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
+        assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_hypothesis_has_every_relation_about_equally_often(name):
+    asked = OWN[name].inference
+    for hypothesis in asked.hypotheses:
+        golds = Counter(asked.golds(premise)[hypothesis] for premise in asked.premises)
+        assert set(golds) == set(RELATIONS)
+        assert max(golds.values()) / golds.total() <= 0.45, (hypothesis, golds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_negation_tells_nothing_about_the_gold_label(name):
+    negated = Counter(
+        (item.gold, bool(re.search(r"\b(?:not|no|never|nobody|without)\b", item.hypothesis, re.IGNORECASE)))
+        for item in INFERENCES[name]
+        if item.set == "templatic"
+    )
+    assert all(negated[gold, True] for gold in RELATIONS)
+    assert all(negated[gold, False] for gold in RELATIONS)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].inference.challenge])
+def test_a_challenge_has_another_label_than_the_construction_would(name):
+    asked = OWN[name].inference
+    for premise in asked.challenge:
+        as_asserted = next(iter(asked.readings.values()))
+        assert all(gold != as_asserted[of] for of, gold in premise.gold.items()), premise.text
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])
+def test_who_is_named_first_is_not_who_is_right(name):
+    base = [item for item in REASONINGS[name] if item.test == "base"]
+    first = [item.text.lower().find(answer_of(item).lower()) for item in base]
+    other = [item.text.lower().find((item.b if item.gold == "A" else item.a).lower()) for item in base]
+    share = sum(mine < theirs for mine, theirs in zip(first, other, strict=True)) / len(base)
+    assert 0.3 < share < 0.7
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])
+def test_the_answers_of_a_construction_are_of_every_kind(name):
+    golds = Counter(item.gold for item in REASONINGS[name])
+    assert golds["C"] == 4 * len(OWN[name].reasoning)
+    assert min(golds["A"], golds["B"]) > len(OWN[name].reasoning) / 2
+
+
+def test_the_tests_of_a_frame_agree_with_each_other():
+    for name in NAMES:
+        frames: dict[str, dict[str, object]] = {}
+        for item in REASONINGS[name]:
+            frames.setdefault(item.frame_id, {})[item.test] = answer_of(item)
+        for answers in frames.values():
+            assert answers["base"] == answers["recency"] != answers["name"]
+            assert answers.get("vocabulary", answers["name"]) == answers["name"]

@@ -1,0 +1,359 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from cxprobe.errors import DataError
+from cxprobe.lm.replies import judge_inference
+from cxprobe.prompts.items import RELATIONS
+from cxprobe.prompts.judge import (
+    accuracy_by_shots,
+    consistency_over_orders,
+    count_outcomes,
+    prompt_accuracy,
+    prompt_headline,
+    prompt_metrics,
+    prompt_tables,
+    reasoning_accuracy,
+    spread_over_prompts,
+)
+from cxprobe.stats import estimate_rate
+
+pytestmark = pytest.mark.pipeline
+
+REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
+ROW = st.tuples(
+    st.sampled_from(REPLIES),
+    st.sampled_from(RELATIONS),
+    st.sampled_from("ab"),
+    st.sampled_from("pq"),
+    st.integers(0, 3),
+)
+
+
+def judged_table(rows):
+    """Judge replies and return the table that is summed up."""
+    table = []
+    for reply, gold, construction, prompt, premise in rows:
+        answer, outcome = judge_inference(reply, gold, chain_of_thought=False)
+        table.append(
+            (construction, prompt, str(RELATIONS.index(gold)), answer, outcome, float(outcome == "right"), str(premise))
+        )
+    columns = ["construction", "prompt", "gold", "answer", "outcome", "credit", "cluster_premise"]
+    return pd.DataFrame(table, columns=columns)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(ROW, min_size=1, max_size=40))
+def test_the_counts_add_up_to_what_was_asked(rows):
+    judged = judged_table(rows)
+    counts = count_outcomes(judged, ["construction", "prompt"])
+    assert (counts[["right", "wrong", "tied", "unparsed", "failed"]].sum(axis=1) == counts["questions"]).all()
+    assert counts["questions"].sum() == len(rows)
+    assert counts["failed"].sum() == sum(row[0] is None for row in rows)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(ROW, min_size=1, max_size=40))
+def test_an_accuracy_is_that_of_the_replies_there_were(rows):
+    judged = judged_table(rows)
+    table = prompt_accuracy(judged, ["construction"])
+    for row in table.itertuples():
+        own = judged[(judged["construction"] == row.construction) & (judged["outcome"] != "failed")]
+        right = (own["outcome"] == "right").to_numpy(dtype=float)
+        expected = estimate_rate(right, own[["cluster_premise"]].to_numpy(dtype=object))
+        assert (row.accuracy, row.low, row.high, row.n) == (
+            expected.value,
+            expected.low,
+            expected.high,
+            expected.n,
+        )
+        assert row.unparsed == (own["answer"] == "").mean()
+        assert row.unparsed_low <= row.unparsed <= row.unparsed_high
+        present = sorted(set(own["gold"]))
+        each = [f1_score(own["gold"] == gold, own["answer"] == gold, zero_division=0) for gold in present]
+        assert row.macro_f1 == pytest.approx(np.mean(each))
+    replied = set(judged.loc[judged["outcome"] != "failed", "construction"])
+    assert set(table["construction"]) == replied
+
+
+def test_failures_change_no_accuracy_and_unparsed_replies_do():
+    rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [("0", "neutral", "a", "p", 4)]
+    plain = prompt_accuracy(judged_table(rows), ["construction"])
+    failed = prompt_accuracy(judged_table([*rows, (None, "neutral", "a", "p", 5)]), ["construction"])
+    pd.testing.assert_frame_equal(plain, failed)
+    assert plain.loc[0, "accuracy"] == 0.75
+    unparsed = prompt_accuracy(judged_table([*rows, ("?", "neutral", "a", "p", 5)]), ["construction"])
+    assert unparsed.loc[0, "accuracy"] == 0.6
+
+
+def test_when_all_failed_there_is_no_accuracy_and_the_count_says_so():
+    judged = judged_table([(None, "neutral", "a", "p", 1)])
+    assert prompt_accuracy(judged, ["construction"]).empty
+    assert count_outcomes(judged, ["construction"]).to_dict("records") == [
+        {"construction": "a", "questions": 1, "right": 0, "wrong": 0, "tied": 0, "unparsed": 0, "failed": 1}
+    ]
+
+
+def test_items_of_one_premise_are_no_independent_ones():
+    rows = [(reply, "entailment", "a", "p", premise) for premise in range(8) for reply in [str(premise % 2)] * 6]
+    judged = judged_table(rows)
+    together = prompt_accuracy(judged, ["construction"])
+    apart = prompt_accuracy(judged.assign(cluster_premise=[str(n) for n in range(len(judged))]), ["construction"])
+    assert together.loc[0, "accuracy"] == apart.loc[0, "accuracy"] == 0.5
+    width = [(table["high"] - table["low"]).item() for table in (together, apart)]
+    assert width[0] > 1.5 * width[1]
+
+
+def test_a_table_without_clusters_or_with_another_outcome_is_refused():
+    judged = judged_table([("0", "entailment", "a", "p", 1)])
+    with pytest.raises(DataError, match="no column begins with cluster_"):
+        prompt_accuracy(judged.drop(columns="cluster_premise"), ["construction"])
+    with pytest.raises(DataError, match="outcome 'perhaps' is unknown"):
+        count_outcomes(judged.assign(outcome="perhaps"), ["construction"])
+
+
+def test_the_spread_over_prompts():
+    table = pd.DataFrame(
+        {"construction": ["a", "a", "a", "b"], "prompt": ["p", "q", "r", "p"], "accuracy": [0.5, 0.75, 1.0, 0.25]}
+    )
+    spread = spread_over_prompts(table, ["construction"]).set_index("construction")
+    assert spread.loc["a"].to_dict() == {"prompts": 3, "lowest": 0.5, "mean": 0.75, "highest": 1.0, "range": 0.5}
+    assert spread.loc["b", "range"] == 0
+    with pytest.raises(DataError, match="a prompt occurs twice"):
+        spread_over_prompts(pd.concat([table, table]), ["construction"])
+
+
+GOLD = {"inference": "0", "reasoning": "A"}
+WRONG = {"inference": "1", "reasoning": "B"}
+
+
+def judged_answers():
+    """Return judged answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
+    rows = []
+    for number in range(24):
+        kind = "reasoning" if number % 3 == 2 else "inference"
+        name = {0: "templatic", 1: "challenge", 2: "reasoning"}[number % 3]
+        shots = number % 2 if kind == "inference" else 0
+        for asked, right in (("sum", number % 4 != 0), ("pmi", number < 6)):
+            rows.append(
+                {"id": str(number), "kind": kind, "set": name, "construction": "ab"[number // 12], "test": "base"}
+                | {"answerable": True, "prompt": "pq"[number % 2], "shots": shots, "examples": "x" if shots else "none"}
+                | {"chain_of_thought": False, "gold": GOLD[kind], "answer": GOLD[kind] if right else WRONG[kind]}
+                | {"asked": asked}
+                | {"outcome": "right" if right else "wrong", "credit": float(right)}
+                | {"cluster_premise": str(number // 2), "item": str(number), "order": "ABC" * (kind == "reasoning")}
+                | {"template": f"t{number % 2}" if kind == "inference" else ""}
+                | {"reading": ["asserted", "denied"][number // 2 % 2] if kind == "inference" else ""}
+                | {"cluster_wording": f"{'ab'[number // 12]} t{number % 2}" if kind == "inference" else str(number)}
+            )
+    return pd.DataFrame(rows)
+
+
+def test_the_accuracy_comes_first_and_is_that_of_the_way_of_asking_that_decides():
+    judged = judged_answers()
+    metrics = prompt_metrics(judged, "pmi")
+    assert list(metrics)[:7] == ["accuracy", "low", "high", "n", "accuracy_parsed", "n_parsed", "chance"]
+    assert (metrics["accuracy"], metrics["n"], metrics["failed"]) == (6 / 24, 24, 0)
+    assert metrics["low"] < metrics["accuracy"] < metrics["high"]
+    assert (metrics["score.sum"], metrics["score.pmi"]) == (18 / 24, 6 / 24)
+    own = judged[judged["asked"] == "pmi"]
+    for name in ("templatic", "challenge", "reasoning"):
+        assert metrics[f"set.{name}"] == own.loc[own["set"] == name, "credit"].mean()
+        assert metrics[f"set.{name}_low"] <= metrics[f"set.{name}"] <= metrics[f"set.{name}_high"]
+
+
+def test_ties_unparsed_replies_and_failures_have_their_rates_and_a_model_that_never_replied_has_no_accuracy():
+    judged = judged_answers().query("asked == 'sum'").reset_index(drop=True)
+    judged.loc[:2, ["answer", "outcome", "credit"]] = [["", "failed", 0.0], ["", "unparsed", 0.0], ["", "tied", 0.5]]
+    metrics = prompt_metrics(judged, "sum")
+    assert (metrics["n"], metrics["failed"]) == (23, 1 / 24)
+    assert (metrics["unparsed"], metrics["tie_rate"]) == (1 / 23, 1 / 23)
+    assert not any(name.startswith("score.") for name in metrics)
+    assert prompt_metrics(judged.assign(outcome="failed"), "sum") == {"failed": 1.0}
+
+
+def test_the_headline_has_at_most_twelve_numbers_and_no_intervals_of_parts():
+    metrics = prompt_metrics(judged_answers(), "sum")
+    headline = prompt_headline(metrics)
+    assert list(headline)[:4] == ["accuracy", "low", "high", "n"]
+    assert len(headline) <= 12
+    assert {"set.templatic", "set.challenge", "set.reasoning"} <= headline.keys()
+    assert not any(name.endswith(("_low", "_high")) for name in headline)
+
+
+def test_the_accuracy_by_the_number_of_shots_is_a_series_of_each_set():
+    judged = judged_answers()
+    series = accuracy_by_shots(judged, "sum")
+    assert {name: [shots for shots, _ in points] for name, points in series.items()} == {
+        "by_shots.challenge": [0, 1],
+        "by_shots.reasoning": [0],
+        "by_shots.templatic": [0, 1],
+    }
+    own = judged[(judged["asked"] == "sum") & (judged["set"] == "templatic")]
+    assert series["by_shots.templatic"] == list(own.groupby("shots")["credit"].mean().items())
+
+
+def test_every_table_begins_with_what_it_is_of_and_counts_every_question_once():
+    judged = judged_answers()
+    tables = prompt_tables(judged, ["asked"])
+    assert all(table.columns[0] == "asked" for table in tables.values())
+    assert tables["outcomes"].groupby("asked")["questions"].sum().to_dict() == {"pmi": 24, "sum": 24}
+    for name in ("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt"):
+        assert tables[name].groupby("asked")["n"].sum().to_dict() == {"pmi": 24, "sum": 24}
+    for name in ("accuracy_by_test", "accuracy_answerable"):
+        assert tables[name].groupby("asked")["n"].sum().to_dict() == {"pmi": 8, "sum": 8}
+    assert prompt_tables(judged[judged["kind"] == "inference"], ["asked"])["accuracy_by_test"].empty
+
+
+def test_sets_of_multiple_choice_are_counted_apart():
+    judged = judged_answers()
+    other = judged[judged["kind"] == "reasoning"].assign(set="official", credit=0.0, outcome="wrong", answer="B")
+    tables = prompt_tables(pd.concat([judged, other], ignore_index=True), ["asked"])
+    for name in ("accuracy_by_test", "accuracy_answerable"):
+        own = tables[name][tables[name]["asked"] == "sum"]
+        assert own.groupby("set")["n"].sum().to_dict() == {"official": 8, "reasoning": 8}
+        assert (own.loc[own["set"] == "official", "accuracy"] == 0).all()
+        assert (own.loc[own["set"] == "reasoning", "accuracy"] > 0).any()
+
+
+def test_reasoning_is_given_by_construction_and_for_all_together():
+    table = reasoning_accuracy(judged_answers(), ["asked"]).set_index(["asked", "construction"])
+    assert list(table.index.get_level_values("construction")) == ["a", "b"] * 2 + ["all"] * 2
+    assert table.loc["sum", "n"].to_dict() == {"a": 4, "b": 4, "all": 8}
+
+
+def test_accuracy_among_the_parsed_leaves_out_what_has_no_answer_and_says_how_many_there_are():
+    rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [
+        ("?", "entailment", "a", "p", n) for n in range(3, 9)
+    ]
+    [row] = prompt_accuracy(judged_table([*rows, ("1", "entailment", "a", "p", 9)]), ["construction"]).to_dict(
+        "records"
+    )
+    assert (row["accuracy"], row["n"]) == (0.3, 10)
+    assert (row["accuracy_parsed"], row["n_parsed"]) == (0.75, 4)
+    assert row["parsed_low"] < 0.75 < row["parsed_high"]
+    [nothing] = prompt_accuracy(judged_table(rows[3:]), ["construction"]).to_dict("records")
+    assert (nothing["accuracy"], nothing["n_parsed"]) == (0.0, 0)
+    assert nothing["accuracy_parsed"] == nothing["parsed_low"] == nothing["parsed_high"] == ""
+
+
+def test_chance_is_what_the_best_constant_answer_gets():
+    golds = ["entailment"] * 5 + ["neutral"] * 3 + ["contradiction"] * 2
+    judged = judged_table([("2", gold, "a", "p", n) for n, gold in enumerate(golds)])
+    assert prompt_accuracy(judged, ["construction"])["chance"].item() == 0.5
+    # With a second kind there is a constant for each: 5 of 10 digits, and 2 of 4 letters.
+    letters = judged[:4].assign(kind="reasoning", gold=["A", "B", "C", "C"])
+    both = pd.concat([judged.assign(kind="inference"), letters], ignore_index=True)
+    assert prompt_accuracy(both, ["construction"])["chance"].item() == (5 + 2) / 14
+
+
+def rotated(answer_of, golds, asked="reply"):
+    """Judge answers to items, each in three orders; ``answer_of`` returns the letter for an item and an order."""
+    rows = []
+    for number, gold in enumerate(golds):
+        for order in ("ABC", "BCA", "CAB"):
+            answer, shown = answer_of(number, order), "ABC"[order.index(gold)]
+            outcome = ("right" if answer == shown else "wrong") if answer else "unparsed"
+            rows.append(
+                {
+                    "id": f"{number}/{order}",
+                    "item": str(number),
+                    "kind": "reasoning",
+                    "construction": "a",
+                    "asked": asked,
+                }
+                | {"prompt": "p", "shots": 0, "examples": "none", "chain_of_thought": False, "order": order}
+                | {"gold": shown, "answer": answer, "outcome": outcome, "credit": float(outcome == "right")}
+                | {"cluster_premise": str(number)}
+            )
+    return pd.DataFrame(rows)
+
+
+GOLDS = ["A", "B", "C", "C", "C", "C"]
+
+
+@pytest.mark.parametrize(
+    ("answer_of", "consistent", "accuracy"),
+    [
+        (lambda number, order: "A", 0.0, 1 / 3),  # always the first option
+        (lambda number, order: "ABC"[order.index("C")], 1.0, 4 / 6),  # always "not enough information"
+        (lambda number, order: "ABC"[order.index(GOLDS[number])], 1.0, 1.0),
+        (lambda number, order: "ABC"[order.index("A")] if number < 3 else "B", 0.5, (1 + 3 * 1 / 3) / 6),
+        (lambda number, order: "" if order == "CAB" else "ABC"[order.index("C")], 0.0, 4 / 6 * 2 / 3),
+    ],
+)
+def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(answer_of, consistent, accuracy):
+    judged = rotated(answer_of, GOLDS)
+    [row] = consistency_over_orders(judged, ["asked", "construction", "prompt"]).to_dict("records")
+    assert (row["consistent"], row["n"], row["orders"], row["clusters"]) == (consistent, 6, 3, 6)
+    assert row["low"] <= consistent <= row["high"]
+    [rates] = prompt_accuracy(judged, ["asked"]).to_dict("records")
+    assert rates["accuracy"] == pytest.approx(accuracy)
+    # Every letter is right in a third of the questions, but "not enough information" in four items of six.
+    assert rates["chance"] == pytest.approx(4 / 6)
+
+
+def test_no_constant_answer_knows_which_letter_a_reading_has():
+    judged = rotated(lambda number, order: "A", ["A", "A", "A"])
+    assert prompt_accuracy(judged, ["asked"])["chance"].item() == pytest.approx(1 / 3)
+    assert prompt_accuracy(judged[judged["order"] == "ABC"], ["asked"])["chance"].item() == 1.0
+
+
+def test_an_item_in_one_order_or_with_a_failed_request_has_no_consistency():
+    judged = rotated(lambda number, order: "A", GOLDS)
+    assert consistency_over_orders(judged[judged["order"] == "ABC"], ["asked"]).empty
+    assert consistency_over_orders(judged.drop(columns="order"), ["asked"]).empty
+    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
+    assert consistency_over_orders(judged, ["asked"])["n"].item() == 5
+    assert consistency_over_orders(pd.concat([judged, judged.assign(prompt="q")]), ["asked"])["n"].item() == 10
+
+
+def test_consistency_and_its_interval_are_among_the_metrics_where_there_are_several_orders():
+    judged = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS).assign(set="reasoning")
+    metrics = prompt_metrics(judged, "reply")
+    assert (metrics["consistency"], metrics["n_consistency"]) == (1.0, 6)
+    assert metrics["consistency_low"] < 1.0 == metrics["consistency_high"]
+    assert "consistency" in prompt_headline(metrics)
+    assert "consistency" not in prompt_metrics(judged_answers(), "pmi")
+
+
+def test_the_f1_score_is_of_options_and_not_of_letters():
+    always = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS)
+    one_order = always[always["order"] == "ABC"]
+    assert prompt_accuracy(always, ["asked"])["macro_f1"].item() == pytest.approx(
+        prompt_accuracy(one_order, ["asked"])["macro_f1"].item()
+    )
+
+
+def test_accuracies_by_template_are_those_of_their_items():
+    judged = judged_answers()
+    table = prompt_tables(judged, ["asked"])["accuracy_by_template"]
+    assert table["n"].sum() == 2 * (judged["kind"] == "inference").sum() / 2
+    for row in table.itertuples():
+        own = judged[
+            (judged["cluster_wording"] == f"{row.construction} {row.template}")
+            & (judged["asked"] == row.asked)
+            & (judged["set"] == row.set)
+        ]
+        assert row.accuracy == pytest.approx(own["credit"].mean())
+        assert (row.relations, row.chance) == ("0", 1.0)
+        assert row.left_out == "wording"
+    without = prompt_tables(judged.assign(template="", cluster_wording=judged["id"]), ["asked"])
+    assert without["accuracy_by_template"].empty
+
+
+def test_few_templates_widen_no_interval_and_many_do():
+    rows = [(str(number % 2), "entailment", "a", "p", number // 6) for number in range(120)]
+    judged = judged_table(rows)
+    alone = prompt_accuracy(judged, ["construction"]).iloc[0]
+    for templates, left_out in ((1, "wording"), (4, "wording"), (6, "")):
+        names = [f"t{number % templates}" for number in range(120)]
+        clustered = judged.assign(template=names, cluster_wording=names)
+        own = prompt_accuracy(clustered, ["construction"]).iloc[0]
+        assert own["left_out"] == left_out
+        assert own["clusters"] == (6 if templates == 6 else 20)
+        wider = own["high"] - own["low"] > 1.5 * (alone["high"] - alone["low"])
+        assert wider == (templates == 6)

@@ -1,0 +1,202 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.lm.texts import TokenScores
+from cxprobe.prompts.judge import count_outcomes, prompt_accuracy, prompt_tables
+from cxprobe.prompts.judge_answers import (
+    answers_headline,
+    best_blind_answers,
+    compare_answers,
+    judge_blind_answers,
+    judge_likelihoods,
+    rates_of_blind,
+    score_answers,
+)
+
+VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_size=1, max_size=12)
+
+
+def tables(values, golds="012"):
+    questions = pd.DataFrame(
+        [(f"q{n}", golds[n % len(golds)], f"p{n // 2}") for n in range(len(values))],
+        columns=["id", "gold", "cluster_premise"],
+    )
+    scores = pd.DataFrame(
+        [(f"q{n}", str(answer), "sum", value) for n, row in enumerate(values) for answer, value in enumerate(row)],
+        columns=["id", "answer", "score", "value"],
+    )
+    return questions, scores
+
+
+@settings(deadline=None, max_examples=60)
+@given(VALUES)
+def test_the_likeliest_answer_wins_and_a_tie_is_shared(values):
+    judged = judge_likelihoods(*tables(values))
+    for row, own in zip(judged.itertuples(), values, strict=True):
+        best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
+        assert row.credit == (1 / len(best) if row.gold in best else 0)
+        assert row.answer == (best[0] if len(best) == 1 else "")
+        assert row.outcome == ("tied" if len(best) > 1 else "right" if best == [row.gold] else "wrong")
+    counts = count_outcomes(judged.assign(all="x"), ["all"]).iloc[0]
+    assert counts["right"] + counts["wrong"] + counts["tied"] == counts["questions"] == len(values)
+
+
+def test_constant_likelihoods_are_right_as_often_as_chance():
+    judged = judge_likelihoods(*tables([(-1.0, -1.0, -1.0)] * 9))
+    assert prompt_accuracy(judged.assign(all="x"), ["all"]).loc[0, "accuracy"] == pytest.approx(1 / 3)
+    assert set(judged["outcome"]) == {"tied"}
+
+
+def test_each_score_judges_for_itself():
+    questions, scores = tables([(-1.0, -2.0, -3.0)])
+    other = scores.assign(score="pmi", value=-scores["value"])
+    judged = judge_likelihoods(questions, pd.concat([scores, other])).set_index("asked")
+    assert judged["answer"].to_dict() == {"sum": "0", "pmi": "2"}
+    assert judged["credit"].to_dict() == {"sum": 1.0, "pmi": 0.0}
+
+
+def test_a_question_without_a_score_for_its_answer_is_refused():
+    questions, scores = tables([(-1.0, -2.0, -3.0)] * 2)
+    with pytest.raises(DataError, match="1 questions have no score for their right answer, such as q1"):
+        judge_likelihoods(questions, scores[scores["id"] == "q0"])
+    with pytest.raises(DataError, match="such as q0"):
+        judge_likelihoods(questions, scores[scores["answer"] != "0"])
+
+
+EVERY = ["sum", "per_token", "per_character", "pmi"]
+CHOICES = pd.DataFrame(
+    {"id": ["a", "b"], "question": ["Ann slept. So", "Bob ran. So"], "anywhere": ["So", "So"], "gold": ["0", "1"]}
+)
+ANSWERS = pd.DataFrame(
+    [("a", "0", " yes."), ("a", "1", " no way."), ("b", "0", " yes."), ("b", "1", " no way.")],
+    columns=["id", "answer", "text"],
+)
+
+
+def word_scores(text: str) -> TokenScores:
+    """Give each word of a text, with the space before it, a log-probability that follows from it and what precedes."""
+    stops = [place for place, letter in enumerate(text) if letter == " "] + [len(text)]
+    spans = list(zip([0, *stops[:-1]], stops, strict=True))
+    log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
+    return TokenScores(
+        text, "causal", np.arange(len(spans)), np.array(spans), np.arange(len(spans)), np.array(log_probs)
+    )
+
+
+def scored_texts(choices=CHOICES, answers=ANSWERS) -> dict[str, TokenScores]:
+    both = answers.merge(choices, on="id")
+    texts = [before + row.text for row in both.itertuples() for before in (row.question, row.anywhere)]
+    return {text: word_scores(text) for text in texts}
+
+
+def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():
+    found = score_answers(CHOICES, ANSWERS, scored_texts().values(), EVERY)
+    assert len(found) == 4 * 4
+    values = found.set_index(["id", "answer", "score"])["value"]
+    for row in ANSWERS.merge(CHOICES, on="id").itertuples():
+        words = row.text.split()
+        total = sum(word_scores(row.question + row.text).log_probs[-len(words) :])
+        alone = sum(word_scores(row.anywhere + row.text).log_probs[-len(words) :])
+        expected = [total, total / len(words), total / len("".join(words)), total - alone]
+        np.testing.assert_allclose([values[row.id, row.answer, name] for name in EVERY], expected)
+
+
+def test_without_pmi_no_text_is_needed_that_says_nothing():
+    texts = {text: scores for text, scores in scored_texts().items() if not text.startswith("So")}
+    assert set(score_answers(CHOICES, ANSWERS, texts.values(), ["sum"])["score"]) == {"sum"}
+    with pytest.raises(DataError, match="So yes"):
+        score_answers(CHOICES, ANSWERS, texts.values(), EVERY)
+
+
+SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+MEMBERS = [
+    Member("real", SPEC, "real"),
+    Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin"),
+    Member("negation", Rule(kind="negation"), "panel"),
+    Member("overlap", Rule(kind="word_overlap"), "panel"),
+]
+GOLDS = "0120120120"
+
+
+def items() -> pd.DataFrame:
+    rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate(GOLDS)]
+    columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(template="", reading="", cluster_wording=table["id"])
+
+
+def blind_answers(chosen: str) -> pd.DataFrame:
+    """Return answers to the first items: for each the symbol that is chosen, or "-" where there is no choice."""
+    return pd.DataFrame(
+        [
+            (f"i{n}", symbol, np.log({True: 0.6, False: 0.2}[symbol == own] if own != "-" else 1 / 3))
+            for n, own in enumerate(chosen)
+            for symbol in "012"
+        ],
+        columns=["id", "symbol", "log_p"],
+    )
+
+
+def asked(model: str, credits: list[float], prompts: int = 2) -> pd.DataFrame:
+    """Return every item asked by some prompts, of which the first ``credits`` are those of the items."""
+    own = items().iloc[: len(credits)].assign(model=model, asked="pmi", credit=credits, outcome="right", answer="0")
+    settings = {"shots": 0, "examples": "none", "chain_of_thought": False}
+    tables = [own.assign(item=own["id"], id=own["id"] + f"/{n}", prompt=f"x{n}", **settings) for n in range(prompts)]
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_a_blind_model_answers_an_item_once_and_some_items_not_at_all():
+    judged = judge_blind_answers(items(), blind_answers("0-0"))
+    assert judged["id"].tolist() == judged["item"].tolist() == ["i0", "i1", "i2"]
+    assert judged["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
+    assert judged["outcome"].tolist() == ["right", "tied", "wrong"]
+    assert set(judged[["asked", "prompt", "shots", "examples"]].itertuples(index=False, name=None)) == {
+        ("rule", "none", 0, "none")
+    }
+    assert judge_blind_answers(items(), blind_answers("")).empty
+
+
+def test_answers_of_other_items_than_those_given_are_left_out():
+    judged = judge_blind_answers(items().iloc[:1], blind_answers("0120"))
+    assert judged["id"].tolist() == ["i0"]
+
+
+def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_and_the_twin():
+    blind = [
+        judge_blind_answers(items(), blind_answers(chosen)).assign(model=name)
+        for name, chosen in (("negation", "0000000000"), ("overlap", "0120120120"))
+    ]
+    right, half = [1.0] * 10, [1.0, 0.0] * 5
+    judged = pd.concat(
+        [asked("real", half), asked("twin", [0.0] * 10), asked("mock", right), *blind], ignore_index=True
+    )
+    table = compare_answers(judged, MEMBERS, ["reply", "pmi"], ["mock"]).set_index("compares")
+    assert set(table.index) == {"best blind", "twin"}
+    assert table.loc["best blind", ["first", "second", "n"]].tolist() == ["real", "overlap", 10]
+    assert table.loc["best blind", "difference"] == pytest.approx(-0.5)
+    assert table.loc["twin", "difference"] == pytest.approx(0.5)
+    assert "mock" in set(compare_answers(judged, MEMBERS, ["pmi"])["second"])
+    assert compare_answers(judged, MEMBERS, ["reply"]).empty  # another score does not count
+
+
+def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had():
+    blind = judge_blind_answers(items(), blind_answers("0120120120")).assign(model="overlap")
+    judged = pd.concat([asked("real", [0.0] * 10), blind], ignore_index=True)
+    best = best_blind_answers(prompt_tables(judged, ["model", "asked"]), MEMBERS)
+    cell = best["accuracy_by_construction"]
+    assert cell[["construction", "set", "model", "accuracy"]].to_numpy().tolist() == [["toy", "own", "overlap", 1.0]]
+    assert best["accuracy_by_test"].empty  # there is no multiple choice
+    rates = rates_of_blind(judged)
+    assert rates[["model", "n"]].to_numpy().tolist() == [["overlap", 10]]
+
+
+def test_the_headline_of_a_panel_has_two_numbers_of_each_member():
+    metrics = {"overlap": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "negation": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
+    found = answers_headline(metrics, "panel")
+    assert found == {"overlap": {"accuracy": 0.5, "n": 9.0}, "negation": {"accuracy": 0.3, "n": 9.0}}
+    assert answers_headline(metrics, "overlap")["low"] == 0.4

@@ -1,0 +1,417 @@
+"""Files of multiple choice in the shape of the CxNLI release, with the irregularities that its files have."""
+
+import csv
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.prompts.items import TESTS as OUR_TESTS
+from cxprobe.prompts.reasoning_files import TESTS, read_reasoning_file
+
+COLUMNS = ["Ex Num", "Type", "Text", "Output", "Original Text", "Option A", "Option B", "Option C", "Target"]
+HEADER = "\t".join(COLUMNS)
+
+
+def frame(number, rule, swapped, facts, asked, options, right):
+    """Return the eight rows of a frame, in the shape of the release; facts and asked have {0} and {1}."""
+    days, others = ("May", "June"), ("July", "August")
+    a, b = "AB" if right == 0 else "BA"
+    question = asked.format(*days)
+    texts = {
+        "Base": (f"{rule} {facts.format(*days)} {question}", a),
+        "Recency Bias": (f"{facts.format(*days)} {rule} {question}", a),
+        "Vocabulary Bias": (f"{swapped} {facts.format(*days)} {question}", b),
+        "Name Bias": (f"{rule} {facts.format(*reversed(days))} {question}", b),
+        "Short Calibration": (f"{facts.format(*days)} {question}", "C"),
+        "Name Calibration": (f"{rule} {facts.format(*days)} {asked.format(*others)}", "C"),
+        "Adjective Calibration": (f"{rule} They sang more in May than in June. {question}", "C"),
+        "Nonce Calibration": (f"{rule} They blicked more in May than in June. {question}", "C"),
+    }
+    return [
+        "\t".join([number, test, f'"{text}"', "a note", "", *options, "not enough information", target])
+        for test, (text, target) in texts.items()
+    ]
+
+
+FIRST = frame(
+    "1",
+    "The warmer the sea, the later they left.",
+    "The colder the sea, the later they left.",
+    "The sea was warmer in {0} than in {1}.",
+    "Did they leave later in {0} or in {1}?",
+    ("in May", "in June"),
+    0,
+)
+SECOND = frame(
+    "3",
+    "The more guests there were, the worse he cooked.",
+    "The fewer guests there were, the worse he cooked.",
+    "There were more guests in {0} than in {1}.",
+    "How did he cook in {0}, compared to {1}?",
+    ("better", "worse"),
+    1,
+)
+PLAIN = "\r\n".join([HEADER, *FIRST, *SECOND])
+BASE = '1\tBase\t"The warmer the sea, the later they left. The sea was warmer in May than in June. Did they'
+
+
+def read(folder, text, name="items.tsv", **settings):
+    (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_reasoning_file(folder / name, "official", "toy", **({"keep_doubtful": True} | settings))
+
+
+def as_tuples(file):
+    return [(item.frame_id, item.test, item.text, item.question, item.a, item.b, item.gold) for item in file.items]
+
+
+def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
+    file = read(tmp_path, PLAIN)
+    assert file.repairs == []
+    assert [item.test for item in file.items] == [*TESTS.values()] * 2
+    assert [item.gold for item in file.items] == [*"AABBCCCC", *"BBAACCCC"]
+    first = file.items[0]
+    assert first.text == "The warmer the sea, the later they left. The sea was warmer in May than in June."
+    assert first.question == "Did they leave later in May or in June?"
+    assert (first.a, first.b) == ("in May", "in June")
+    assert {(item.set, item.construction) for item in file.items} == {("official", "toy")}
+    assert len({item.id for item in file.items}) == 16
+    assert list(Counter(item.frame_id for item in file.items).values()) == [8, 8]
+    assert all(item.answerable == (item.gold != "C") for item in file.items)
+
+
+def test_every_test_of_ours_has_one_of_theirs():
+    assert sorted(TESTS.values()) == sorted(OUR_TESTS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "repair"),
+    [
+        ("Ex Num", "\ufeffEx Num", 1, "a byte-order mark was ignored"),
+        ("Option A", "option  a ", 1, "the column 'option  a ' was read as 'Option A'"),
+        ("\r\n1\tBase", "\r\n1.0\tBase", 2, "number '1.0' was read as 1"),
+        ("Recency Bias", "Recency", 3, "test 'Recency' was read as 'Recency Bias'"),
+        ("Short Calibration", "short", 6, "test 'short' was read as 'Short Calibration'"),
+        ("Nonce Calibration", "Nonce Calibraton", 9, "test 'Nonce Calibraton' was read as 'Nonce Calibration'"),
+        ("Name Bias", "name_bias", 5, "test 'name_bias' was read as 'Name Bias'"),
+        ("not enough information\tA", "not enough information\ta", 2, "target 'a' was read as A"),
+        ("not enough information", "not enough infomation", 2, "was read as 'not enough information'"),
+        (BASE, BASE.replace('"The', '" The'), 2, "spaces around the Text were taken off"),
+        (BASE, BASE.replace("left. ", "left.\n"), 2, "a line break inside the Text was read as a space"),
+        ("in June?", "in June?.", 2, "'?.' at the end of the text was read as '?'"),
+        ("\r\n3\tBase", "\r\n\r\n3\tBase", 10, "an empty line was skipped"),
+        ("\r\n3\tBase", "\r\n" + "\t" * 8 + "\r\n3\tBase", 10, "an empty line was skipped"),
+        ("\r\n3\tBase", f"\r\n{FIRST[-1]}\r\n3\tBase", 10, "the same row as line 9 was skipped"),
+    ],
+)
+def test_a_quirk_is_understood_and_reported_with_its_line(tmp_path, old, new, line, repair):
+    assert old in PLAIN
+    file = read(tmp_path, PLAIN.replace(old, new, 1))
+    assert as_tuples(file) == as_tuples(read(tmp_path, PLAIN))
+    assert [(one.line, repair in one.what) for one in file.repairs] == [(line, True)]
+
+
+@pytest.mark.parametrize("third", ["not enough info", "Not enough info", "NOT ENOUGH INFORMATION"])
+def test_the_third_option_is_known_in_all_the_words_that_the_release_has(tmp_path, third):
+    file = read(tmp_path, PLAIN.replace("not enough information", third))
+    assert as_tuples(file) == as_tuples(read(tmp_path, PLAIN))
+    assert file.repairs == []
+
+
+def test_what_looks_wrong_but_is_as_it_is_is_reported_and_kept(tmp_path):
+    cut = PLAIN.replace("Did they leave later in May or in June?", "Did they leave later in May or in June")
+    file = read(tmp_path, cut)
+    assert all("has no question mark; it was kept" in repair.what for repair in file.repairs)
+    assert len(file.repairs) == 7
+    wrong = read(tmp_path, PLAIN.replace("not enough information\tA", "not enough information\tC", 1))
+    assert (wrong.items[0].gold, wrong.items[0].answerable) == ("C", False)
+    assert [repair.what for repair in wrong.repairs] == ["the target of a Base row is C; it was kept"]
+    named = read(tmp_path, PLAIN.replace("\r\n1\t", "\r\none\t"))
+    assert {"number 'one' is none; it was read as a name"} == {repair.what for repair in named.repairs}
+    odd = read(tmp_path, PLAIN.replace("Did they leave later in May or in June?", "Choose May or June."))
+    assert odd.items[0].question == "Choose May or June."
+    assert "was read as the question" in odd.repairs[-1].what
+    alone = read(tmp_path, PLAIN.replace("The sea was warmer in May than in June. Did they", "Did they"))
+    short = next(item for item in alone.items if item.test == "short")
+    assert (short.text, short.question) == ("", "Did they leave later in May or in June?")
+
+
+@pytest.mark.parametrize("name", ["Mr. Hill", "Dr. Hill", "J. Hill", "Mrs. Hill", "St. Ives"])
+def test_the_point_of_a_title_or_an_initial_ends_no_sentence(tmp_path, name):
+    file = read(tmp_path, PLAIN.replace("Did they leave", f"Did {name} leave"))
+    assert file.items[0].question == f"Did {name} leave later in May or in June?"
+
+
+def test_a_quotation_at_the_end_of_a_sentence_stays_with_it(tmp_path):
+    file = read(tmp_path, PLAIN.replace("in June. Did", 'in ""June."" Did', 1))
+    assert file.items[0].text.endswith('in "June."')
+    assert file.items[0].question == "Did they leave later in May or in June?"
+
+
+def test_tests_that_are_missing_are_told_once_for_the_file_or_for_the_item(tmp_path):
+    without = [row for row in PLAIN.split("\r\n") if "\tVocabulary Bias\t" not in row]
+    file = read(tmp_path, "\r\n".join(without))
+    assert len(file.items) == 14
+    assert [repair.what for repair in file.repairs] == ["no item has the test Vocabulary Bias"]
+    one = read(tmp_path, "\r\n".join(row for row in PLAIN.split("\r\n") if not row.startswith("3\tVocabulary")))
+    assert [repair.what for repair in one.repairs] == ["item 3 has no Vocabulary Bias"]
+    assert [repair.line for repair in one.repairs] == [10]
+
+
+FOREIGN = ["Recency Bias", "Vocabulary Bias", "Name Bias", "Short Calibration", "Name Calibration"]
+
+
+def with_options_of_the_first(rows):
+    """Return rows of which five tests have the options of the first frame, and its targets."""
+    cells = [row.split("\t") for row in rows]
+    return ["\t".join([*own[:5], "happier", "sadder", *own[7:]] if own[1] in FOREIGN else own) for own in cells]
+
+
+def test_options_of_another_item_are_doubtful_and_kept_or_left_out(tmp_path):
+    text = "\r\n".join([HEADER, *FIRST, *with_options_of_the_first(SECOND)])
+    kept, left = (read(tmp_path, text, keep_doubtful=keep) for keep in (True, False))
+    assert (len(kept.items), len(left.items)) == (16, 11)
+    assert {item.test for item in kept.items if item.a == "happier"} == {TESTS[test] for test in FOREIGN}
+    assert [repair.line for repair in kept.repairs] == [11, 12, 13, 14, 15]
+    assert kept.repairs[0].what == (
+        "the options 'happier' and 'sadder' are neither 'better' and 'worse' of the item's Base row (line 10) nor in "
+        "the text; the row was kept"
+    )
+    assert all(repair.what.endswith("the row was left out") for repair in left.repairs)
+
+
+def test_options_that_go_with_the_names_of_a_row_are_not_doubtful(tmp_path):
+    """Where the question is about other months than the Base row, so are the options."""
+    name = FIRST[5].replace("in May\tin June", "in July\tin August")
+    assert name != FIRST[5]
+    file = read(tmp_path, "\r\n".join([HEADER, *FIRST[:5], name, *FIRST[6:]]))
+    assert file.repairs == []
+    turned = read(
+        tmp_path, PLAIN.replace("in May\tin June\tnot enough information\tA", "in June\tin May\tnot enough info\tB")
+    )
+    assert turned.repairs == []
+    assert Counter(item.gold for item in turned.items[:4]) == {"B": 4}
+
+
+def test_one_text_with_two_answers_is_doubtful(tmp_path):
+    name = FIRST[5].replace("in July or in August", "in May or in June")  # the names are not exchanged
+    text = "\r\n".join([HEADER, *FIRST[:5], name, *FIRST[6:]])
+    kept, left = (read(tmp_path, text, keep_doubtful=keep) for keep in (True, False))
+    assert [(repair.line, repair.what) for repair in kept.repairs] == [
+        (2, "the Base row has the text of line 7 (Name Calibration); kept"),
+        (7, "the Name Calibration row has the text of line 2 (Base) and another answer; the row was kept"),
+    ]
+    assert {item.test for item in kept.items} - {item.test for item in left.items} == {"other-names"}
+    same = FIRST[1].split("\t")
+    again = "\t".join([*same[:2], FIRST[0].split("\t")[2], *same[3:]])  # a text twice, with one answer
+    twice = read(tmp_path, "\r\n".join([HEADER, FIRST[0], again, *FIRST[2:]]), keep_doubtful=False)
+    assert len(twice.items) == 8
+    assert all(repair.what.endswith("; kept") for repair in twice.repairs)
+
+
+def test_two_options_that_are_the_same_are_doubtful(tmp_path):
+    file = read(tmp_path, PLAIN.replace("in May\tin June\t", "in June\tin June\t", 1), keep_doubtful=False)
+    assert len(file.items) == 15
+    assert "both options are 'in June'; the row was left out" in [repair.what for repair in file.repairs]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("Target", "Goal", "line 1: no column Target; found Ex Num, Type"),
+        ("Output", "Text", "line 1: the column Text is there twice"),
+        ("\tRecency Bias", "\tName", "line 3: test 'Name' can be Name Bias or Name Calibration; write which"),
+        ("\tRecency Bias", "\tShort Bias", "line 3: test 'Short Bias' is unknown (allowed: Base, Recency Bias"),
+        ("\tRecency Bias", "\tPrimacy Bias", "line 3: test 'Primacy Bias' is unknown"),
+        ("information\tA", "information\tD", "line 2: target 'D' is unknown (allowed: A, B, C)"),
+        ("information\tA", "information\t", "line 2: Target is empty"),
+        ("\r\n1\tBase", "\r\n\tBase", "line 2: Ex Num is empty"),
+        ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
+        ("a note", "a\tnote", "line 2: 10 cells, but the columns are 9; put a text with a tab"),
+        ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base in line 2 already"),
+        (BASE, BASE.replace("sea,", 'sea",', 1), "line 2:"),
+        ("3\tNonce Calibration\t", '3\tNonce Calibration\t"', "line 17:"),
+        ('in June?"\ta note', "in June?\ta note", "line 2:"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, old, new, message):
+    assert old in PLAIN
+    with pytest.raises(DataError) as raised:
+        read(tmp_path, PLAIN.replace(old, new, 1))
+    assert f"items.tsv, {message}" in str(raised.value)
+
+
+def test_every_fault_of_a_file_is_told(tmp_path):
+    text = PLAIN.replace("information\tA", "information\tD").replace("Adjective Calibration", "Verb Calibration")
+    with pytest.raises(DataError) as raised:
+        read(tmp_path, text)
+    assert len(str(raised.value).splitlines()) == 4 + 2  # A is right in two rows of each frame
+
+
+def test_rows_inside_a_text_are_refused(tmp_path):
+    rows = [row.replace('"', "") for row in FIRST]
+    opened = rows[0].replace("The warmer", '"The warmer', 1), *rows[1:3], rows[3].replace("\ta note", '"\ta note')
+    with pytest.raises(DataError, match=r"items\.tsv, line 2: a text contains further rows"):
+        read(tmp_path, "\n".join([HEADER, *opened, *rows[4:]]))
+
+
+def test_a_file_that_is_absent_empty_or_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read_reasoning_file(tmp_path / "none.tsv", "official", "toy", keep_doubtful=True)
+    with pytest.raises(DataError, match="is a folder"):
+        read_reasoning_file(tmp_path, "official", "toy", keep_doubtful=True)
+    for empty in ("", HEADER, f"{HEADER}\r\n\r\n"):
+        with pytest.raises(DataError, match="there is no item in the file"):
+            read(tmp_path, empty)
+    with pytest.raises(DataError, match=r"line 2: the byte 0xe9 is not UTF-8"):
+        read(tmp_path, PLAIN.replace("The warmer", "Thé warmer").encode("latin-1"))
+    with pytest.raises(DataError, match=r"separated by a tab: give the file the ending \.tsv"):
+        read(tmp_path, PLAIN, "items.csv")
+    with pytest.raises(DataError, match="these are the columns of inferences"):
+        read(tmp_path, "CxN Type\tNumber\tP/H/R\tAnnotation Targets\r\ntoy\t1\tpremise\tIt rained.")
+
+
+def test_a_file_of_several_constructions_is_refused_since_it_does_not_say_which_row_is_about_which(tmp_path):
+    other = [row.replace("3\t", "1\t", 1) for row in SECOND]
+    with pytest.raises(DataError) as raised:
+        read(tmp_path, "\r\n".join([HEADER, *FIRST, *other]))
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 8
+    assert "line 10: item 1 has its test Base in line 2 already" in lines[0]
+    assert "a file is about one construction" in lines[0]
+
+
+def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_path):
+    other = [row.replace("3\t", "1\t", 1).replace("Recency Bias", "Recency") for row in SECOND[:3]]
+    (tmp_path / "chosen.tsv").write_text("\r\n".join([HEADER, *other, *FIRST[4:6]]))
+    file = read(tmp_path, "\r\n".join([HEADER, *SECOND]), rows=tmp_path / "chosen.tsv")
+    assert [item.test for item in file.items] == ["base", "recency", "vocabulary"]
+    assert file.repairs[0].what.startswith("3 of 8 rows are in ")
+    with pytest.raises(DataError, match=r"chosen\.tsv: no row of .*items\.tsv is in it"):
+        read(tmp_path, "\r\n".join([HEADER, *FIRST[:4]]), rows=tmp_path / "chosen.tsv")
+
+
+def test_a_shuffled_share_with_commas_numbers_with_points_and_a_stray_column_is_read(tmp_path):
+    rows = [row.split("\t") for row in (SECOND[6], FIRST[2], SECOND[0])]
+    with (tmp_path / "share.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*COLUMNS, "Unnamed: 9"])
+        writer.writerows([f"{row[0]}.0", row[1], row[2].strip('"'), *row[3:], "b" * (row is rows[1])] for row in rows)
+    share = read_reasoning_file(tmp_path / "share.csv", "official", "toy", keep_doubtful=True)
+    whole = {item.id: item for item in read(tmp_path, PLAIN).items}
+    assert [whole[item.id] for item in share.items] == share.items
+    assert [item.test for item in share.items] == ["other-property", "vocabulary", "base"]
+    assert share.repairs[0].what == "columns 'Unnamed: 9' were ignored"
+    assert sum("was read as" in repair.what for repair in share.repairs) == 3
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs")), min_size=1)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS, st.sampled_from("AB")), min_size=1, max_size=4))
+def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, frames):
+    path = tmp_path_factory.mktemp("written") / "items.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for number, (text, a, b, target) in enumerate(frames):
+            row = [number, "Base", f"x{text}x{number}. Who {text}x?", "", "", a, b, "not enough info", target]
+            writer.writerow(row)
+    file = read_reasoning_file(path, "official", "toy", keep_doubtful=True)
+    written = [(f"Who {text}x?", a, b, target) for text, a, b, target in frames]
+    assert [(item.question, item.a, item.b, item.gold) for item in file.items] == written
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(0, len(PLAIN)), st.integers(0, 40), st.one_of(st.binary(max_size=8), st.sampled_from(
+    [b'"', b"\t", b"\r", b"\n", b"\0", b"\xff", b"\r\n\r\n", b'""', b"9" * 5000, b"x" * 140_000]
+)))  # fmt: skip
+def test_a_damaged_file_is_read_or_refused_with_its_name(tmp_path_factory, place, cut, put):
+    path = tmp_path_factory.mktemp("damaged") / "items.tsv"
+    content = PLAIN.encode()
+    path.write_bytes(content[:place] + put + content[place + cut :])
+    try:
+        file = read_reasoning_file(path, "official", "toy", keep_doubtful=True)
+    except DataError as fault:
+        refused = str(fault).splitlines()
+    else:
+        refused = []
+    assert all(line.startswith(str(path)) for line in refused)
+    if refused:
+        return
+    assert len({item.id for item in file.items}) == len(file.items) > 0
+    for item in file.items:
+        assert item.question, item.a and item.b
+        assert item.gold in "ABC"
+    assert all(repair.line >= 1 and repair.what.isprintable() for repair in file.repairs)
+
+
+# The release states no licence and is not stored here; these run where a copy lies.
+RELEASE = ROOT.joinpath(os.environ.get("CXPROBE_SHARED_DATA", "../shared/data"), "benchmarks", "cxnli")
+REASONING = RELEASE / "QA_constructional_reasoning"
+needs_the_release = pytest.mark.skipif(not REASONING.is_dir(), reason="no copy of the reasoning files")
+
+
+def kept(path, **settings):
+    return read_reasoning_file(path, "official", "toy", **({"keep_doubtful": True} | settings))
+
+
+@needs_the_release
+@pytest.mark.parametrize("path", sorted(REASONING.glob("*_QA_*")), ids=lambda path: path.name[:24])
+def test_every_whole_file_of_the_release_has_the_shape_that_is_known(path):
+    """Whatever construction it is about, and however many items it has."""
+    file = kept(path)
+    answered = {item.test for item in file.items if item.gold != "C"}
+    assert answered <= {"base", "recency", "vocabulary", "name"}
+    assert sum(item.gold == "C" for item in file.items) == 4 * len({item.frame_id for item in file.items})
+    assert all(item.question[0].isupper() and item.text.endswith((".", "?", "!", '"')) for item in file.items)
+    assert not any(". " in item.question or "? " in item.question for item in file.items)
+
+
+SIZES = {  # items, those that are not doubtful, and repairs
+    "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": (384, 194, 233),
+    "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": (140, 140, 121),
+    "o1-preview/comparative_correlative_QA_CxReasoning104.csv": (104, 88, 177),
+    "o1-preview/comparative_correlative_QA_CxReasoning16.csv": (16, 16, 33),
+    "o1-preview/way_manner_QA_CxReasoning105.csv": (105, 105, 213),
+    "o1-preview/way_manner_QA_CxReasoning14.csv": (14, 14, 37),
+}
+
+
+@needs_the_release
+@pytest.mark.parametrize("name", SIZES)
+def test_what_the_release_has_is_read_and_what_is_doubtful_in_it_is_found(name):
+    file = kept(RELEASE / name)
+    sound = kept(RELEASE / name, keep_doubtful=False)
+    assert (len(file.items), len(sound.items), len(file.repairs)) == SIZES[name]
+
+
+@needs_the_release
+def test_the_options_of_the_first_item_are_found_in_five_tests_of_38():
+    file = kept(RELEASE / next(iter(SIZES)))
+    foreign = [repair for repair in file.repairs if "of the item's Base row" in repair.what]
+    assert len(foreign) == 190 == 5 * 38
+    two = [repair.what for repair in file.repairs if "another answer" in repair.what]
+    assert [what.partition(" row")[0] for what in two] == ["the Name Bias", "the Name Calibration"]
+
+
+@needs_the_release
+def test_the_file_for_prompts_is_refused_alone_and_chooses_among_the_rows_of_the_others(tmp_path):
+    (prompts,) = REASONING.glob("*_prompt_test.tsv")
+    with pytest.raises(DataError, match="a file is about one construction"):
+        kept(prompts)
+    found = {name: len(kept(RELEASE / name, rows=prompts).items) for name in list(SIZES)[:2]}
+    assert list(found.values()) == [40, 35]
+    lines = prompts.read_text().splitlines(keepends=True)
+    (tmp_path / "rest.tsv").write_text("".join([lines[0], *lines[41:80]]), newline="")  # the third construction's five
+    rest = kept(tmp_path / "rest.tsv")
+    assert len(rest.items) == 39
+    assert [repair.what for repair in rest.repairs if "has no" in repair.what] == ["item 11 has no Vocabulary Bias"]
+    for share in sorted((RELEASE / "o1-preview").glob("*_QA_*")):
+        (whole,) = REASONING.glob(f"{share.name.partition('_QA_')[0]}_QA_*")
+        assert len(kept(whole, rows=share).items) == len(kept(share).items)

@@ -1,0 +1,218 @@
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cxprobe.errors import DataError
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import write_table
+from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.params import Member, ModelFacts, NgramFeatures, Rule
+from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.recognition.blind import count_features, positions_of, write_counts
+from cxprobe.recognition.judge import credit_predictions, judge_recognition
+from cxprobe.recognition.measure import read_sources, recognise
+from cxprobe.recognition.params import Controls, FitProbes
+from cxprobe.recognition.report import recognition_cards
+
+WORDS = NgramFeatures(kind="word_ngrams", lengths=[1, 3])
+CHARACTERS = NgramFeatures(kind="character_ngrams", lengths=[2, 6])
+POSITIONS = Rule(kind="positions")
+BLIND = {
+    "bag-of-words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
+    "word-ngrams": WORDS,
+    "character-ngrams": CHARACTERS,
+    "positions": POSITIONS,
+}
+NOTHING = Controls(folds=None, control_task=False, code_length=False)
+SETTINGS = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING, jobs=1)
+MEMBERS = [Member(slug, spec, "blind") for slug, spec in BLIND.items()]
+
+
+def rows_of(matrix) -> list[Counter]:
+    """Return how often each count stands in each row, whatever the columns are called."""
+    return [Counter(row[row > 0].tolist()) for row in matrix.toarray()]
+
+
+@given(st.lists(st.text(alphabet="aAbé ,.-", min_size=2, max_size=30), min_size=1, max_size=5))
+def test_character_ngrams_are_all_stretches_of_the_lower_cased_sentence(texts):
+    texts = [" ".join(text.split()) or "ab" for text in texts]
+    if max(map(len, texts)) < 2:
+        return
+    expected = [
+        Counter(text.lower()[start : start + n] for n in range(2, 7) for start in range(len(text) - n + 1))
+        for text in texts
+    ]
+    counts = count_features(texts, CHARACTERS)
+    assert counts.shape == (len(texts), len(set().union(*expected)))
+    assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "The", "the", "x2"]), min_size=1, max_size=6), min_size=1, max_size=4))
+def test_word_ngrams_are_all_runs_of_lower_cased_words_those_of_one_letter_included(sentences):
+    lowered = [[word.lower() for word in words] for words in sentences]
+    expected = [
+        Counter(" ".join(words[start : start + n]) for n in (1, 2, 3) for start in range(len(words) - n + 1))
+        for words in lowered
+    ]
+    counts = count_features([" ".join(words) + "." for words in sentences], WORDS)
+    assert counts.shape[1] == len(set().union(*expected))
+    assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
+
+
+def test_positions_are_lengths_and_the_places_of_function_words_from_all_sides():
+    assert positions_of("The fox saw the dog.") == {
+        "words": 0.5,
+        "characters": 0.2,
+        "the at 0": 1,
+        "the at -5": 1,
+        "the in tenth 0": 1,
+        "the at 3": 1,
+        "the at -2": 1,
+        "the in tenth 6": 1,
+        "the 3 after the": 1,
+    }
+
+
+@given(st.lists(st.sampled_from(["the", "a", "than", "fox"]), min_size=1, max_size=8))
+def test_positions_say_nothing_about_the_other_words(words):
+    one, other = (" ".join(noun if word == "fox" else word for word in words) for noun in ("fox", "dog"))
+    assert positions_of(one) == positions_of(other)
+
+
+@pytest.mark.parametrize("spec", BLIND.values(), ids=BLIND)
+@pytest.mark.parametrize("standardise", [False, True])
+def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
+    """The oracle counts and scales the training part alone, with dense numbers."""
+    rng = np.random.default_rng(0)
+    words = ["the", "a", "than", "old", "older", "fox", "foxes", "run", "runs", "so"]
+    texts = [" ".join(rng.choice(words, size=rng.integers(4, 9))) + "." for _ in range(120)]
+    labels = np.array(["older" in text for text in texts]) ^ (rng.random(120) < 0.2)
+    train, test = np.arange(20), np.arange(20, 120)
+    texts[60:] = [f"whereas {text}" for text in texts[60:]]
+    counts = count_features(texts, spec)
+    found = fit_and_predict(
+        counts[train], labels[train], counts[test], Regularisation(1.0, 0.0, standardise), Fitting(1000, 0, "toy")
+    )
+    seen = counts[train].toarray().any(axis=0)
+    if isinstance(spec, NgramFeatures):
+        how = {"analyzer": "char"} if spec.kind == "character_ngrams" else {"token_pattern": r"\b\w+\b"}
+        counter = CountVectorizer(ngram_range=tuple(spec.lengths), **how)
+        known = counter.fit_transform([texts[row] for row in train]).toarray()
+        new = counter.transform([texts[row] for row in test]).toarray()
+    else:
+        known, new = (counts[rows].toarray()[:, seen] for rows in (train, test))
+    assert seen.sum() == known.shape[1] < counts.shape[1]
+    probe = LogisticRegression(C=1.0, max_iter=1000, tol=1e-8)
+    oracle = make_pipeline(StandardScaler(), probe) if standardise else probe
+    oracle.fit(known.astype(np.float64), labels[train])
+    np.testing.assert_allclose(found, oracle.predict_proba(new.astype(np.float64))[:, 1], atol=5e-3)
+
+
+def test_each_source_of_each_model_has_its_counts_and_each_model_says_what_it_is(tmp_path):
+    sentences = {"mined": (["s1", "s0"], ["the older the better", "a fox"]), "generated": (["g"], ["the fox"])}
+    write_counts({"words": WORDS, "places": POSITIONS}, sentences, tmp_path)
+    features = read_features(tmp_path / "words" / "mined")
+    assert features.ids == ["s1", "s0"]
+    assert len(features.vectors) == 1
+    np.testing.assert_array_equal(features.vectors[0].toarray(), count_features(sentences["mined"][1], WORDS).toarray())
+    assert read_features(tmp_path / "places" / "generated").vectors[0].shape[0] == 1
+    assert read_model_facts(tmp_path / "words") == ModelFacts("word 1- to 3-grams", "blind", None, "", "none")
+    assert read_model_facts(tmp_path / "places").name == "lengths, and places of function words"
+
+
+def test_sentences_without_anything_to_count_name_the_model_and_the_source(tmp_path):
+    long = NgramFeatures(kind="word_ngrams", lengths=[5, 6])
+    with pytest.raises(DataError, match=r"long, mined sentences: none of 1 sentences has 5 words in a row.* shorter"):
+        write_counts({"long": long}, {"mined": (["a"], ["only three words"])}, tmp_path)
+
+
+def test_a_model_of_another_line_of_work_counts_nothing():
+    with pytest.raises(ValueError, match="'copier' counts nothing in sentences; take word_ngrams"):
+        count_features(["a"], Rule(kind="copier"))
+
+
+def cards(tmp_path, texts: dict[str, list[tuple[str, bool]]]) -> pd.DataFrame:
+    """Return the cards of sentences by the whole way: counts, probes, judging."""
+    made = [(split, text, positive) for split, own in texts.items() for text, positive in own]
+    rows = pd.DataFrame(made, columns=["split", "text", "positive"])
+    rows["id"] = [f"s{number}" for number in range(len(rows))]
+    rows["label"] = np.where(rows["positive"], "positive", "negative")
+    rows = rows.assign(feature="length", draw=0, value=1, cluster_template=rows["id"])
+    folder = tmp_path / "sentences" / "generated"
+    write_table(rows[["feature", "split", "draw", "value", "label", "id"]], folder / "splits.parquet")
+    write_table(rows[["id", "text", "cluster_template"]], folder / "sentences.parquet")
+    write_counts(BLIND, {"generated": (rows["id"].tolist(), rows["text"].tolist())}, tmp_path / "counts")
+    rates = []
+    for slug in BLIND:
+        source = read_sources(["generated"], tmp_path / "sentences", tmp_path / "counts" / slug)["generated"]
+        ((_, subset),) = source.subsets()
+        ridge, fitting = Regularisation(1.0, 0.0, False), Fitting(1000, 0, slug)
+        found = recognise(subset, source, [ridge], SETTINGS, fitting, scratch=tmp_path / "scratch")
+        judged = judge_recognition(credit_predictions(*found, splits=rows))
+        rates.append(judged.by_layer.assign(model=slug))
+    origin = {"construction": "toy", "source": "generated"}
+    found = recognition_cards(pd.concat(rates).assign(**origin), rows.assign(**origin), MEMBERS, limit=0.6)
+    return found["card"].set_index("model")
+
+
+def invented(rng: np.random.Generator, letters: str, size: int = 8) -> str:
+    return "".join(rng.choice(list(letters), size=size))
+
+
+def test_the_card_names_spelling_where_it_alone_gives_labels_away(tmp_path):
+    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
+    for own in texts.values():
+        for _ in range(60):  # words that are never seen twice, of the same letters; half of them have "qz"
+            one, *others = (invented(rng, "abcdqz").replace("qz", "zq") for _ in range(4))
+            own.append((" ".join([one[:3] + "qz" + one[5:], *others]), True))
+            own.append((" ".join([one[:3] + "zq" + one[5:], *others]), False))
+    card = cards(tmp_path, texts)
+    assert card.index[card["solved"]].tolist() == ["character-ngrams"]
+    assert card.loc["character-ngrams", "says"].startswith(
+        "can be solved without the construction by character-ngrams: "
+    )
+
+
+def test_the_card_names_word_ngrams_where_the_order_of_words_alone_gives_labels_away(tmp_path):
+    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
+    # Long words that begin and end alike: no six characters show which word stands next to which.
+    first, second, *rest = (f"abcd{invented(rng, 'efgh', 6)}abcd" for _ in range(30))
+    for own in texts.values():
+        for _ in range(60):
+            frame = rng.choice(rest, size=4).tolist()
+            own.append((" ".join([*frame[:2], first, second, *frame[2:]]), True))
+            own.append((" ".join([*frame[:2], second, first, *frame[2:]]), False))
+    card = cards(tmp_path, texts)
+    assert card.index[card["solved"]].tolist() == ["word-ngrams"]
+
+
+def test_the_card_names_positions_where_the_place_of_a_function_word_alone_gives_labels_away(tmp_path):
+    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
+    for own in texts.values():
+        for _ in range(60):
+            words = [f"abc{invented(rng, 'efgh', 6)}def" for _ in range(7)]
+            own.append((" ".join(["x", *words[:2], "the", *words[2:], "x"]), True))
+            own.append((" ".join(["x", *words[:5], "the", *words[5:], "x"]), False))
+    card = cards(tmp_path, texts)
+    assert card.index[card["solved"]].tolist() == ["positions"]
+    assert card.loc["positions", "accuracy"] > 0.95
+
+
+def test_the_card_names_nothing_where_nothing_gives_labels_away(tmp_path):
+    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
+    words = ["the", "a", *(invented(rng, "efgh", 5) for _ in range(20))]
+    for own, size in zip(texts.values(), (60, 300), strict=True):
+        for _ in range(size):
+            sentence = rng.choice(words, size=6)
+            own += [(" ".join(rng.permutation(sentence)), True), (" ".join(rng.permutation(sentence)), False)]
+    card = cards(tmp_path, texts)
+    assert not card["solved"].any()
+    assert (card["says"] == "").all()

@@ -1,0 +1,269 @@
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+
+from cxprobe.files.arrays import Features, write_array
+from cxprobe.files.tables import write_table
+from cxprobe.probing import Fitting, Regularisation
+from cxprobe.recognition import measure as recognition_module
+from cxprobe.recognition.judge import credit_predictions, judge_recognition
+from cxprobe.recognition.measure import ProbedSource, control_labels, read_sources, recognise
+from cxprobe.recognition.params import Controls, FitProbes
+from cxprobe.stats import credit
+
+pytestmark = pytest.mark.pipeline
+
+NOTHING = Controls(folds=None, control_task=False, code_length=False)
+ALL = Controls(folds=3, control_task=True, code_length=True)
+SETTINGS = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING, jobs=1)
+RIDGES = [Regularisation(1.0, 0.0, False)] * 2
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Sentences of two features, whose labels the second layer tells and the first does not."""
+    rng = np.random.default_rng(0)
+    labels = np.tile(["positive", "negative"], 60)
+    ids = np.array([f"s{number}" for number in range(120)])
+    rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "draw": 0, "value": 7, "label": labels, "id": ids})
+    splits = pd.concat([rows.assign(feature=feature) for feature in ("length", "distance")])
+    texts = [f"so it ends in {'abcdefghij'[number % 10]}." for number in range(120)]
+    sentences = pd.DataFrame({"id": ids, "text": texts, "cluster_template": ids, "tags": "NN"})
+    order = rng.permutation(120)
+    signal = (labels == "positive")[order][:, None] + rng.normal(scale=0.2, size=(120, 4))
+    write_table(splits, tmp_path / "sentences" / "mined" / "splits.parquet")
+    write_table(sentences, tmp_path / "sentences" / "mined" / "sentences.parquet")
+    vectors = np.stack([rng.normal(size=(120, 4)), signal]).astype(np.float32)
+    write_array(vectors, tmp_path / "features" / "mined" / "features.npy", ids[order].tolist())
+    write_table(pd.DataFrame({"id": ids[order]}), tmp_path / "features" / "mined" / "ids.parquet")
+    return read_sources(["mined"], tmp_path / "sentences", tmp_path / "features")["mined"]
+
+
+def test_a_source_has_its_subsets_with_texts_and_clusters(source):
+    subsets = dict(source.subsets())
+    assert list(subsets) == ["length", "distance"]
+    columns = ["split", "draw", "value", "label", "id", "feature", "text", "cluster_template"]
+    assert subsets["length"].columns.tolist() == columns
+    assert (source.layers, source.probes) == (2, 4)
+
+
+def once(source, scratch, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0):
+    """Return predictions and the number of probes that were counted."""
+    counted: list[int] = []
+    subset, fitting = dict(source.subsets())[feature], Fitting(settings.max_iter, seed, "toy")
+    found = recognise(subset, source, regularisation, settings, fitting, scratch=scratch, progress=counted.append)
+    return found, sum(counted)
+
+
+def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
+    (probes, controls, *_), counted = once(source, tmp_path / "scratch")
+    columns = ["value", "label", "id", "feature", "cluster_template", "layer", "draw", "probability"]
+    assert probes.columns.tolist() == columns
+    assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
+    right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
+    accuracy = pd.Series(right).groupby(probes["layer"].to_numpy()).mean()
+    assert accuracy[1] > 0.95 > 0.8 > accuracy[0]
+    assert controls.groupby("control").size().to_dict() == {"majority": 60}
+    assert counted == 2
+
+
+def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
+    first, trained = once(source, tmp_path / "scratch")
+    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    again, counted = once(source, tmp_path / "scratch", SETTINGS.model_copy(update={"jobs": 2}))
+    assert trained == counted == 2
+    for one, other in zip(first, again, strict=True):
+        pd.testing.assert_frame_equal(one.reset_index(drop=True), other)
+
+
+@pytest.mark.parametrize("changed", ["settings", "controls", "regularisation", "feature", "seed"])
+def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypatch, changed):
+    once(source, tmp_path / "scratch")
+    other = {
+        "settings": SETTINGS.model_copy(update={"max_iter": 999}),
+        "controls": SETTINGS.model_copy(update={"controls": ALL}),
+        "regularisation": [Regularisation(0.5, 0.0, False)] * 2,
+        "feature": "distance",
+        "seed": 1,
+    }
+    trained = []
+    real = recognition_module.for_each_layer
+    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    argument = "settings" if changed == "controls" else changed
+    once(source, tmp_path / "scratch", **{argument: other[changed]})
+    assert trained == [1]
+
+
+def test_half_written_predictions_do_not_count_as_finished(source, tmp_path):
+    first, _ = once(source, tmp_path / "scratch")
+    (controls,) = (tmp_path / "scratch").glob("*/controls.parquet")
+    controls.unlink()
+    again, _ = once(source, tmp_path / "scratch")
+    pd.testing.assert_frame_equal(first.controls, again.controls)
+    assert controls.exists()
+
+
+def with_all(source, scratch, **changes):
+    return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
+
+
+def test_without_controls_their_tables_have_columns_and_no_rows(source, tmp_path):
+    (_, _, folds, code), _ = once(source, tmp_path / "scratch")
+    _, _, all_folds, all_code = with_all(source, tmp_path / "scratch")
+    assert (len(folds), len(code)) == (0, 0)
+    assert (set(folds), set(code)) == (set(all_folds), set(all_code))
+
+
+def test_the_probes_do_not_depend_on_what_is_computed_beside_them(source, tmp_path):
+    alone, _ = once(source, tmp_path / "scratch")
+    beside = with_all(source, tmp_path / "scratch")
+    pd.testing.assert_frame_equal(alone.probes, beside.probes)
+    pd.testing.assert_frame_equal(alone.controls, beside.controls)
+
+
+def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds
+    assert folds.groupby(["task", "layer"])["id"].agg(set).tolist() == [{f"s{n}" for n in range(60)}] * 4
+    assert sorted(folds["fold"].unique()) == [0, 1, 2]
+    labels = {f"s{number}": "positive" if number % 2 == 0 else "negative" for number in range(60)}
+    real, control = (folds[folds["task"] == task] for task in ("real", "control"))
+    assert (real["label"] == real["id"].map(labels)).all()
+    assert control.groupby("cluster_word")["label"].nunique().eq(1).all()
+    assert control["label"].value_counts().to_dict() == {"positive": 60, "negative": 60}
+    assert folds["known"].all()  # each of the ten words ends six sentences
+    assert set(folds["cluster_word"]) == set("abcdefghij")
+
+
+def test_no_control_task_leaves_the_real_labels_on_the_folds(source, tmp_path):
+    assert set(with_all(source, tmp_path / "scratch", control_task=False).folds["task"]) == {"real"}
+
+
+def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
+    rows = folds.set_index("id")
+    vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[rows.index]
+    held = rows["fold"] == 2
+    probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
+    expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
+    np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
+
+
+def test_a_word_that_the_other_folds_do_not_have_is_not_known(source, tmp_path):
+    texts = source.rows["id"].map(lambda id_: "one odd word" if id_ == "s3" else "the same words")
+    data = ProbedSource(source.rows.assign(text=texts), source.features, source.content)
+    folds = with_all(data, tmp_path / "scratch").folds
+    assert set(folds.loc[~folds["known"], "id"]) == {"s3"}
+
+
+def test_every_training_sentence_is_coded_on_every_layer(source, tmp_path):
+    code = with_all(source, tmp_path / "scratch").code
+    assert code.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60)}] * 2
+    assert code.groupby(["layer", "portion"]).size().tolist() == [15, 15, 30] * 2
+    assert (code.loc[code["portion"] == 0, "probability"] == 0.5).all()
+
+
+def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
+    data = ProbedSource(source.rows.assign(cluster_template="same"), source.features, source.content)
+    found = with_all(data, tmp_path / "scratch")
+    assert found.folds.empty
+    assert not found.code.empty
+
+
+def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
+    first, second = source.rows["id"].str[1:].astype(int) < 30, source.rows["split"] == "train"
+    drawn = [source.rows[first], source.rows[second & ~first].assign(draw=1), source.rows[~second]]
+    data = ProbedSource(pd.concat(drawn), source.features, source.content)
+    both = with_all(data, tmp_path / "scratch")
+    alone = ProbedSource(pd.concat([drawn[1].assign(draw=0), drawn[2]]), source.features, source.content)
+    probes = both.probes
+    expected = once(alone, tmp_path / "scratch")[0].probes
+    own = probes[probes["draw"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own.drop(columns="draw"), expected.drop(columns="draw"))
+    assert probes.groupby(["draw", "layer"]).size().tolist() == [60] * 4
+    assert set(both.folds["id"]) == set(both.code["id"]) == {f"s{number}" for number in range(30)}
+
+
+def test_counts_are_probed_as_vectors_are(source, tmp_path):
+    counts = (csr_array(source.features.vectors[1]),)
+    data = ProbedSource(source.rows, Features(source.features.ids, counts), ("counts",))
+    settings = SETTINGS.model_copy(update={"controls": ALL})
+    found, counted = once(data, tmp_path / "scratch", settings, RIDGES[:1])
+    expected = with_all(source, tmp_path / "scratch")
+    assert counted == 1
+    for one, other in zip(found, expected, strict=True):
+        if "layer" in other:
+            dense = other.loc[other["layer"] == 1, "probability"]
+            np.testing.assert_allclose(one["probability"], dense, atol=1e-3)
+
+
+REPETITIONS = 25
+
+
+def judged(vectors, labels, words, tmp_path, seed):
+    """Return the selectivity and the code length of one layer."""
+    ids = [f"s{number}" for number in range(len(labels))]
+    train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
+    rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", draw=0, value=0)
+    rows["text"] = [f"it ends in {word}" for word in [*words, *words[-2:]]]
+    rows["cluster_template"] = rows["id"]
+    data = ProbedSource(rows, Features(ids, vectors[None].astype(np.float32)), (str(seed),))
+    settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
+    found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
+    recognition = judge_recognition(credit_predictions(*found, rows))
+    return recognition.selectivity.iloc[0], recognition.code_length.iloc[0]
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """The names of 24 words, one of which ends each of 192 sentences."""
+    return np.array([f"w{'abcdefghijklmnopqrstuvwx'[number % 24]}" for number in range(192)], dtype=object)
+
+
+@pytest.mark.parametrize("known", ["nothing", "words"])
+def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letters, tmp_path):
+    """Random labels of sentences where vectors know nothing; random labels of words where they know the words."""
+    missed = 0
+    for seed in range(REPETITIONS):
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(size=(len(letters), 24))
+        if known == "words":
+            vectors = 3 * (np.unique(letters)[None] == letters[:, None]) + 0.3 * noise
+            labels = control_labels(letters, seed + 10_000)
+        else:
+            vectors, labels = noise, rng.permutation(np.repeat([True, False], len(letters) // 2))
+        selectivity, _ = judged(vectors, labels, letters, tmp_path, seed)
+        missed += not selectivity["low"] <= 0 <= selectivity["high"]
+        assert known != "words" or selectivity["control"] > 0.9  # what can be learnt by heart is
+    assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
+
+
+def test_labels_that_vectors_hold_are_learnt_better_than_those_of_words(letters, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
+    selectivity, code = judged(rng.normal(size=(192, 4)) + 4 * labels[:, None], labels, letters, tmp_path, 0)
+    assert selectivity["accuracy"] > 0.95
+    assert selectivity["low"] > 0.3
+    assert selectivity["known"] == 1
+    assert code["compression"] > 3
+
+
+def test_vectors_that_know_words_alone_have_a_selectivity_below_0(letters, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
+    vectors = 3 * (np.unique(letters)[None] == letters[:, None]) + 0.3 * rng.normal(size=(192, 24))
+    assert judged(vectors, labels, letters, tmp_path, 0)[0]["high"] < 0
+
+
+def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
+        _, code = judged(rng.normal(size=(192, 24)), labels, letters, tmp_path, seed)
+        assert code["n"] == 192
+        assert code["bits"] == pytest.approx(192, abs=1)
+        assert code["compression"] == pytest.approx(1, abs=0.01)
+        assert code["bits_of_probe"] > code["bits"]  # a probe is sure of what it has learnt by heart

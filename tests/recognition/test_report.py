@@ -1,0 +1,162 @@
+import pandas as pd
+import pytest
+
+from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
+from cxprobe.recognition.report import figures_of_grid, figures_of_model, judged_items, recognition_cards
+
+RATES = {"accuracy": 0.7, "low": 0.6, "high": 0.8, "n": 40}
+CHECKPOINT = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+MEMBERS = [
+    Member("a", CHECKPOINT, "a"),
+    Member("b", CHECKPOINT.model_copy(update={"name": "n"}), "b"),
+    Member("letters", NgramFeatures(kind="character_ngrams", lengths=[2, 6]), "blind"),
+    Member("places", Rule(kind="positions"), "blind"),
+]
+NO_CARDS = pd.DataFrame(columns=["construction", "source", "feature", "accuracy", "solved", "says"])
+
+
+def table(**columns: list) -> pd.DataFrame:
+    return pd.MultiIndex.from_product(columns.values(), names=list(columns)).to_frame(index=False).assign(**RATES)
+
+
+def test_a_model_has_a_figure_by_layer_and_one_by_value():
+    splits = pd.DataFrame({"feature": "length", "split": ["train", "train", "test"], "value": [3, 5, 9]})
+    tables = {
+        "by_layer": table(feature=["length"], layer=[0, 1]),
+        "by_value": table(feature=["length"], value=[3, 9], layer=[0, 1]),
+        "controls": table(feature=["length"], control=["majority"]),
+        "controls_by_value": table(feature=["length"], value=[3, 9], control=["majority"]),
+    }
+    figures = figures_of_model(tables, MEMBERS[0], splits, "toy")
+    assert list(figures) == ["accuracy_per_layer", "accuracy_per_value"]
+    labels = [line.get_label() for line in figures["accuracy_per_layer"].axes[0].get_lines()]
+    assert labels == ["a", "majority"]
+    (trained,) = [patch for patch in figures["accuracy_per_value"].axes[0].patches if patch.get_label() == "trained on"]
+    assert (trained.get_x(), trained.get_width()) == (2.5, 3)  # the values 3 to 5, each half a word to either side
+    blind = figures_of_model({**tables, "by_layer": tables["by_layer"][:1]}, MEMBERS[2], splits, "toy")
+    assert blind["accuracy_per_layer"].get_suptitle() == "letters (blind): toy"
+
+
+def test_a_construction_has_a_figure_with_all_models_and_its_own_sources():
+    by_layer = pd.concat(
+        [
+            table(
+                construction=["one"], source=["generated", "mined"], model=["a", "b"], feature=["length"], layer=[0, 1]
+            ),
+            table(construction=["two"], source=["mined"], model=["a", "b"], feature=["length"], layer=[0, 1]),
+        ]
+    )
+    origin = by_layer[["construction", "source", "model", "feature"]].drop_duplicates()
+    controls = origin.assign(control="majority", accuracy=origin["model"].map({"a": 0.5, "b": 0.4}))
+    figures = figures_of_grid(by_layer, controls, MEMBERS, NO_CARDS)
+    assert list(figures) == ["recognition_one", "recognition_two"]
+    assert [len(figure.axes) for figure in figures.values()] == [2, 1]
+    for axes in figures["recognition_one"].axes:
+        lines = {line.get_label(): line for line in axes.get_lines()}
+        assert list(lines) == ["a", "b", "majority"]
+        assert set(lines["majority"].get_ydata()) == {0.5}  # those of the first model stand for all
+
+
+def test_an_empty_grid_has_no_figures():
+    empty = table(construction=[], source=[], model=[], feature=[], control=[], layer=[])
+    assert figures_of_grid(empty, empty, [], NO_CARDS) == {}
+
+
+@pytest.fixture
+def by_layer() -> pd.DataFrame:
+    """Letters solve the lengths of generated sentences, places solve those of mined ones; nothing solves the starts."""
+    rates = table(
+        construction=["one"],
+        source=["generated", "mined"],
+        model=["a", "letters", "places"],
+        feature=["length", "start"],
+    ).assign(layer=0, accuracy=0.55, low=0.5, high=0.6)
+    solved = {("generated", "letters"): (0.977, 0.95, 0.99), ("mined", "places"): (0.8, 0.7, 0.9)}
+    for (source, model), rate in solved.items():
+        cell = (rates["source"] == source) & (rates["model"] == model) & (rates["feature"] == "length")
+        rates.loc[cell, ["accuracy", "low", "high"]] = rate
+    return rates
+
+
+@pytest.fixture
+def sentences() -> pd.DataFrame:
+    """Sentences of both labels in both parts."""
+    rows = pd.MultiIndex.from_product(
+        [["generated", "mined"], ["length", "start"], ["train", "test"], ["positive", "negative"], range(3)],
+        names=["source", "feature", "split", "label", "number"],
+    ).to_frame(index=False)
+    text = rows["label"].map({"positive": "the older the", "negative": "the the older fox"})
+    return rows.assign(construction="one", text=text, cluster_template=rows["label"] + " of all")
+
+
+def test_a_card_names_the_blind_model_that_solves_a_subset(by_layer, sentences):
+    card = recognition_cards(by_layer, sentences, MEMBERS, limit=0.6)["card"]
+    assert set(card["model"]) == {"letters", "places"}  # blind ones alone
+    solved = card[card["solved"]]
+    assert solved[["construction", "source", "feature", "model"]].to_numpy().tolist() == [
+        ["one", "generated", "length", "letters"],
+        ["one", "mined", "length", "places"],
+    ]
+    expected = "can be solved without the construction by letters: 97.7 % (95.0 to 99.0)"
+    assert solved["says"].iloc[0] == expected
+    assert not recognition_cards(by_layer, sentences, MEMBERS, limit=0.98)["card"]["solved"].any()
+
+
+def test_without_blind_models_there_is_nothing_to_say_and_no_figure(by_layer, sentences):
+    seeing = by_layer[by_layer["model"] == "a"]
+    card = recognition_cards(seeing, sentences, MEMBERS[:2], limit=0.6)["card"]
+    assert card.empty
+    controls = table(construction=["one"], source=["generated", "mined"], model=["a"], feature=["length", "start"])
+    assert list(figures_of_grid(seeing, controls.assign(control="majority"), MEMBERS, card)) == ["recognition_one"]
+
+
+def test_a_card_says_what_a_subset_consists_of(by_layer, sentences):
+    tables = recognition_cards(by_layer, sentences, MEMBERS, limit=0.6)
+    assert list(tables) == ["card", "card_composition", "card_words", "card_templates"]
+    for own in tables.values():
+        assert own.columns[:3].tolist() == ["construction", "source", "feature"]
+        assert len(own.drop_duplicates(["source", "feature"])) == 4
+    composition = tables["card_composition"].set_index(["source", "feature", "split", "label"])
+    assert composition.loc[("mined", "start", "test", "negative"), ["n", "words"]].tolist() == [3, 4]
+    words = tables["card_words"].query("source == 'mined' and feature == 'start' and word == 'fox'")
+    assert words.set_index("label")["count"].to_dict() == {"positive": 0, "negative": 6}
+    templates = tables["card_templates"].query("source == 'mined' and feature == 'start'")
+    assert templates[["label", "template", "count", "share"]].to_numpy().tolist() == [
+        ["positive", "positive of all", 6, 1.0],
+        ["negative", "negative of all", 6, 1.0],
+    ]
+
+
+def test_figures_say_which_subsets_can_be_solved_blindly(by_layer, sentences):
+    card = recognition_cards(by_layer, sentences, MEMBERS, limit=0.6)["card"]
+    controls = table(construction=["one"], source=["generated", "mined"], model=["a"], feature=["length", "start"])
+    figures = figures_of_grid(by_layer, controls.assign(control="majority"), MEMBERS, card)
+    assert list(figures) == ["recognition_one", "cards_one"]
+    said = {axes.get_title(): axes.texts[0].get_text() for axes in figures["recognition_one"].axes}
+    first = "can be solved without the construction\nby letters: 97.7 % (95.0 to 99.0)"
+    assert said["length, generated (n = 40)"] == first
+    assert said["start, generated (n = 40)"] == ""
+    rows = [label.get_text() for label in figures["cards_one"].axes[0].get_yticklabels()]
+    assert rows == ["generated, length (solved)", "generated, start", "mined, length (solved)", "mined, start"]
+
+
+def test_models_are_compared_at_the_layer_that_each_is_judged_by():
+    origin = {"construction": "one", "source": "mined"}
+    items = pd.DataFrame(
+        [
+            (model, layer, feature, "s1", "t", float(layer == judged))
+            for model, layers, judged in (("a", 3, 1), ("letters", 1, 0))
+            for layer in range(layers)
+            for feature in ("length", "start")
+        ],
+        columns=["model", "layer", "feature", "id", "cluster_template", "accuracy"],
+    ).assign(**origin)
+    summary = pd.DataFrame({"model": ["a", "letters"], "layer": [1, 0], "n": 2}).assign(**origin)
+    found = judged_items(items, summary)
+    assert found["accuracy"].tolist() == [1.0] * 4
+    assert found.groupby("model")["id"].agg(list).to_dict() == {
+        "a": ["length s1", "start s1"],
+        "letters": ["length s1", "start s1"],
+    }
+    assert set(found["cluster_sentence"]) == {"s1"}
+    assert set(found["cluster_template"]) == {"t"}

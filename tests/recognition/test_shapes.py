@@ -1,0 +1,93 @@
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk import CFG, Nonterminal
+from scipy.stats import chisquare
+
+from conftest import TRAIN_CFG
+from cxprobe.errors import ConstructionError
+from cxprobe.recognition.grammar import Shape, ShapeSampler, Spelling
+
+SPELLING = Spelling("0", frozenset(",."))
+
+
+def sampler(text: str) -> ShapeSampler:
+    return ShapeSampler(CFG.fromstring(text), ["N"], SPELLING)
+
+
+def strings(grammar: CFG, symbol: object) -> list[tuple[tuple[str, ...], Fraction]]:
+    """Spell out every derivation with its probability: the oracle."""
+    if isinstance(symbol, str):
+        return [((symbol,), Fraction(1))]
+    rules = grammar.productions(lhs=symbol)
+    spelt = []
+    for rule in rules:
+        for parts in product(*(strings(grammar, part) for part in rule.rhs())):
+            p = Fraction(1, len(rules))
+            for _, q in parts:
+                p *= q
+            spelt.append((tuple(word for words, _ in parts for word in words), p))
+    return spelt
+
+
+def oracle(text: str) -> dict[Shape, float]:
+    sums: Counter[Shape] = Counter()
+    for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
+        _, words, marks = SPELLING.spell(("Start", *terminals))
+        sums[Shape(words - 1, tuple(mark - 1 for mark in marks))] += p
+    return {shape: float(p) for shape, p in sums.items()}
+
+
+ALTERNATIVES = st.lists(st.sampled_from(["'a'", "'b c'", "'0'", "','", "", "B", "B 'd'", "C"]), min_size=1, max_size=4)
+
+
+@settings(max_examples=60)
+@given(ALTERNATIVES, st.lists(st.sampled_from(["'e'", "'0' 'f g'", ""]), min_size=1, max_size=3))
+def test_probabilities_are_those_of_spelling_out_every_derivation(top, below):
+    text = f"S -> A A | A '0' A\nA -> {' | '.join(top)}\nB -> {' | '.join(below)}\nC -> B B | 'h'"
+    shapes = sampler(text).shapes("S")
+    expected = oracle(text)
+    assert shapes.keys() == expected.keys()
+    assert all(shapes[shape] == pytest.approx(p) for shape, p in expected.items())
+
+
+def test_drawn_strings_have_the_shape_that_was_asked_for():
+    toy = sampler(TRAIN_CFG)
+    for shape in toy.shapes("POS"):
+        leaves = toy.draw("POS", shape, np.random.default_rng(0))
+        assert SPELLING.spell(leaf.terminal for leaf in leaves)[1:] == shape
+
+
+def test_draws_follow_the_grammars_distribution_given_the_shape():
+    text = "S -> X Y | Y X\nX -> 'a' | 'a' | 'b' | 'c d'\nY -> 'e' | 'f g' | '0'"
+    shape = Shape(3, ())
+    wanted: Counter[tuple[str, ...]] = Counter()
+    for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
+        if "0" not in terminals and SPELLING.spell(terminals).words == 3:
+            wanted[terminals] += p
+    rng = np.random.default_rng(0)
+    toy = sampler(text)
+    drawn = Counter(tuple(leaf.terminal for leaf in toy.draw("S", shape, rng)) for _ in range(4000))
+    assert drawn.keys() == wanted.keys()
+    expected = [float(wanted[key] / sum(wanted.values())) * 4000 for key in wanted]
+    assert chisquare([drawn[key] for key in wanted], expected).pvalue > 0.001
+
+
+def test_leaves_remember_their_content_category():
+    toy = sampler("S -> 'the' N\nN -> ANIMAL\nANIMAL -> 'cat'")
+    leaves = toy.draw("S", Shape(2, ()), np.random.default_rng(0))
+    assert [tuple(leaf) for leaf in leaves] == [("the", None), ("cat", "N")]
+
+
+def test_a_recursive_grammar_is_refused_with_its_loop():
+    with pytest.raises(ConstructionError, match=r"recursive \(A -> B -> A\)"):
+        sampler("S -> A\nA -> 'a' B\nB -> A | 'b'").shapes("S")
+
+
+def test_recursion_that_no_sentence_reaches_is_no_fault():
+    assert sampler("S -> 'a'\nLOC -> LOC 'and' LOC | 'b'").shapes("S") == {Shape(1, ()): 1.0}

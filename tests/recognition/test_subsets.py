@@ -1,0 +1,199 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes, shortfall_table
+from cxprobe.recognition.params import Subsets
+from cxprobe.recognition.sentences import LABELS, Shortfall
+
+
+def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:
+    """Make so many sentences for each split, value and label."""
+    rows = [
+        {
+            "id": f"{split}-{value}-{label}-{number}",
+            "split": split,
+            "length": value,
+            "label": label,
+        }
+        for (split, value, label), count in counts.items()
+        for number in range(count)
+    ]
+    return pd.DataFrame(rows)
+
+
+def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
+    return {
+        (split, value, label): count
+        for split in ("train", "test")
+        for value in values
+        for label in ("positive", "negative")
+    }
+
+
+def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
+    rows = balance(sentences(full(range(10, 31))), "length", train_per_label=2, test_per_label=3, draws=1, seed=1).rows
+    values = rows.groupby("split")["value"].agg(["min", "max"])
+    assert values.loc["train"].tolist() == [10, 15]  # 10 + 20 / 4
+    assert values.loc["test"].tolist() == [10, 30]
+
+
+@settings(max_examples=40)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["train", "test"]), st.integers(0, 8), st.sampled_from(["positive", "negative"])),
+        st.integers(0, 5),
+    ),
+    st.integers(1, 3),
+)
+def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):
+    counts = full(range(0, 2), 5) | counts
+    table = sentences(counts)
+    subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, draws=1, seed=1)
+    if subset.rows.empty:
+        return
+    assert subset.rows["id"].is_unique
+    sizes = subset.rows.groupby(["split", "value", "label"]).size()
+    assert set(sizes) == {wanted}
+    kept = {(split, value) for split, value, _ in sizes.index}
+    assert all(sizes[split, value].index.tolist() == ["negative", "positive"] for split, value in kept)
+    reported = {(shortfall.split, shortfall.value) for shortfall in subset.dropped}
+    assert not kept & reported
+    for split, value, label in counts:
+        in_range = split == "test" or value <= subset.rows.query("split == 'test'")["value"].agg(
+            lambda v: v.min() + (v.max() - v.min()) / 4
+        )
+        present = any(counts.get((split, value, each), 0) for each in ("positive", "negative"))
+        least = subset.rows.query("split == 'test'")["value"].min()
+        if present and in_range and (split == "test" or value >= least):
+            assert (split, value) in kept | reported, (split, value, label)
+
+
+def test_a_value_short_of_one_label_is_dropped_for_both():
+    counts = full(range(4)) | {("test", 3, "negative"): 1}
+    subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, draws=1, seed=1)
+    assert subset.rows.query("split == 'test'")["value"].max() == 2
+    assert subset.dropped == [Shortfall("test", "length", 3, "negative", 2, 1)]
+
+
+def test_the_order_of_the_sentences_changes_nothing():
+    table = sentences(full(range(6), 5))
+    shuffled = table.iloc[np.random.default_rng(0).permutation(len(table))]
+    first, second = (
+        balance(one, "length", train_per_label=2, test_per_label=2, draws=1, seed=1).rows for one in (table, shuffled)
+    )
+    pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize(("part", "sizes"), [("test", (1, 4)), ("train", (4, 1))])
+def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, sizes):
+    subset = balance(
+        sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], draws=1, seed=1
+    )
+    assert subset.rows.empty
+    assert subset.rows.columns.tolist() == ["feature", "split", "draw", "value", "label", "id"]
+    values = range(4) if part == "test" else [0]  # the lowest quarter
+    wanted = [Shortfall(part, "length", value, label, 4, 3) for value in values for label in LABELS]
+    assert subset.dropped == wanted
+
+
+@given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
+def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
+    table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])
+    table = table.reindex(columns=["id", "split", "label"])
+    rows = all_sentences(table, draws=1, seed=1)
+    for split in ("train", "test"):
+        rarer = min(kinds.count((split, label)) for label in LABELS)
+        drawn = rows[rows["split"] == split]
+        assert drawn["label"].value_counts().to_dict() == (dict.fromkeys(LABELS, rarer) if rarer else {})
+    assert rows["id"].is_unique
+    assert set(rows["id"]) <= set(table["id"])
+
+
+def test_no_shortfalls_are_a_table_with_columns_and_no_rows():
+    assert shortfall_table([]).columns.tolist() == ["split", "feature", "value", "label", "wanted", "found"]
+
+
+def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
+    return Subsets(**{"train_per_label": 2, "test_per_label": 2, "draws": 1} | changes, all_sentences=all_sentences)
+
+
+def draw(table: pd.DataFrame, features: list[str], wanted: Subsets, drawn_for: dict[str, list[str]] | None = None):
+    drawn = drawn_for or {feature: table["id"].tolist() for feature in features}
+    draws = pd.DataFrame([(name, one) for name, ids in drawn.items() for one in ids], columns=["feature", "id"])
+    return draw_subsets(table, draws, features, wanted, seed=1, place="toy, mined")
+
+
+def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
+    table = sentences(full(range(4), 4)).assign(depth=lambda rows: rows["length"])
+    half = [id_ for id_ in table["id"] if int(id_[-1]) < 2]
+    subsets = draw(table, ["length", "depth"], sizes(), {"length": half, "depth": table["id"].tolist()})
+    rows = subsets.rows
+    assert set(rows.loc[rows["feature"] == "length", "id"]) <= set(half)
+    expected = balance(table, "depth", train_per_label=2, test_per_label=2, draws=1, seed=1).rows
+    pd.testing.assert_frame_equal(rows[rows["feature"] == "depth"].reset_index(drop=True), expected)
+
+
+def test_a_feature_that_cannot_be_filled_is_left_out_and_all_sentences_are_drawn_if_asked():
+    table = sentences(full(range(4), 2)).assign(depth=range(32))
+    subsets = draw(table, ["length", "depth"], sizes(all_sentences=True))
+    assert subsets.left_out == ["depth"]
+    assert subsets.rows["feature"].unique().tolist() == ["length", "all_sentences"]
+    assert {shortfall.feature for shortfall in subsets.dropped} == {"depth"}
+
+
+def test_a_construction_without_features_can_have_all_its_sentences_drawn():
+    assert set(draw(sentences(full(range(4))), [], sizes(all_sentences=True)).rows["feature"]) == {"all_sentences"}
+
+
+def test_where_nothing_can_be_drawn_the_source_is_named():
+    with pytest.raises(DataError, match=r"^toy, mined: no value of any feature has 9 sentences of both labels"):
+        draw(sentences(full(range(4))), ["length"], sizes(test_per_label=9))
+
+
+def test_a_feature_without_a_column_is_named():
+    with pytest.raises(
+        DataError, match=r"^toy, mined: .* no column for the feature depth; their columns are id, split"
+    ):
+        draw(sentences(full(range(4))), ["length", "depth"], sizes())
+
+
+def test_the_sizes_of_the_parts_are_those_of_the_rows():
+    rows = draw(sentences(full(range(10, 31))), ["length"], sizes(test_per_label=3)).rows
+    assert part_sizes(rows).to_numpy().tolist() == [
+        ["length", "train", 6 * 2 * 2, 1, 6 * 2 * 2, 6, 10, 15],
+        ["length", "test", 21 * 2 * 3, 1, 21 * 2 * 3, 21, 10, 30],
+    ]
+
+
+def test_the_training_part_is_drawn_several_times_from_its_quarter_and_the_test_part_once():
+    table = sentences(full(range(10, 31), 6))
+    once, often = (draw(table, ["length"], sizes(draws=draws)).rows for draws in (1, 4))
+    train = often[often["split"] == "train"]
+    assert train.groupby("draw").size().tolist() == [6 * 2 * 2] * 4
+    assert (train.groupby(["draw", "value", "label"]).size() == 2).all()
+    assert train.groupby("draw")["id"].agg(frozenset).nunique() == 4
+    assert set(often.loc[often["split"] == "test", "draw"]) == {0}
+    pd.testing.assert_frame_equal(often[often["draw"] == 0].reset_index(drop=True), once)
+
+
+def test_draws_of_all_sentences_differ_in_the_more_frequent_label():
+    table = sentences({("train", 0, "positive"): 3, ("train", 0, "negative"): 12, ("test", 0, "positive"): 1})
+    rows = draw(table, [], sizes(all_sentences=True, draws=3)).rows
+    drawn = rows[rows["split"] == "train"].groupby(["label", "draw"])["id"].agg(frozenset)
+    assert (drawn["positive"].nunique(), drawn["negative"].nunique()) == (1, 3)
+
+
+def test_draws_that_cannot_differ_are_refused():
+    message = r"^toy, mined: all 3 draws of the training part have the same sentences, .* train_per_label: 2 of them"
+    with pytest.raises(DataError, match=message):
+        draw(sentences(full(range(4), 2)), ["length"], sizes(draws=3))
+
+
+def test_several_draws_are_one_part_whose_different_sentences_are_counted():
+    rows = draw(sentences(full(range(10, 31), 4)), ["length"], sizes(draws=20)).rows
+    train = part_sizes(rows).set_index("split").loc["train"]
+    assert (train["sentences"], train["draws"], train["distinct"]) == (6 * 2 * 2, 20, 6 * 2 * 4)

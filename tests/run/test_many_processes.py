@@ -1,0 +1,113 @@
+"""Several processes against one: the same numbers to the last bit, however many there are, and also after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measuring_together import TEXTS
+from tiny_lms import save_lm
+
+from conftest import ROOT
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table
+
+pytestmark = pytest.mark.pipeline
+
+PROGRAM = ROOT / "tests" / "measuring_together.py"
+
+
+def measure(folder: Path, number: int, *more: str, check: bool = True) -> tuple[int, str]:
+    """Measure in a folder with so many processes; return how it ended, and what all of them have said.
+
+    It returns when the last process has ended, since each holds the pipe, and after a failure leaves none.
+    """
+    if not (folder / "masked").is_dir():
+        save_lm(folder / "masked", "bert")
+        save_lm(folder / "causal", "llama")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
+    command = [sys.executable, str(PROGRAM), str(number), *more]
+    begun = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=kept | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, _ = begun.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        os.killpg(begun.pid, signal.SIGABRT)  # faulthandler says where each of them was
+        said, _ = begun.communicate()
+        pytest.fail(f"some processes have not ended:\n{said}")
+    assert not check or begun.returncode == 0, said
+    return begun.returncode, said
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    """The folder in which one process has measured everything."""
+    folder = tmp_path_factory.mktemp("one")
+    measure(folder, 1)
+    return folder
+
+
+def assert_equal(folder: Path, one: Path) -> None:
+    """Compare all outputs to the last bit."""
+    for name in ("masked", "causal"):
+        found, expected = (read_table(path / "out" / name / "tokens.parquet") for path in (folder, one))
+        assert found.equals(expected)
+    assert read_table(folder / "out/filled.parquet").equals(read_table(one / "out/filled.parquet"))
+    found, expected = (read_features(path / "out" / "features") for path in (folder, one))
+    assert list(found.ids) == list(expected.ids)
+    assert sorted(found.ids) == sorted(TEXTS)
+    np.testing.assert_array_equal(found.vectors, expected.vectors)
+
+
+def test_two_processes_and_an_odd_number_of_texts_give_what_one_gives(one, tmp_path):
+    assert len(TEXTS) % 2 == 1
+    _, said = measure(tmp_path, 2)
+    assert "MEMBER: 2/2" in said
+    assert_equal(tmp_path, one)
+
+
+@pytest.mark.parametrize("hears", [True, False])
+def test_a_helper_ends_soon_after_the_process_that_started_it_was_killed_also_where_it_hears_no_signals(hears):
+    helper = "import signal, sys, time; from cxprobe import processes; processes._GRACE = 1.0"
+    helper += "" if hears else "; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    helper += "; processes.end_with_parent(); print('waits', flush=True); time.sleep(600)"
+    first = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {helper!r}])"
+    with subprocess.Popen([sys.executable, "-c", first], stdout=subprocess.PIPE, text=True) as begun:
+        assert begun.stdout.readline() == "waits\n"
+        begun.kill()
+        started = time.monotonic()
+        assert begun.stdout.read() == ""  # the end of the pipe: the helper has ended
+        assert time.monotonic() - started < 60
+
+
+@pytest.mark.slow
+def test_three_processes_give_what_one_gives(one, tmp_path):
+    measure(tmp_path, 3)
+    assert_equal(tmp_path, one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dies_after", "rank"), [("4", "1"), ("30", "1"), ("4", "0")])
+def test_after_one_of_three_was_killed_all_end_and_two_give_what_one_gives_and_compute_only_the_rest(
+    one, tmp_path, dies_after, rank
+):
+    code, _ = measure(tmp_path, 3, dies_after, rank, check=False)
+    assert code != 0
+    assert not (tmp_path / "out" / "features").exists()
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("scratch/*.npy")}
+    answers = list(tmp_path.glob("data/.scratch/answers/*/*.npz"))
+    assert answers
+    measure(tmp_path, 2)
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in kept.items())
+    assert_equal(tmp_path, one)

@@ -1,0 +1,63 @@
+import hashlib
+import os
+from pathlib import Path
+
+from conftest import run
+from cxprobe.run.provenance import begin, md5_of
+
+pytest_plugins = ["tracked_workspace"]
+
+LOCK = """\
+schema: '2.0'
+stages:
+  build_pairs:
+    cmd: python build_pairs.py
+    outs:
+    - path: data/build_pairs
+      md5: {md5}.dir
+"""
+
+
+def lock(workspace: Path, md5: str, modified: int) -> None:
+    (workspace / "dvc.lock").write_text(LOCK.format(md5=md5))
+    os.utime(workspace / "dvc.lock", (modified, modified))
+
+
+def test_a_file_has_its_own_md5(workspace):
+    assert md5_of(Path("input.txt")) == hashlib.md5(b"hello").hexdigest()
+
+
+def test_a_folder_has_the_md5_that_dvc_has_noted(workspace):
+    (workspace / "data" / "build_pairs" / "toy").mkdir(parents=True)
+    lock(workspace, "c0ffee", modified=1)
+    assert md5_of(Path("data/build_pairs")) == "c0ffee.dir"
+    assert md5_of(Path("data/build_pairs/toy")) == "c0ffee.dir/toy"
+    lock(workspace, "decade", modified=2)
+    assert md5_of(Path("data/build_pairs")) == "decade.dir"
+
+
+def test_a_folder_that_no_stage_has_written_says_so(workspace):
+    assert md5_of(Path("mlruns")) == "not in dvc.lock"
+    lock(workspace, "c0ffee", modified=1)
+    assert md5_of(Path("mlruns")) == "not in dvc.lock"
+
+
+def test_the_circumstances_name_the_commit_and_whether_decisive_files_differ_from_it(workspace):
+    assert (begin({}).commit, begin({}).dirty) == ("unknown", True)
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    run(workspace, "git", "init", "--quiet")
+    run(workspace, "git", *identity, "commit", "--quiet", "--allow-empty", "-m", "a state")
+    commit = run(workspace, "git", "rev-parse", "HEAD").stdout.strip()
+    (workspace / "notes.txt").write_text("nothing that numbers follow from")
+    assert (begin({}).commit, begin({}).dirty) == (commit, False)
+    (workspace / "src").mkdir()
+    (workspace / "src" / "new.py").write_text("")
+    assert begin({}).dirty
+
+
+def test_the_circumstances_hold_all_that_must_not_be_in_a_record(workspace, monkeypatch):
+    monkeypatch.setenv("DVC_EXP_NAME", "wavy-hums")
+    known = begin({"fit_probes.jobs": "2"})
+    assert known.dvc_experiment == "wavy-hums"
+    assert known.placement == {"fit_probes.jobs": "2"}
+    assert {"python", "platform", "host", "torch"} <= known.environment.keys()

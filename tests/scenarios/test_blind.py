@@ -1,0 +1,94 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.scenarios.blind import fill_blindly
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import load_scenarios
+
+RULES = "The {a} you are, the {b} you are. The {c} you are, the {d} you are."
+FACT = "Ann is taller than Bob. Therefore, Ann is [MASK] than Bob."
+KINDS = ("fixed_word", "last_rule", "copier")
+
+
+def chosen(kind: str, text: str, first: str, second: str) -> str:
+    """Return the word that a blind model chooses, or "" for none."""
+    row = fill_blindly(kind, pd.DataFrame({"text": [text], "first": [first], "second": [second]})).iloc[0]
+    assert np.exp(row["log_p_first"]) + np.exp(row["log_p_second"]) == pytest.approx(1)
+    if row["log_p_first"] == row["log_p_second"]:
+        return ""
+    return first if row["log_p_first"] > row["log_p_second"] else second
+
+
+def rules(a: str, b: str, c: str, d: str) -> str:
+    return RULES.format(a=a, b=b, c=c, d=d)
+
+
+def test_a_fixed_word_is_the_same_whatever_the_text_says():
+    assert (
+        chosen("fixed_word", f"{rules('taller', 'wiser', 'shorter', 'duller')} {FACT}", "wiser", "duller") == "duller"
+    )
+    assert chosen("fixed_word", "Ann is [MASK].", "duller", "wiser") == "duller"
+
+
+def test_the_last_rule_has_the_last_of_the_two_words_before_the_mask():
+    there, turned = rules("taller", "wiser", "shorter", "duller"), rules("shorter", "duller", "taller", "wiser")
+    assert chosen("last_rule", f"{there} {FACT}", "wiser", "duller") == "duller"
+    assert chosen("last_rule", f"{turned} {FACT}", "wiser", "duller") == "wiser"
+    assert chosen("last_rule", f"{there} Ann is [MASK], not wiser.", "wiser", "duller") == "duller"
+    assert chosen("last_rule", FACT, "wiser", "duller") == ""
+
+
+def test_the_copier_takes_what_followed_the_word_of_the_fact():
+    for text in (
+        rules("taller", "wiser", "shorter", "duller"),
+        rules("shorter", "duller", "taller", "wiser"),
+        rules("Taller", "wiser", "shorter", "duller"),
+    ):
+        assert chosen("copier", f"{text} {FACT}", "wiser", "duller") == "wiser"
+        assert chosen("copier", f"{text} {FACT}", "duller", "wiser") == "wiser"
+        assert chosen("copier", f"{text} {FACT.replace('taller', 'shorter')}", "wiser", "duller") == "duller"
+    other = FACT.replace("taller", "older")
+    assert chosen("copier", f"{rules('taller', 'wiser', 'shorter', 'duller')} {other}", "wiser", "duller") == ""
+
+
+def test_without_a_sentence_for_the_fact_the_copier_takes_what_followed_the_words_of_the_question():
+    text = "Ann has the pink stick and the white stick. Therefore, Ann's [MASK] one is thicker."
+    assert chosen("copier", text, "white", "pink") == "pink"
+    assert chosen("copier", text.replace("Ann's", "Bob's"), "white", "pink") == ""
+
+
+def test_a_candidate_is_a_whole_word_and_may_have_spaces():
+    text = "The likelier it is, the less likely she is. It is [MASK]."
+    assert chosen("last_rule", text, "likely", "less likely") == "likely"  # inside the other, and later
+    assert chosen("last_rule", text, "like", "likelier") == "likelier"
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.permutations(["wiser", "duller", "taller", "shorter"]))
+def test_the_order_of_the_candidates_changes_nothing(words):
+    for kind in KINDS:
+        text = f"{rules(*words)} {FACT}"
+        assert chosen(kind, text, "wiser", "duller") == chosen(kind, text, "duller", "wiser")
+
+
+def test_only_the_text_and_the_two_words_are_read():
+    own = pd.DataFrame({"text": [f"{rules('taller', 'wiser', 'shorter', 'duller')} {FACT}"] * 2})
+    own = own.assign(first="wiser", second="duller", item=["a", "b"], gold=["wiser", "duller"], scenario=["S1", "S3"])
+    for kind in KINDS:
+        found = fill_blindly(kind, own)
+        assert found["log_p_first"].nunique() == 1
+        assert found[own.columns].equals(own)
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "constructions").glob("*/scenarios.yaml")))
+def test_a_fixed_word_is_right_in_half_of_the_items_of_every_construction(name):
+    scenarios = load_scenarios(name, ROOT / "constructions")
+    items = enumerate_items(scenarios, share=0.02, seed=1)
+    texts = fill_texts(scenarios, items, seed=1)
+    filled = fill_blindly("fixed_word", texts[texts["scenario"] == scenarios.base])
+    first = filled["log_p_first"] > filled["log_p_second"]
+    assert first.mean() == 0.5  # the first candidate is right in all

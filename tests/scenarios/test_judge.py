@@ -1,0 +1,246 @@
+"""Models whose answers are known: what comes out must be what they are."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM
+
+from conftest import ROOT, tiny_tokenizer
+from cxprobe.errors import DataError
+from cxprobe.lm.candidates import candidate_log_probabilities
+from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.params import ModelSpec
+from cxprobe.scenarios.blind import fill_blindly
+from cxprobe.scenarios.judge import (
+    decide_tests,
+    flips_from_base,
+    scenario_headline,
+    scenario_metrics,
+    scenario_rates,
+    uncalibrated,
+)
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import Scenarios, load_scenarios
+
+CONSTRUCTIONS = ["comparative-correlative", "let-alone"]
+
+
+def correlative(text: str) -> str | None:
+    """Return what follows by the rules of the text for whoever is asked about, if anything does."""
+    asked = re.search(r"Therefore, (\w+) is \[MASK\]", text)
+    said = re.search(r"\. (\w+) is (\w+) than", text)
+    if not said or asked[1] != said[1]:
+        return None
+    return dict(re.findall(r"The (\w+) you are, the (\w+) you are", text)).get(said[2])
+
+
+def let_alone(text: str) -> str | None:
+    """Return which of the owner's things the text puts further along the scale that is asked about, if it does."""
+    asked = re.search(r"Therefore, (\w+)'s \[MASK\] \w+ is the (\w+) one", text)
+    owner, harder = re.search(r"(\w+) has the", text), re.search(r"let alone the (\w+)", text)
+    unrelated = {"cleaner", "dirtier", "dustier", "prettier", "uglier", "shinier"}
+    if not (owner and harder and asked) or owner[1] != asked[1] or asked[2] in unrelated:
+        return None
+    return harder[1]
+
+
+RULES = {"comparative-correlative": correlative, "let-alone": let_alone}
+
+
+def favourite(text: str, word: str) -> float:
+    """Prefer one word to another whatever the text: here by the alphabet."""
+    return 1 / (1 + sum(ord(letter) / 128**place for place, letter in enumerate(word, start=1)))
+
+
+def last_word(text: str, word: str) -> float:
+    """Prefer the word that was said last."""
+    return 0.01 + text.split("[MASK]")[0].rfind(f" {word} ") / 1000
+
+
+def rule(construction: str) -> Callable[[str, str], float]:
+    return lambda text, word: 0.9 if RULES[construction](text) == word else 0.1
+
+
+def ask(scenarios: Scenarios, items: pd.DataFrame, model: Callable[[str, str], float]) -> pd.DataFrame:
+    texts = fill_texts(scenarios, items, seed=1)
+    probabilities = {
+        f"log_p_{which}": [np.log(model(row.text, getattr(row, which))) for row in texts.itertuples()]
+        for which in ("first", "second")
+    }
+    return texts.assign(**probabilities)
+
+
+def judged(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> tuple[dict, dict]:
+    """Return (calibration, scenario) -> accuracy, and -> flips."""
+    decisions = decide_tests(scores, items, scenarios)
+    keys = ["calibration", "scenario"]
+    flips = flips_from_base(decisions)
+    return decisions.groupby(keys)["accuracy"].mean().to_dict(), flips.groupby(keys)["flips"].mean().to_dict()
+
+
+def rates_of(decisions: pd.DataFrame, flips: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {"accuracy": scenario_rates(decisions, "accuracy"), "flips": scenario_rates(flips, "flips")}
+
+
+def results(construction: str, model: Callable[[str, str], float]) -> tuple[dict, dict]:
+    scenarios = load_scenarios(construction, ROOT / "constructions")
+    items = enumerate_items(scenarios, share=0.02, seed=1)
+    return judged(scenarios, items, ask(scenarios, items, model))
+
+
+def of(found: dict, calibration: str) -> dict[str, float]:
+    return {scenario: rate for (name, scenario), rate in found.items() if name == calibration}
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_a_fixed_preference_is_half_right_and_flips_only_when_the_answer_is_turned_round(construction):
+    accuracy, flips = results(construction, favourite)
+    assert of(accuracy, "none") == {"S1": 0.5, "S2": 0.5, "S3": 0.5, "S4": 0.5}
+    assert of(flips, "none") == {"S2": 0, "S3": 1, "S4": 0}
+    for calibration in ("S5", "S6", "S7", "PMI", "contextual"):  # nothing is left of it but ties
+        assert set(of(accuracy, calibration).values()) == {0.5}
+        assert set(of(flips, calibration).values()) == {0.5}
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_a_model_that_applies_the_rule_is_always_right(construction):
+    accuracy, flips = results(construction, rule(construction))
+    for calibration in ("none", "S5", "S6", "S7", "PMI", "contextual"):
+        assert of(accuracy, calibration) == {"S1": 1, "S2": 1, "S3": 1, "S4": 1}
+        assert of(flips, calibration) == {"S2": 0, "S3": 0, "S4": 0}
+
+
+@pytest.mark.parametrize(
+    ("construction", "accuracies"),
+    [
+        ("comparative-correlative", {"S1": 0, "S2": 1, "S3": 0, "S4": 0}),
+        ("let-alone", {"S1": 1, "S2": 0, "S3": 1, "S4": 1}),
+    ],
+)
+def test_a_model_that_copies_the_last_word_is_found_out_by_recency(construction, accuracies):
+    accuracy, flips = results(construction, last_word)
+    assert of(accuracy, "none") == accuracies
+    assert of(flips, "none") == {"S2": 1, "S3": 0, "S4": 0}
+
+
+def test_a_calibration_in_the_order_of_the_base_test_takes_recency_away_there_and_adds_it_where_it_is_swapped():
+    accuracy, _ = results("comparative-correlative", lambda text, word: np.exp(10 * last_word(text, word)) / 100)
+    assert of(accuracy, "none")["S1"] == 0
+    assert of(accuracy, "S7")["S2"] == 1
+
+
+def test_the_same_comes_out_of_a_transformer_that_heeds_its_bias_alone(toy_constructions, tmp_path):
+    scenarios = load_scenarios("toy", toy_constructions)
+    items = enumerate_items(scenarios, share=1, seed=1)
+    tokenizer = tiny_tokenizer()
+    sizes = {"vocab_size": len(tokenizer), "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = BertForMaskedLM(BertConfig(**sizes))
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.zero_()
+        model.cls.predictions.bias.copy_(torch.arange(len(tokenizer)) / 10)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = load_masked_lm("biased", ModelSpec(name=str(tmp_path), revision=None, sha256=None, dtype="float32"))
+    texts = fill_texts(scenarios, items, seed=1)
+    candidates = texts[["first", "second"]].to_numpy().tolist()
+    log_p = np.stack(candidate_log_probabilities(loaded, texts["text"].tolist(), candidates, token_budget=256))
+    accuracy, flips = judged(scenarios, items, texts.assign(log_p_first=log_p[:, 0], log_p_second=log_p[:, 1]))
+    assert of(accuracy, "none") == {"S1": 0.5, "S2": 0.5, "S3": 0.5}
+    assert of(flips, "none") == {"S2": 0, "S3": 1}
+
+
+def test_scores_that_do_not_go_with_the_items_are_refused(toy_constructions):
+    scenarios = load_scenarios("toy", toy_constructions)
+    items = enumerate_items(scenarios, share=1, seed=1)
+    scores = ask(scenarios, items, favourite)
+    with pytest.raises(DataError, match="S1: 23 texts do not belong to the 24 items"):
+        judged(scenarios, items[:24], scores[: 23 * 6])
+
+
+def test_rates_have_their_number_their_ties_and_clustered_intervals():
+    items = pd.DataFrame(
+        {
+            "model": "m",
+            "calibration": "none",
+            "scenario": ["S1"] * 8 + ["S2"] * 8,
+            "accuracy": [1, 1, 0.5, 0.5, 0, 0, 0, 0] * 2,
+            "cluster_word": ["a", "a", "b", "b", "c", "c", "d", "d", *"abcdefgh"],
+        }
+    )
+    table = scenario_rates(items, "accuracy").set_index("scenario")
+    assert table["accuracy"].tolist() == [3 / 8, 3 / 8]
+    assert table["ties"].tolist() == [2 / 8, 2 / 8]
+    assert table["n"].tolist() == [8, 8]
+    width = table["high"] - table["low"]
+    assert width["S1"] > width["S2"]
+
+
+def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while_there_is_space():
+    scenarios = load_scenarios("let-alone", ROOT / "constructions")
+    items = enumerate_items(scenarios, share=0.02, seed=1)
+    decisions = decide_tests(ask(scenarios, items, last_word), items, scenarios).assign(model="m")
+    rates = rates_of(decisions, flips_from_base(decisions))
+    metrics = scenario_metrics(decisions, rates)
+    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
+    assert (metrics["accuracy"], metrics["n"], metrics["tie_rate"]) == (1, len(items), 0)
+    plain = decisions[decisions["calibration"] == "none"]
+    for name, own in plain.groupby("scenario"):
+        assert metrics[f"test.{name}"] == own["accuracy"].mean()
+    assert {name: rate for name, rate in metrics.items() if name.startswith("flips")} == {
+        "flips.S2": 1,
+        "flips.S3": 0,
+        "flips.S4": 0,
+    }
+    calibrated = decisions[(decisions["calibration"] == "S6") & (decisions["scenario"] == "S3")]
+    assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
+    few = scenario_metrics(decisions, rates, most=22)
+    assert list(few) == list(metrics)[:20]  # S5 and S6; S7 with its four tests would be too many
+
+
+def test_a_run_over_all_constructions_has_the_base_test_of_each():
+    parts = []
+    for construction in CONSTRUCTIONS:
+        scenarios = load_scenarios(construction, ROOT / "constructions")
+        items = enumerate_items(scenarios, share=0.02, seed=1)
+        parts.append(decide_tests(ask(scenarios, items, last_word), items, scenarios).assign(model="m"))
+    sizes = [part["item"].nunique() for part in parts]
+    decisions = pd.concat(parts)
+    metrics = scenario_metrics(decisions, rates_of(decisions, pd.concat([flips_from_base(part) for part in parts])))
+    assert metrics["n"] == sum(sizes)
+    assert metrics["accuracy"] == pytest.approx(sizes[1] / sum(sizes))  # always wrong in the one, right in the other
+
+
+def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructions):
+    scenarios = load_scenarios("toy", toy_constructions)
+    items = enumerate_items(scenarios, share=1, seed=1)
+    scores = ask(scenarios, items, favourite)
+    with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
+        decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_a_blind_copier_is_right_in_every_test_and_a_fixed_word_flips_with_the_vocabulary(construction):
+    scenarios = load_scenarios(construction, ROOT / "constructions")
+    items = enumerate_items(scenarios, share=0.02, seed=1)
+    texts = fill_texts(scenarios, items, seed=1)
+    accuracies, flips = {}, {}
+    for kind in ("copier", "fixed_word"):
+        decisions = decide_tests(fill_blindly(kind, texts), items, scenarios).assign(model=kind)
+        rates = uncalibrated(scenario_rates(decisions, "accuracy"))
+        accuracies[kind] = rates.set_index("scenario")["accuracy"].to_dict()
+        flipped = uncalibrated(scenario_rates(flips_from_base(decisions), "flips"))
+        flips[kind] = flipped.set_index("scenario")["flips"].to_dict()
+    assert set(accuracies["copier"].values()) == {1.0}
+    assert set(accuracies["fixed_word"].values()) == {0.5}
+    assert flips["fixed_word"] == {"S2": 0.0, "S3": 1.0, "S4": 0.0}
+
+
+def test_the_headline_is_that_of_the_model_or_two_numbers_of_each_member_of_a_panel():
+    metrics = {"a": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "b": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
+    assert scenario_headline(metrics, "a", most=2) == {"accuracy": 0.5, "low": 0.4}
+    assert scenario_headline(metrics, "panel") == {"a": {"accuracy": 0.5, "n": 9.0}, "b": {"accuracy": 0.3, "n": 9.0}}

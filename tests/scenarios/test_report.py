@@ -1,0 +1,222 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conftest import ROOT
+from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.scenarios.report import (
+    published_rates,
+    rates_by_scenario,
+    scenario_cards,
+    scenario_figure,
+    scenario_words,
+    scenarios_beside_published,
+)
+from cxprobe.scenarios.rules import load_scenarios
+
+TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
+
+SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+REAL, OTHER = Member("mine", SPEC, "mine"), Member("big-one", SPEC, "big-one")
+TWIN = Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin")
+BLIND = Member("copier", Rule(kind="copier"), "panel")
+
+
+def published() -> pd.DataFrame:
+    return published_rates(pd.read_csv(io.StringIO(TABLE), sep="\t"))
+
+
+def rates(**columns) -> pd.DataFrame:
+    rows = [
+        {
+            "model": model,
+            "calibration": calibration,
+            "scenario": scenario,
+            "accuracy": 0.5,
+            "low": 0.45,
+            "high": 0.55547,
+        }
+        for model in ("mine", "big-one")
+        for calibration in ("none", "S5", "PMI")
+        for scenario in ("S1", "S2", "S3")
+    ]
+    return pd.DataFrame(rows).assign(n=100, ties=0.0, **columns)
+
+
+def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
+    table = published().set_index(["model", "scenario", "calibration"])["published"].to_dict()
+    assert table == pytest.approx(
+        {
+            ("Big-One", "S1", "none"): 0.4,
+            ("Big-One", "S2", "none"): 0.6,
+            ("Other", "S1", "none"): 0.5,
+            ("Big-One", "S1", "S5"): 0.5555,
+            ("Other", "S1", "S5"): 0.5,
+        }
+    )
+
+
+def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_interval_are_marked():
+    table = scenarios_beside_published(rates(), "accuracy", published(), "A paper, Table 1")
+    assert table.columns.tolist() == ["model", "scenario", "source", "n", "none", "S5", "PMI"]
+    assert set(table.loc[table["source"] == "this run", "n"]) == {str(rates()["n"].iloc[0])}
+    assert table[["model", "scenario", "source"]].to_numpy().tolist() == [
+        *[["mine", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
+        *[["big-one", scenario, "this run"] for scenario in ("S1", "S2", "S3")],
+        *[["Big-One", scenario, "A paper, Table 1"] for scenario in ("S1", "S2")],
+        ["Other", "S1", "A paper, Table 1"],
+    ]
+    cells = table.drop(columns=["source", "n"]).set_index(["model", "scenario"])
+    assert cells.loc[("big-one", "S1")].tolist() == [
+        "50.0 (45.0 to 55.5) *",
+        "50.0 (45.0 to 55.5)",  # 55.55 as printed may be 55.545
+        "50.0 (45.0 to 55.5)",
+    ]
+    assert cells.loc[("big-one", "S2"), "none"].endswith("*")
+    assert not any(cell.endswith("*") for cell in cells.loc["mine", "none"])
+    assert cells.loc[("Big-One", "S2")].tolist() == ["60.00", "", ""]
+
+
+def test_a_published_rate_of_few_items_is_marked_less_easily():
+    many, few = (
+        published_rates(pd.read_csv(io.StringIO(TABLE), sep="\t").assign(items=items)) for items in (100_000, 50)
+    )
+    marked, unmarked = (
+        scenarios_beside_published(rates(), "accuracy", table, "A paper").set_index(["model", "scenario", "source"])
+        for table in (many, few)
+    )
+    place = ("big-one", "S1", "this run")
+    assert (marked.loc[place, "none"], unmarked.loc[place, "none"]) == ("50.0 (45.0 to 55.5) *", "50.0 (45.0 to 55.5)")
+    assert unmarked.loc[("Big-One", "S1", "A paper"), "n"] == "50"
+
+
+def test_without_published_rates_the_table_has_the_runs_alone():
+    nothing = published_rates(None)
+    table = scenarios_beside_published(rates(), "accuracy", nothing, "")
+    assert set(table["source"]) == {"this run"}
+    assert len(table) == 6
+
+
+@pytest.mark.parametrize("file", ["weissweiler2022_table4_accuracy.tsv", "weissweiler2022_table5_decision_flip.tsv"])
+def test_every_published_percentage_is_a_whole_number_out_of_3620(file):
+    table = published_rates(pd.read_csv(ROOT / "published" / file, sep="\t"))
+    assert table["model"].nunique() == 8
+    items = (table["published"] * 3620).round()
+    np.testing.assert_array_equal((100 * items / 3620).round(2), (100 * table["published"]).round(2))
+
+
+def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance_line():
+    figure = rates_by_scenario(
+        rates(),
+        "accuracy",
+        published(),
+        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
+        calibrations={"none": "not calibrated", "S5": "S5: short", "PMI": "PMI"},
+        title="toy",
+    )
+    assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short", "PMI"]
+    (legend,) = figure.legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "Other (published)"}
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_xticklabels()] == [
+        "S1: base\nn = 100",
+        "S2: recency\nn = 100",
+        "S3: vocabulary\nn = 100",
+    ]
+    assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
+    bars = [
+        segment for bars in first.containers for collection in bars.lines[2] for segment in collection.get_segments()
+    ]
+    assert len(bars) == 6
+    assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
+
+
+def test_nothing_published_leaves_no_trace_in_the_legend():
+    figure = rates_by_scenario(
+        rates(),
+        "accuracy",
+        published_rates(None),
+        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
+        calibrations={"none": "not calibrated"},
+        title="toy",
+    )
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"chance", "mine", "big-one"}
+
+
+def test_a_figure_is_named_as_the_scenarios_are():
+    files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
+    shown = rates()[rates()["calibration"] != "PMI"]
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, OTHER], "both")
+    assert [panel.get_title() for panel in figure.axes] == [
+        "not calibrated",
+        "calibrated by S5: without the construction",
+    ]
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == [
+        "S1: base text\nn = 100",
+        "S2: order of the\nsentences\nn = 100",
+        "S3: the other\nword right\nn = 100",
+    ]
+
+
+def models_drawn(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_panel():
+    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
+    every = pd.concat([rates()[rates()["model"] == "mine"].assign(model=name) for name in ("mine", "twin", "copier")])
+    shown = every[every["calibration"].isin(["none", "S5"])]
+    best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, TWIN, BLIND], "x", best)
+    assert models_drawn(figure) == ["mine", "twin (random weights)", "best blind", "chance"]
+    for axes in figure.axes:
+        (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
+        places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
+        np.testing.assert_allclose(places, [(0, 1.0), (2, 0.9)])
+
+
+def test_where_only_blind_models_ran_they_are_drawn_themselves():
+    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
+    shown = rates()[(rates()["model"] == "mine") & (rates()["calibration"] == "none")].assign(model="copier")
+    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [BLIND], "x")
+    assert models_drawn(figure) == ["copier (blind)", "chance"]
+
+
+def test_the_cards_of_scenarios_name_the_blind_model_that_solves_them():
+    accuracy = pd.DataFrame(
+        [
+            ("toy", "S1", "copier", 1.0, 0.9, 1.0, 40),
+            ("toy", "S2", "copier", 0.5, 0.4, 0.6, 40),
+            ("toy", "S1", "mine", 0.9, 0.8, 1.0, 40),
+        ],
+        columns=["construction", "scenario", "model", "accuracy", "low", "high", "n"],
+    )
+    cards, figures = scenario_cards(accuracy, 0.6, [REAL, BLIND])
+    assert cards[["dataset", "solved"]].to_numpy().tolist() == [["toy, S1", True], ["toy, S2", False]]
+    assert "by copier: 100.0 %" in cards["says"].iloc[0]
+    assert list(figures) == ["cards"]
+    assert scenario_cards(accuracy, 0.6, [REAL])[1] == {}
+
+
+def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():
+    scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
+    rule = "The taller you are, the {} you are. The shorter you are, the {} you are. Ann is [MASK] than Bob."
+    texts = pd.DataFrame(
+        [
+            ("S1", rule.format("wiser", "duller"), "wiser", "duller"),
+            ("S1", rule.format("duller", "wiser"), "duller", "wiser"),
+            ("S2", rule.format("duller", "wiser"), "wiser", "duller"),
+            ("S5", "Ann is [MASK].", "wiser", "duller"),
+        ],
+        columns=["scenario", "text", "first", "second"],
+    )
+    tables = scenario_words(texts, scenarios, "toy")
+    composition = tables["card_composition"].set_index(["dataset", "label"])["n"]
+    assert composition.to_dict() == {("toy, S1", "right word first"): 2, ("toy, S2", "right word last"): 1}
+    words = tables["card_words"].set_index(["dataset", "label", "word"])["count"]
+    assert words["toy, S1", "right", "wiser"] == words["toy, S1", "wrong", "wiser"] == 1
+    assert words["toy, S2", "right", "duller"] == 0

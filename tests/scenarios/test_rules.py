@@ -1,0 +1,108 @@
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT, SCENARIOS
+from cxprobe.errors import ConstructionError
+from cxprobe.scenarios.rules import load_scenarios
+
+
+def load_changed(folder, change):
+    yaml = YAML(typ="safe")
+    content = yaml.load(SCENARIOS)
+    change(content)
+    (folder / "toy").mkdir()
+    with (folder / "toy" / "scenarios.yaml").open("w") as file:
+        yaml.dump(content, file)
+    return load_scenarios("toy", folder)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "constructions").glob("*/scenarios.yaml")))
+def test_every_construction_of_the_project_can_be_read(path):
+    scenarios = load_scenarios(path.parent.name, ROOT / "constructions")
+    assert {"recency", "vocabulary", "name"} <= {test.bias for test in scenarios.tests.values()}
+    if scenarios.published:
+        assert (ROOT / scenarios.published.accuracy.file).is_file()
+        assert (ROOT / scenarios.published.flips.file).is_file()
+
+
+def text(change):
+    return lambda scenarios: scenarios["tests"]["S1"].update(text=change(scenarios["tests"]["S1"]["text"]))
+
+
+def calibration(**change):
+    return lambda scenarios: scenarios["calibrations"]["short"].update(change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (text(lambda text: text.replace("[MASK]", "big")), "tests.S1.text: 'the {ADJ1}"),
+        (text(lambda text: text + " [MASK]"), "has 2 masks; write [MASK] where the word is asked for, exactly once"),
+        (text(lambda text: "[MASK] is the {ADJ1} one."), "where a candidate would need a capital"),
+        (text(lambda text: "It is so. [MASK] is the one."), "where a candidate would need a capital"),
+        (text(lambda text: "{adj1} is [MASK]"), "'{adj1}', which is not a slot"),
+        (text(lambda text: "{ADJ1 is [MASK]"), "which is not a slot"),
+        (text(lambda text: "{ADJ3} is [MASK]"), "tests.S1.text: unknown slot 'ADJ3'; did you mean 'ADJ"),
+        (lambda s: s["tests"]["S1"].pop("answer"), "tests.S1.answer: missing"),
+        (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
+        (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
+        (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
+        (lambda s: s.update(candidates=["ADJ2", "VERB1"]), "candidates: unknown slot 'VERB1'"),
+        (lambda s: s.update(base="S0"), "base: 'S0' is not in tests (allowed: S1, S2, S3)"),
+        (lambda s: s["items"]["draw"].update(verbs=1), "items.draw.verbs: 'verbs' is not in words"),
+        (lambda s: s["items"].update(draws=6), "items.draw.nouns: needs 6 rows, words.nouns has 5"),
+        (lambda s: s["items"]["draw"].update(adjectives=1), "items.draw.adjectives: it is crossed too"),
+        (lambda s: s["words"]["nouns"].update(forms=["ADJ"]), "the form ADJ belongs to more than one set of words"),
+        (lambda s: s["words"]["nouns"].update(turned=True), "turned exchanges two forms, and there are 1"),
+        (lambda s: s["words"]["nouns"]["rows"].append("cat"), "words.nouns: cat is listed more than once"),
+        (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),
+        (lambda s: s["calibrations"].update(S1=s["calibrations"]["short"]), "calibrations.S1: the name is taken"),
+        (lambda s: s["calibrations"].update(none=s["calibrations"]["short"]), "calibrations.none: the name is taken"),
+        (calibration(vary=["NOUN3"]), "calibrations.short.texts: unknown slot 'NOUN2'"),
+        (calibration(vary=["VERB1"]), "calibrations.short.vary: unknown slot 'VERB1'"),
+        (calibration(vary=[]), "vary names no slot"),
+        (calibration(vary=["ANT2"]), "calibrations.short.vary: the row of ADJ2, ANT2"),
+        (calibration(draws=6), "calibrations.short: needs 6 rows, words.nouns has 5; add words, or lower draws"),
+        (calibration(drawn=6), "calibrations.short.drawn: unknown key"),
+    ],
+)
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, change, message):
+    with pytest.raises(ConstructionError) as raised:
+        load_changed(tmp_path, change)
+    assert message in str(raised.value)
+    assert all(line.startswith(str(tmp_path / "toy" / "scenarios.yaml: ")) for line in str(raised.value).splitlines())
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    def spoil(scenarios):
+        scenarios["base"] = "S9"
+        scenarios["tests"]["S2"]["answer"] = "NOUN1"
+        scenarios["calibrations"]["short"]["draws"] = 9
+
+    with pytest.raises(ConstructionError) as raised:
+        load_changed(tmp_path, spoil)
+    assert len(str(raised.value).splitlines()) == 3
+
+
+def test_what_scenarios_do_not_have_is_absent(tmp_path):
+    def change(scenarios):
+        for key in ("calibrations", "published"):
+            scenarios.pop(key, None)
+        scenarios["words"]["nouns"].pop("turned", None)
+
+    scenarios = load_changed(tmp_path, change)
+    assert (scenarios.calibrations, scenarios.published) == ({}, None)
+    assert not scenarios.words["nouns"].turned
+
+
+def test_a_calibration_without_anything_that_varies_has_one_text_a_template(tmp_path):
+    def change(scenarios):
+        scenarios["calibrations"]["short"] = {"purpose": "short", "texts": ["a {ADJ1} one is [MASK] ."]}
+
+    calibration = load_changed(tmp_path, change).calibrations["short"]
+    assert (calibration.vary, calibration.draws, calibration.normalised) == ([], 1, False)
+
+
+def test_a_construction_without_scenarios_is_told(tmp_path):
+    with pytest.raises(ConstructionError, match=r"scenarios\.yaml: there is no such file"):
+        load_scenarios("toy", tmp_path)

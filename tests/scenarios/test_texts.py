@@ -1,0 +1,87 @@
+import pytest
+
+from conftest import ROOT
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import load_scenarios
+
+S1 = (
+    "The taller you are, the stronger you are. The shorter you are, the weaker you are. Anna is taller than Paul. "
+    "Therefore, Anna is [MASK] than Paul."
+)
+
+
+@pytest.fixture(scope="module")
+def correlative():
+    return load_scenarios("comparative-correlative", ROOT / "constructions")
+
+
+@pytest.fixture(scope="module")
+def taller_stronger(correlative):
+    """The texts of the item with these adjectives."""
+    items = enumerate_items(correlative, share=1, seed=1)
+    items = items[(items["ADJ1"] == "taller") & (items["ADJ2"] == "stronger")][:1].assign(NAME1="Anna", NAME2="Paul")
+    return fill_texts(correlative, items, seed=1).groupby("scenario")["text"].agg(list)
+
+
+def test_the_tests_of_the_correlative_are_those_of_the_paper(taller_stronger):
+    rules = ["The taller you are, the stronger you are.", "The shorter you are, the weaker you are."]
+    assert taller_stronger["S1"] == [S1]
+    assert taller_stronger["S2"] == [S1.replace(" ".join(rules), " ".join(reversed(rules)))]
+    assert taller_stronger["S3"] == [
+        S1.replace("stronger", "x").replace("weaker", "stronger").replace("x", "weaker")
+    ]  # fmt: skip
+    head, tail = S1.split(" Anna", 1)
+    assert taller_stronger["S4"] == [
+        head + f" Anna{tail}".replace("Anna", "x").replace("Paul", "Anna").replace("x", "Paul")
+    ]
+
+
+def test_calibrations_vary_what_they_should_and_nothing_else(taller_stronger):
+    assert [len(set(taller_stronger[name])) for name in ("S5", "S6", "S7", "PMI", "contextual")] == [5, 5, 5, 1, 3]
+    rules = S1.split(" Anna is taller")[0]
+    for text in taller_stronger["S6"]:
+        start = f"{rules} Anna is taller than Paul. Therefore, "
+        assert text.startswith(start)
+        asked = text.removeprefix(start)
+        assert "Anna" not in asked
+        assert "Paul" not in asked
+        assert " is [MASK] than " in asked
+    for text in taller_stronger["S7"]:
+        assert text.startswith(f"{rules} Anna is ")
+        assert text.endswith(" than Paul. Therefore, Anna is [MASK] than Paul.")
+        other = text.removeprefix(f"{rules} Anna is ").split()[0]
+        assert other not in ("taller", "shorter", "stronger", "weaker")
+    for text in taller_stronger["S5"]:
+        names = text.split(" is taller than ")
+        assert names[1] == f"{names[1].split('.')[0]}. Therefore, {names[0]} is [MASK] than {names[1].split('.')[0]}."
+
+
+def test_the_rule_turned_round_has_the_texts_of_other_items(correlative):
+    items = enumerate_items(correlative, share=0.02, seed=1)
+    texts = fill_texts(correlative, items, seed=1).groupby("scenario")["text"].agg(set)
+    assert texts["S3"] == texts["S1"]
+
+
+def test_items_whose_calibration_is_otherwise_the_same_share_its_draws(correlative):
+    items = enumerate_items(correlative, share=0.1, seed=1)
+    texts = fill_texts(correlative, items, seed=1)
+    assert texts.loc[texts["scenario"] == "S5", "text"].nunique() == 20 * 5
+    part = fill_texts(correlative, items[100:110], seed=1)
+    assert part.merge(texts, how="inner").equals(part)
+
+
+@pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
+def test_every_text_has_one_mask_two_candidates_and_no_slot(name):
+    scenarios = load_scenarios(name, ROOT / "constructions")
+    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.02, seed=1), seed=1)
+    assert (texts["text"].str.count(r"\[MASK\]") == 1).all()
+    assert not texts["text"].str.contains(r"[{}]|\(n\)|  ").any()
+    assert (texts["first"] != texts["second"]).all()
+    assert (
+        texts.groupby("item", sort=False)["scenario"]
+        .agg(lambda names: list(dict.fromkeys(names)))
+        .map(lambda names: names == [*scenarios.tests, *scenarios.calibrations])
+        .all()
+    )
+    tests = texts[texts["scenario"].isin(scenarios.tests)]
+    assert all(row.first in row.text and row.second in row.text for row in tests.itertuples())

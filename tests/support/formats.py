@@ -1,0 +1,349 @@
+"""The formats of files that the project reads: a small sound file of each, and how it is read."""
+
+import csv
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from judged import items
+from mutations import Kind
+
+from conftest import (
+    PEOPLE,
+    ROOT,
+    change_params,
+    shrink,
+    write_toy_construction,
+    write_toy_labels,
+)
+from cxprobe.constructions.construction import grammar_file, load_construction, load_sound_parts
+from cxprobe.constructions.people import load_people
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.readers import READERS, Fault, Keys
+from cxprobe.corpora.sources import find_packages
+from cxprobe.errors import DataError
+from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts, read_prompts
+from cxprobe.lm.texts import Pair
+from cxprobe.pairs.asking import load_preference_prompts
+from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_paired_focus, read_pairs
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.people.answers import read_answers, read_items
+from cxprobe.people.forms import form_table, items_table, make_forms
+from cxprobe.people.labels import read_labels
+from cxprobe.people.ratings import Rating, read_ratings, write_ratings
+from cxprobe.people.wording import load_wording
+from cxprobe.prompts.cxnli import read_inference_file
+from cxprobe.prompts.items import load_items
+from cxprobe.prompts.make import load_continuations
+from cxprobe.prompts.reasoning_files import read_reasoning_file
+from cxprobe.prompts.report import load_published_prompts
+from cxprobe.prompts.writing import WritingPrompts
+from cxprobe.recognition.make import load_grammars
+from cxprobe.run.params import load_params
+from cxprobe.scenarios.rules import load_scenarios
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes:
+        path: Where its file is in a project.
+        kind: How it is mutated.
+        read: Reads the file of the project in a folder.
+    """
+
+    path: str
+    kind: Kind
+    read: Callable[[Path], Any]
+
+    @property
+    def is_compressed(self) -> bool:
+        return self.path.endswith(".gz")
+
+
+def _construction(project: Path) -> Any:
+    load_sound_parts("toy", project / "constructions")
+    return load_construction("toy", project / "constructions")
+
+
+def _pattern(project: Path) -> Any:
+    return load_pattern("toy", load_construction("toy", project / "constructions"), project / "constructions")
+
+
+def _grammars(project: Path) -> Any:
+    construction = load_construction("toy", project / "constructions")
+    grammars = load_grammars("toy", construction, project / "constructions")
+    return {split: grammar.productions() for split, grammar in grammars.items()}
+
+
+def _pairs(project: Path) -> Any:
+    return load_pairs("toy", load_people(project / "lexicon" / "people.yaml"), project / "constructions")
+
+
+def _prompts(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    return lambda project: read(project / "prompts")
+
+
+def _others(read: Callable[[Path], list[Pair]], path: str) -> Callable[[Path], list[Pair]]:
+    """Return a reader of a benchmark that also looks at what it accepts: no text that no model can be asked."""
+
+    def checked(project: Path) -> list[Pair]:
+        pairs = read(project / path)
+        assert len({pair.id for pair in pairs}) == len(pairs) > 0
+        for pair in pairs:
+            texts = (pair.context, pair.good, pair.bad, pair.item, *pair.groups.values(), *pair.clusters.values())
+            assert all(isinstance(text, str) and "\0" not in text for text in texts), pair
+            assert all((pair.id.strip(), pair.item.strip(), pair.good.strip(), pair.bad.strip())), pair
+            "".join((pair.id, *texts)).encode()  # no half of a surrogate pair
+        return pairs
+
+    return checked
+
+
+def _corpus(kind: str, path: str) -> Callable[[Path], list[tuple[str, str]]]:
+    """Return a reader of a corpus that takes no faults; it gives each document and where that comes from."""
+
+    def read(project: Path) -> list[tuple[str, str]]:
+        name, documents = Path(path).name, []
+        with (project / path).open("rb") as file:
+            for block in READERS[kind](file, name, Keys("text", "url"), 4_000_000):
+                if isinstance(block, Fault):
+                    raise DataError(f"{block.shard}, line {block.line}: {block.fault}")
+                documents += zip(block.texts.to_pylist(), block.urls, strict=True)
+        if not documents:
+            raise DataError(f"{name}: has no document")
+        assert all(text and isinstance(text, str) for text, _ in documents)
+        return [(" ".join(text.split()), url) for text, url in documents]
+
+    return read
+
+
+def _packages(project: Path) -> list[str]:
+    return [package.source for package in find_packages(project / "corpora" / "packages.txt")]
+
+
+def _answers(*paths: str) -> Callable[[Path], Any]:
+    return lambda project: read_answers(
+        [project / path for path in paths], read_items(project / "people" / "items.csv")
+    )
+
+
+TOY = "constructions/toy"
+FORMATS = {
+    "params": Format(
+        "params.yaml", "yaml", lambda project: load_params(project / "params.yaml", project / "constructions")
+    ),
+    "construction": Format(f"{TOY}/construction.yaml", "yaml", _construction),
+    "pattern": Format(f"{TOY}/pattern.yaml", "yaml", _pattern),
+    "pairs": Format(f"{TOY}/pairs.yaml", "yaml", _pairs),
+    "scenarios": Format(
+        f"{TOY}/scenarios.yaml", "yaml", lambda project: load_scenarios("toy", project / "constructions")
+    ),
+    "items": Format(f"{TOY}/items.yaml", "yaml", lambda project: load_items("toy", project / "constructions")),
+    "people": Format("lexicon/people.yaml", "yaml", lambda project: load_people(project / "lexicon" / "people.yaml")),
+    "labels": Format(f"{TOY}/labels.tsv", "tsv", lambda project: read_labels(project / TOY / "labels.tsv")),
+    "grammar": Format(f"{TOY}/{grammar_file('generated', 'train')}", "cfg", _grammars),
+    **{
+        f"prompts of {name}": Format(f"prompts/{name}.yaml", "yaml", _prompts(read))
+        for name, read in (
+            ("inference", load_inference_prompts),
+            ("reasoning", load_reasoning_prompts),
+            ("continuations", load_continuations),
+            ("preferences", load_preference_prompts),
+            ("frames", lambda folder: read_prompts(WritingPrompts, folder / "frames.yaml")),
+            ("validation", lambda folder: load_wording(folder / "validation.yaml")),
+        )
+    },
+    "published": Format(
+        "published/prompts.yaml", "yaml", lambda project: load_published_prompts(project / "published" / "prompts.yaml")
+    ),
+    "ratings": Format(f"{TOY}/ratings.tsv", "tsv", lambda project: read_ratings(project / TOY / "ratings.tsv")),
+    "packages": Format("corpora/packages.txt", "cfg", _packages),
+    **{
+        path.partition("/")[2]: Format(path, kind, _others(read, path))
+        for path, kind, read in (
+            ("others/blimp.jsonl", "jsonl", read_blimp),
+            ("others/blimp.jsonl.gz", "jsonl", read_blimp),
+            ("others/pairs.tsv", "tsv", read_pairs),
+            ("others/pairs.csv", "csv", read_pairs),
+            ("others/pairs.jsonl", "jsonl", read_pairs),
+            ("others/focus.tsv", "tsv", read_paired_focus),
+            ("others/aann.csv", "csv", read_aann),
+        )
+    },
+    **{
+        f"inference{suffix}": Format(
+            f"others/inference{suffix}",
+            kind,
+            lambda project, suffix=suffix: read_inference_file(project / f"others/inference{suffix}", "toys").items,
+        )
+        for suffix, kind in ((".tsv", "tsv"), (".csv", "csv"))
+    },
+    "reasoning.tsv": Format(
+        "others/reasoning.tsv",
+        "tsv",
+        lambda project: read_reasoning_file(project / "others/reasoning.tsv", "toys", "toy", keep_doubtful=True).items,
+    ),
+    **{
+        f"corpus, {path.partition('.')[2]}": Format(path, kind, _corpus(name, path))
+        for path, kind, name in (
+            ("corpus/shard.jsonl", "jsonl", "jsonl"),
+            ("corpus/shard.jsonl.gz", "jsonl", "jsonl"),
+            ("corpus/shard.txt", "cfg", "text"),
+            ("corpus/shard.parquet", "bytes", "parquet"),
+        )
+    },
+    "items of a form": Format("people/items.csv", "csv", _answers("people/saved.csv")),
+    "answers": Format("people/saved.csv", "csv", _answers("people/saved.csv")),
+    "filled form": Format("people/form-01.csv", "csv", _answers("people/form-01.csv")),
+    "Label Studio": Format("people/studio.csv", "csv", _answers("people/studio.csv")),
+    "Prolific": Format("people/prolific.csv", "csv", _answers("people/saved.csv", "people/prolific.csv")),
+}
+
+
+def make_sound_project(folder: Path) -> None:
+    """Write a sound file of every format into a folder."""
+    write_toy_construction(folder / "constructions")
+    write_toy_labels(folder / "constructions")
+    for name in ("lexicon", "others", "corpus", "corpora", "people", "published"):
+        (folder / name).mkdir()
+    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    change_params(folder, ROOT / "presets" / "embedded.yaml", shrink)
+    shutil.copytree(ROOT / "prompts", folder / "prompts")
+    others = folder / "others"
+    blimp = "".join(json.dumps(row) + "\n" for row in BLIMP_ROWS)
+    (others / "blimp.jsonl").write_text(blimp)
+    (others / "blimp.jsonl.gz").write_bytes(gzip.compress(blimp.encode(), mtime=0))
+    (others / "pairs.tsv").write_text("".join("\t".join(row) + "\n" for row in GENERIC_ROWS))
+    (others / "pairs.csv").write_text("".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in GENERIC_ROWS))
+    columns, *rows = GENERIC_ROWS
+    (others / "pairs.jsonl").write_text(
+        "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+    )
+    (others / "focus.tsv").write_text("".join("\t".join(row) + "\n" for row in focus_rows()))
+    (others / "aann.csv").write_text(AANN_TEXT)
+    _write_imported(others)
+    _write_corpora(folder)
+    _write_answers(folder / "people", folder / "prompts" / "validation.yaml")
+    shutil.copy(ROOT / "published" / "prompts.yaml", folder / "published")
+    write_ratings(RATINGS, folder / TOY / "ratings.tsv")
+
+
+def _write_imported(folder: Path) -> None:
+    """Write items in the formats of the CxNLI release."""
+    for suffix, delimiter in ((".tsv", "\t"), (".csv", ",")):
+        with (folder / f"inference{suffix}").open("w", newline="") as file:
+            csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(INFERENCE_ROWS)
+    with (folder / "reasoning.tsv").open("w", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(REASONING_ROWS)
+
+
+def _write_corpora(folder: Path) -> None:
+    documents = [{"text": text, "url": f"toy/{number}"} for number, text in enumerate(DOCUMENTS)]
+    lines = "".join(json.dumps(document) + "\n" for document in documents)
+    (folder / "corpus" / "shard.jsonl").write_text(lines)
+    (folder / "corpus" / "shard.jsonl.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
+    (folder / "corpus" / "shard.txt").write_text("\n\n".join(DOCUMENTS))
+    pd.DataFrame(documents).to_parquet(folder / "corpus" / "shard.parquet", index=False)
+    (folder / "corpora" / "packages.txt").write_text("# what is searched\nnumpy\npandas  # tables\n\nPyYAML\n")
+
+
+def _write_answers(folder: Path, wording: Path) -> None:
+    """Write what people were asked, and their answers in every format."""
+    forms = make_forms(items(2, 2, 2), load_wording(wording).checks, 2, 8, 1)
+    asked = items_table(forms)
+    asked.to_csv(folder / "items.csv", index=False)
+    export = asked["export"][0]
+    filled = form_table(forms[0], export)
+    filled["answer"], filled.loc[0, "rater"] = "A", "Bo, é"
+    filled.to_csv(folder / "form-01.csv", index=False)
+    saved = filled[["export", "form", "number", "rater", "answer"]].assign(rater="p1", saved="2026-01-31T10:00:00.000Z")
+    saved.to_csv(folder / "saved.csv", index=False)
+    own = {"annotator": "ann@example.org", "annotation_id": 1, "updated_at": "2026-01-31T10:00:00Z", "choice": "B"}
+    filled.assign(**own).to_csv(folder / "studio.csv", index=False)
+    submissions = [["s1", "p1", "APPROVED", "20"], ["s2", "p2", "Returned", ""]]
+    columns = ["Submission id", "Participant id", "Status", "Age"]
+    pd.DataFrame(submissions, columns=columns).to_csv(folder / "prolific.csv", index=False)
+
+
+BLIMP_ROWS = [
+    {
+        "sentence_good": f"{name} sees herself.",
+        "sentence_bad": f"{name} sees himself.",
+        "field": "syntax/semantics",
+        "linguistics_term": "binding",
+        "UID": "toy_paradigm",
+        "simple_LM_method": True,
+        "pairID": str(number),
+    }
+    for number, name in enumerate(("Ann", "Zoë", "Mia"))
+]
+GENERIC_ROWS = [
+    ["id", "item", "context", "good", "bad", "construction", "cluster_frame"],
+    ["1", "one", "Who is there?", "It is Ann.", "It is a Ann.", "toy", "frame-1"],
+    ["2", "one", "", "It is Bo, too.", "It are Bo, too.", "toy", "frame-1"],
+    ["3", "two", "Who left?", "It was Zoë.", "It were Zoë.", "other", "frame-2"],
+]
+INFERENCE_ROWS = [
+    ["CxN Type", "Number", "P/H/R", "Annotation Targets - Gold Standard Relation"],
+    ["odd", "1", "premise", "The cat, let us say, slept."],
+    ["", "1", "hypothesis", "The cat slept."],
+    ["", "1", "relation", "0 (entailment)"],
+    ["odd", "2", "premise", "The cat, let us say, slept."],
+    ["", "2", "hypothesis", 'The cat was "awake".'],
+    ["", "2", "relation", "2 (contradiction)"],
+    ["even", "3", "premise", "Zoë's dog barked."],
+    ["", "3", "hypothesis", "The dog was old."],
+    ["", "3", "relation", "1 (neutral)"],
+]
+REASONING_ROWS = [
+    ["Ex Num", "Type", "Text", "Output", "Original Text", "Option A", "Option B", "Option C", "Target"],
+    *(
+        ["1", test, f"{text} Was it later in May or in June?", "", "", "in May", "in June", "not enough info", target]
+        for test, text, target in (
+            ("Base", "The warmer, the later. It was warmer in May than in June.", "A"),
+            ("Recency Bias", "It was warmer in May than in June. The warmer, the later.", "A"),
+            ("Vocabulary Bias", "The colder, the later. It was warmer in May than in June.", "B"),
+            ("Short Calibration", "It was warmer in May than in June.", "C"),
+        )
+    ),
+]
+DOCUMENTS = ["The more, the better. Zoë left.", 'She said: "no".\nHe left, too.', "The end."]
+RATINGS = [
+    Rating("pairs", "pair-1", "frame-1", "rater-1", "A", "A"),
+    Rating("pairs", "pair-1", "frame-1", "rater-2", "B", "A"),
+    Rating("inference", "item-1", "premise-1", "rater-1", "neutral", "entailment"),
+    Rating("reasoning", "item-2", "frame-2", "rater-1", "C", "C"),
+]
+AANN_TEXT = """\
+idx,sentence,prefixes,aann,default_ann,order_swap,no_article,no_modifier,no_numeral
+1,"She ate, I hear, a lovely two pies.","She ate,",a lovely two pies,two lovely pies,a two lovely pies,lovely two pies,\
+a two pies,a lovely pies
+2,A lovely two men sang.,,A lovely two men,two lovely men,a two lovely men,lovely two men,a two men,a lovely men
+"""
+
+
+def focus_rows() -> list[list[str]]:
+    """Return a header and a block of eight rows in the shape of the paired-focus tables."""
+    columns = [
+        "Swapped_Condition",
+        "Swapped_Stimulus",
+        "Let-Alone",
+        "Sentence",
+        "Plain Verb",
+        "Noun",
+        "Pronoun",
+        "Modal",
+    ]
+    text = "We can't lift a red lid{} a blue lid. Lifting a red lid is <MASK> than lifting a blue lid."
+    rows = [
+        [condition, stimulus, one, text.format(joined), "lift", "lid", "We", "can't"]
+        for one, joined in (("1", ", much less"), ("0", ", or"))
+        for condition in "01"
+        for stimulus in "01"
+    ]
+    return [columns, *rows]

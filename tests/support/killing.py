@@ -1,0 +1,205 @@
+"""Killing a stage at moments that a seed decides on, and what must hold afterwards."""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from mlflow import MlflowClient
+from stage_server import Ended, Kill, StageServer, moments
+
+from cxprobe.files.writing import SCRATCH
+
+SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
+SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
+SYNC = Path(sys.executable).with_name("cxprobe")
+
+
+class Whole(NamedTuple):
+    """An unbroken run of a stage.
+
+    Attributes:
+        outputs: Path of each file that it writes -> its content.
+        changes: How often it changed a file.
+        seconds: How long it took.
+    """
+
+    outputs: dict[Path, bytes]
+    changes: int
+    seconds: float
+
+
+class Struck(NamedTuple):
+    """What became of kills: what was wrong, and how many ended a process; others came after its end."""
+
+    wrong: list[str]
+    hits: int
+
+
+class Attacked(NamedTuple):
+    """A stage that is killed, in a project.
+
+    Attributes:
+        server: Starts it.
+        folder: The project.
+        script: The stage's script.
+        arguments: What the script is given.
+        outputs: Its files and folders below data/ and results/.
+        environment: What is set for it.
+    """
+
+    server: StageServer
+    folder: Path
+    script: Path
+    arguments: list[str]
+    outputs: list[Path]
+    environment: dict[str, str]
+
+    def run(self, kill: Kill | None = None) -> Ended:
+        return self.server.run(self.folder, self.script, *self.arguments, kill=kill, **self.environment)
+
+    def run_and_kill(self, signum: int, moment: Kill | float) -> Ended:
+        if isinstance(moment, Kill):
+            return self.run(moment)
+        process = self.server.start(self.folder, self.script, *self.arguments, **self.environment)
+        time.sleep(moment)
+        os.kill(process, signum)  # the server has not waited for it yet, so no other process has its number
+        return self.server.wait(process)
+
+    def found(self) -> dict[Path, bytes]:
+        """Return all whole files that stand among the outputs."""
+        files = [file for output in self.outputs for file in _files(self.folder / output)]
+        whole = [file for file in files if not any(part.endswith(".partial") for part in file.parts)]
+        return {file.relative_to(self.folder): file.read_bytes() for file in whole}
+
+    def remove_outputs(self) -> None:
+        """Do as DVC does before it runs a stage, and remove what a killed run may leave for the next."""
+        kept = [SCRATCH / "answers", *(SCRATCH / Path(output).parts[1] for output in self.outputs)]
+        for output in [*self.outputs, *kept]:
+            if (self.folder / output).is_dir():
+                shutil.rmtree(self.folder / output)
+            else:
+                (self.folder / output).unlink(missing_ok=True)
+
+    def restore(self, outputs: dict[Path, bytes]) -> None:
+        """Let outputs stand that an earlier run has left."""
+        self.remove_outputs()
+        for path, content in outputs.items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_bytes(content)
+
+    def run_whole(self) -> Whole:
+        self.remove_outputs()
+        began = time.monotonic()
+        ended = self.run()
+        assert ended.code == 0, ended.said
+        return Whole(self.found(), ended.changes, time.monotonic() - began)
+
+    def unfinished_runs(self) -> list[str]:
+        client = MlflowClient(f"sqlite:///{self.folder / 'mlruns' / 'mlflow.db'}")
+        experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+        return [run.info.run_name for run in client.search_runs(experiments, "attributes.status = 'RUNNING'")]
+
+    def partial_files(self) -> list[Path]:
+        return [path for folder in ("data", "results") for path in (self.folder / folder).rglob("*.partial")]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        yield from (file for file in path.rglob("*") if file.is_file())
+
+
+def attack(stage: Attacked, whole: Whole, older: dict[Path, bytes], signum: signal.Signals, number: int) -> list[str]:
+    """Kill a stage at several moments, and return what was wrong afterwards.
+
+    Every other run is one by hand, where outputs of an older run with other inputs stand, which DVC would remove.
+    """
+    seed = f"{SEED}-{stage.script.stem}-{stage.environment}-{stage.arguments}-{signum}"
+    wrong = []
+    for count, moment in enumerate(moments(seed, signum, whole.changes, whole.seconds, number)):
+        standing = older if count % 2 else {}
+        stage.restore(standing)
+        ended = stage.run_and_kill(signum, moment)
+        faults = [
+            *faults_of_end(signum, ended),
+            *faults_of_outputs(stage, whole, standing),
+            *faults_of_next(stage, whole),
+        ]
+        wrong += [f"{signum.name} at {moment}, {len(standing)} files stood: {fault}" for fault in faults]
+    return wrong
+
+
+def attack_again_and_again(stage: Attacked, whole: Whole, number: int) -> Struck:
+    """Kill a stage by every signal, each time among what the kill before has left, and let it end; do so often.
+
+    Every other time the outputs of an unbroken run stand, as after a run by hand.
+
+    Args:
+        stage: What is killed.
+        whole: An unbroken run of it.
+        number: How often each signal is sent.
+    """
+    generator = random.Random(f"{SEED}-{stage.script.stem}-{stage.arguments}")
+    wrong, hits = [], 0
+    for count in range(number):
+        standing = whole.outputs if count % 2 else {}
+        stage.restore(standing)
+        told = f"{len(standing)} files stood"
+        for signum in generator.sample(SIGNALS, len(SIGNALS)):
+            (moment,) = moments(str(generator.random()), signum, whole.changes, whole.seconds, 1)
+            ended = stage.run_and_kill(signum, moment)
+            hits += ended.code != 0
+            told += f", {signum.name} at {moment}"
+            faults = [*faults_of_end(signum, ended), *faults_of_outputs(stage, whole, standing)]
+            wrong += [f"{told}: {fault}" for fault in faults]
+        wrong += [f"{told}: {fault}" for fault in faults_of_next(stage, whole)]
+    return Struck(wrong, hits)
+
+
+def faults_of_end(signum: int, ended: Ended) -> Iterator[str]:
+    """Yield what is wrong with how a process ended; it may have come to its end before the signal."""
+    if ended.code not in (0, 128 + signum, -signum):  # or it had not set yet how it takes signals
+        yield f"ended with {ended.code}: {ended.said[-2000:]}"
+    if signum != signal.SIGKILL and "Traceback" in ended.said and ended.code != -signum:
+        yield f"a traceback: {ended.said[-2000:]}"
+
+
+def faults_of_outputs(stage: Attacked, whole: Whole, older: dict[Path, bytes]) -> Iterator[str]:
+    """Yield what stands after a kill and is neither new nor older, and results that are both."""
+    found = stage.found()
+    for path, content in found.items():
+        if content not in (whole.outputs.get(path), older.get(path)):
+            yield f"{path} stands and is not as an unbroken run leaves it"
+    results = {path for path in found if path.parts[0] == "results"}
+    mixed = [{path for path in results if found[path] != outputs.get(path)} for outputs in (older, whole.outputs)]
+    if all(mixed):
+        yield f"results are partly new, {sorted(map(str, mixed[0]))}, and partly old, {sorted(map(str, mixed[1]))}"
+
+
+def faults_of_next(stage: Attacked, whole: Whole) -> Iterator[str]:
+    """Yield what is wrong with the run that follows a kill."""
+    again = stage.run()
+    if again.code:
+        yield f"the next run ended with {again.code}: {again.said[-2000:]}"
+    found = stage.found()
+    differing = {path for path in {*found, *whole.outputs} if found.get(path) != whole.outputs.get(path)}
+    if differing:
+        yield f"the next run's outputs are others: {sorted(map(str, differing))}"
+    if left := stage.partial_files():
+        yield f"unfinished files are left: {left}"
+
+
+def faults_after_sync(stage: Attacked) -> Iterator[str]:
+    """Yield what `cxprobe sync` leaves to do in the tracking store."""
+    synced = stage.server.run(stage.folder, SYNC, "sync")
+    if synced.code:
+        yield f"cxprobe sync ended with {synced.code}: {synced.said}"
+    if running := stage.unfinished_runs():
+        yield f"runs are still RUNNING: {running}"

@@ -1,0 +1,60 @@
+"""What tests of labelling share: mined toy sentences, a desk to label them at, and a session."""
+
+import threading
+from contextlib import contextmanager
+
+import pandas as pd
+import spacy
+from ruamel.yaml import YAML
+
+from conftest import CONSTRUCTION, PATTERN
+from cxprobe.constructions.construction import Construction
+from cxprobe.corpora.pattern import Pattern
+from cxprobe.people.cards import Desk, hit_finder
+from cxprobe.people.page import LabelServer, SavedSession
+from cxprobe.people.sessions import Session, group_sentences, start_session
+from cxprobe.people.surroundings import Surroundings
+
+BLANK = spacy.blank("en")
+BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")
+TAGS = "DT JJ NN NN , DT JJ NN NN ."
+
+
+def toy_pattern() -> Pattern:
+    return Pattern.model_validate(YAML(typ="safe").load(PATTERN))
+
+
+def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
+    """Return sentences of so many sequences of tags, ``each`` of them of one sequence."""
+    rows = []
+    for beginning in BEGINNINGS[:sequences]:
+        for number in range(each):
+            adjective = ("red", "old", "green", "young", "blue", "small", "calm")[number]
+            text = f"{beginning}the {adjective} cat runs, the fast dog sings."
+            tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
+            url = f"https://example.org/{len(beginning)}#{number}"
+            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags))
+    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags"])
+
+
+def session(labels=(), who="Ann", seed=1, table=None) -> Session:
+    return start_session(group_sentences(mined() if table is None else table, seed), labels, who, "2026-01-31")
+
+
+def desk(surroundings=None, disputes=None) -> Desk:
+    around = {"mined-27-0": Surroundings("It was <late>.", "They slept.")} if surroundings is None else surroundings
+    content = Construction.model_validate(YAML(typ="safe").load(CONSTRUCTION))
+    return Desk(content, hit_finder(toy_pattern(), BLANK), around, disputes or {})
+
+
+@contextmanager
+def serving(folder, start=None, at=None):
+    """Run the server as the command does, in a thread."""
+    with LabelServer(SavedSession(start or session(), folder / "labels.tsv"), at or desk()) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()

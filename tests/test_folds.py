@@ -1,0 +1,54 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cxprobe.probing import cut_folds, first_draw, has_folds, templates_by_label
+
+ROWS = [("train", 0, "positive", "a"), ("train", 0, "positive", "b"), ("train", 0, "negative", "c")]
+ROWS += [("train", 1, "negative", "e"), ("test", 0, "negative", "f")]
+
+
+def subset(*more: tuple) -> pd.DataFrame:
+    return pd.DataFrame([*ROWS, *more], columns=["split", "draw", "label", "cluster_template"])
+
+
+def test_the_first_draw_is_that_of_the_training_part():
+    assert first_draw(subset())["cluster_template"].tolist() == ["a", "b", "c"]
+    assert templates_by_label(subset()) == {"positive": 2, "negative": 1}
+
+
+@pytest.mark.parametrize(("template", "enough"), [("c", False), ("d", True)])
+def test_folds_need_two_templates_of_each_label(template, enough):
+    assert has_folds(subset(("train", 0, "negative", template))) == enough
+
+
+def cut(labels: list[bool], templates: list[str], most: int) -> list:
+    return cut_folds(np.array(labels, dtype=bool), np.array(templates, dtype=object), most, seed=1)
+
+
+def test_there_are_as_many_folds_as_are_asked_for():
+    assert len(cut([True, False] * 20, [f"t{n}" for n in range(40)], 5)) == 5
+
+
+def test_there_are_fewer_folds_where_a_label_has_few_templates():
+    assert len(cut([True] * 6 + [False] * 9, list("abcdef") + list("ggghhhiii"), 5)) == 3
+
+
+@pytest.mark.parametrize("templates", ["ab", "aabb", "aaab"])
+def test_there_are_no_folds_where_a_label_has_one_template(templates):
+    half = len(templates) // 2
+    assert cut([True] * half + [False] * half, list(templates), 5) == []
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=30), st.integers(2, 6))
+def test_folds_are_apart_in_templates_and_train_on_both_labels(sentences, most):
+    labels, templates = [label for label, _ in sentences], [f"t{number}" for _, number in sentences]
+    held_out = []
+    for train, held in cut(labels, templates, most):
+        assert set(train) | set(held) == set(range(len(sentences)))
+        assert not {templates[row] for row in train} & {templates[row] for row in held}
+        assert {labels[row] for row in train} == {True, False}
+        held_out += held.tolist()
+    assert len(held_out) == len(set(held_out))

@@ -1,0 +1,110 @@
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from cxprobe.errors import DataError, ProbeError
+from cxprobe.probing import Fitting, Regularisation, align, fit_and_predict, for_each_layer
+
+RIDGE = Regularisation(C=1.0, l1_ratio=0.0, standardise=False)
+
+
+def blobs(n: int, dimensions: int = 8, shift: float = 1.0, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat([True, False], n // 2))
+    return (rng.normal(size=(n, dimensions)) + shift * labels[:, None]).astype(np.float32), labels
+
+
+def fit(x, y, test, regularisation=RIDGE, max_iter=1000):
+    return fit_and_predict(x, y, test, regularisation, Fitting(max_iter, 0, "toy, layer 1"))
+
+
+def test_a_probe_is_scikit_learns_logistic_regression():
+    (x, y), (test, _) = blobs(200), blobs(50, seed=1)
+    oracle = LogisticRegression().fit(x, y)
+    np.testing.assert_allclose(fit(x, y, test), oracle.predict_proba(test)[:, 1], rtol=1e-6)
+
+
+def test_standardising_uses_the_training_part_alone():
+    (x, y), (test, _) = blobs(200), blobs(50, seed=1, shift=5.0)
+    scaler = StandardScaler().fit(x)
+    oracle = LogisticRegression().fit(scaler.transform(x), y).predict_proba(scaler.transform(test))[:, 1]
+    np.testing.assert_allclose(fit(x, y, test, Regularisation(1.0, 0.0, standardise=True)), oracle, atol=1e-5)
+
+
+def test_an_l1_penalty_drops_what_says_nothing():
+    x, y = blobs(400, dimensions=2)
+    noise = np.random.default_rng(5).normal(size=(400, 20)).astype(np.float32)
+    lasso = Regularisation(C=0.02, l1_ratio=1.0, standardise=True)
+    both = np.hstack([x, noise])
+    np.testing.assert_allclose(fit(both, y, both, lasso), fit(x, y, x, lasso), atol=0.05)
+
+
+def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
+    x, y = blobs(200)
+    with pytest.raises(ProbeError, match=r"toy, layer 1: lbfgs did not converge in 2 iterations \(C = 1"):
+        fit(x * 100, y, x, max_iter=2)
+
+
+def layers():
+    x, y = blobs(300)
+    noise = np.random.default_rng(3).normal(size=x.shape).astype(np.float32)
+    return np.stack([noise, x]), y
+
+
+def probe_one(labels, layer, vectors):
+    return layer, fit(vectors[:200], labels[:200], vectors[200:])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_layer_has_work_of_its_own_however_much_is_done_at_a_time(tmp_path, jobs):
+    vectors, y = layers()
+    np.save(tmp_path / "v.npy", vectors)
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
+    counted: list[int] = []
+    numbers, found = zip(
+        *for_each_layer(mapped, partial(probe_one, y), jobs=jobs, progress=counted.append), strict=True
+    )
+    assert (numbers, counted) == ((0, 1), [1, 1])
+    np.testing.assert_allclose(found, [fit(layer[:200], y[:200], layer[200:]) for layer in vectors], rtol=1e-6)
+    accuracy = ((np.stack(found) > 0.5) == y[200:]).mean(axis=1)
+    assert accuracy[0] < 0.65
+    assert accuracy[1] > 0.9
+
+
+def test_a_layer_may_be_a_sparse_matrix():
+    vectors, y = layers()
+    sparse = [csr_array(layer) for layer in vectors]
+    for (_, one), (_, other) in zip(
+        *(for_each_layer(v, partial(probe_one, y), jobs=1) for v in (vectors, sparse)), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_shuffled_labels_give_chance():
+    vectors, y = layers()
+    rng = np.random.default_rng(0)
+    accuracies = []
+    for _ in range(20):
+        shuffled = np.concatenate([rng.permutation(y[:200]), y[200:]])
+        found = for_each_layer(vectors, partial(probe_one, shuffled), jobs=1)
+        accuracies.append([((p > 0.5) == y[200:]).mean() for _, p in found])
+    assert np.abs(np.mean(accuracies, axis=0) - 0.5).max() < 0.1
+
+
+def test_rows_are_found_by_id_and_not_by_position():
+    subset = pd.DataFrame(
+        {"split": ["test", "train", "train"], "label": ["negative", "positive", "negative"], "id": ["c", "a", "b"]}
+    )
+    rows = align(subset, ["b", "x", "c", "a"])
+    assert (rows.train.tolist(), rows.train_labels.tolist(), rows.test.tolist()) == ([3, 0], [True, False], [2])
+
+
+def test_a_sentence_without_features_is_named():
+    subset = pd.DataFrame({"split": ["test"], "label": ["negative"], "id": ["lost"]})
+    with pytest.raises(DataError, match="1 sentences have no features, lost among them"):
+        align(subset, ["a"])
