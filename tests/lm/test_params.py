@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.lm.params import LINES_OF_KINDS, Panel, loaded_model, members_of
+from cxprobe.lm.params import LINES_OF_KINDS, Panel, Series, members_of, series_of
 from cxprobe.run.params import load_params
 
 PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
@@ -42,6 +42,18 @@ def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
         ("by-words", "panel", Path("by-words")),
     ]
     assert [one.is_blind for one in found] == [False, True, True]
+
+
+def test_a_series_stands_for_its_checkpoints_and_has_the_quantity_of_each(tmp_path):
+    trained = {name: twin(at=at) for name, at in {"early": 1e5, "late": 1e6}.items()}
+    entry = {"kind": "series", "axis": "training_tokens", "checkpoints": trained}
+    params = load_changed(tmp_path, add("grown", entry, "pairs"))
+    early, late = members_of(params.models, ["grown"])
+    assert (early.slug, early.entry, early.inside, early.state) == ("early", "grown", Path("early"), "trained")
+    assert late.label == "late"
+    assert series_of(params.models, ["mini-mlm", "grown"]) == {
+        "grown": Series("training_tokens", {"early": 1e5, "late": 1e6})
+    }
 
 
 def test_a_model_that_is_asked_in_words_says_so_and_is_neither_blind_nor_a_twin(tmp_path):
@@ -90,6 +102,11 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
             "models.new.members.a: lengths is [3, 1]; give the shortest first, as [1, 3]",
         ),
         (3, "models.new: 3 is not allowed"),
+        ({"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=1)}}, "models.new.checkpoints"),
+        (
+            {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=0), "b": twin(at=1)}},
+            "models.new.checkpoints.a.at: 0 is not allowed",
+        ),
     ],
 )
 def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, message):
@@ -119,9 +136,6 @@ def test_a_served_model_is_a_trained_one_where_likelihoods_are_all_that_is_neede
     params = load_changed(tmp_path, add("big", served(), "pairs", "prompts"))
     (found,) = members_of(params.models, ["big"])
     assert (found.label, found.state, found.is_blind, found.is_asked) == ("big", "trained", False, False)
-    with pytest.raises(TypeError, match=r"models\.big runs on a server"):
-        loaded_model(params.models, "big")
-    assert loaded_model(params.models, "mini-clm") is params.models["mini-clm"]
 
 
 @pytest.mark.parametrize("line", ["recognition", "scenarios"])

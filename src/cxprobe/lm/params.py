@@ -1,4 +1,4 @@
-"""What is known of a model beside its answers."""
+"""The sections models, llms and compute of params.yaml, and what is known of a model beside its answers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +11,12 @@ from cxprobe.files.schema import Closed, FaultsError, Slug
 
 ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
 WeightsState = Literal["trained", "random", "shuffled", "none"]
+Axis = Literal["training_tokens", "parameters"]
+Dtype = Literal["float32", "bfloat16", "float16"]
+SchemeName = Literal["pll", "pll_word_l2r"]
+"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
+Bos = Literal["as_tokenizer", "add", "none"]
+"""What a causal model reads before a text: what its tokenizer puts there, the model's first token, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +40,6 @@ class ModelFacts:
     weights: str
     state: WeightsState = "trained"
     precision: str = ""
-
-
-Dtype = Literal["float32", "bfloat16", "float16"]
 
 
 class BitsAndBytes(Closed):
@@ -95,12 +98,12 @@ Quantisation = Annotated[BitsAndBytes | TorchAo, Field(discriminator="package")]
 
 
 class Compared(Closed):
-    """What a model in low precision is compared with before the long work begins (section precision)."""
+    """What a model in low precision is compared with before the long work begins (compute.precision)."""
 
     dtype: Dtype = "float32"
     """The precision of the same model, not quantised. It must fit beside the other, and lies where device_map says."""
     largest_difference: Annotated[float, Field(gt=0)] | None = None
-    """The largest relative difference that is accepted; null for that of the section precision."""
+    """The largest relative difference that is accepted; null for that of compute.precision."""
 
 
 class ServedModel(Closed):
@@ -185,8 +188,13 @@ class ModelSpec(Closed):
         return describe_precision(self.dtype, self.quantisation, self.compared)
 
     @model_validator(mode="after")
-    def _options_go_together(self) -> "ModelSpec":
+    def _options_go_together(self) -> Self:
         faults = []
+        if (self.weights == "trained") != (self.seed is None):
+            faults.append(
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                "trained model has none"
+            )
         if self.weights != "trained" and (self.quantisation or self.device_map):
             faults.append(
                 f"weights is {self.weights}; a twin has neither quantisation nor device_map, so leave them out"
@@ -199,15 +207,6 @@ class ModelSpec(Closed):
             faults.append(f"compared.dtype is {self.dtype}, which is the model's own; take float32, or compared: null")
         if faults:
             raise FaultsError(faults)
-        return self
-
-    @model_validator(mode="after")
-    def _twins_have_a_seed(self) -> "ModelSpec":
-        if (self.weights == "trained") != (self.seed is None):
-            raise ValueError(
-                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
-                "trained model has none"
-            )
         return self
 
 
@@ -305,31 +304,52 @@ class Panel(Closed):
     """Slug -> a blind model; all of one line of work. A member has rows and runs under its own slug."""
 
 
-def _kind_of(content: Any) -> str:
-    """Return whether an entry of the section models is a checkpoint, a panel, or a model on a server."""
-    kind = content.get("kind") if isinstance(content, Mapping) else getattr(content, "kind", None)
-    if kind is None:
-        return "checkpoint"
-    return "served" if kind == "served" else "panel"
+class SeriesCheckpoint(ModelSpec):
+    """A model of a series."""
+
+    at: Annotated[float, Field(gt=0)]
+    """The quantity in which it differs from the others."""
+
+
+class SeriesEntry(Closed):
+    """Models that differ in one quantity, such as the checkpoints of a training; one stage measures all of them."""
+
+    kind: Literal["series"]
+    """Tells a series from a checkpoint, which has no kind."""
+    axis: Axis
+    """What the quantity is; figures have it on a logarithmic axis."""
+    checkpoints: Annotated[dict[Slug, SeriesCheckpoint], Field(min_length=2)]
+    """Slug -> a model and its quantity. Each has rows and runs under its own slug."""
+
+
+def _kind_of(entry: Any) -> str:
+    """Return the tag of an entry of the section models; one that has a wrong kind is read as a panel, and refused."""
+    kind = entry.get("kind") if isinstance(entry, Mapping) else getattr(entry, "kind", None)
+    return {None: "checkpoint", "served": "served", "series": "series"}.get(kind, "panel")
 
 
 Model = Annotated[
-    Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")] | Annotated[ServedModel, Tag("served")],
+    Annotated[ModelSpec, Tag("checkpoint")]
+    | Annotated[Panel, Tag("panel")]
+    | Annotated[SeriesEntry, Tag("series")]
+    | Annotated[ServedModel, Tag("served")],
     Discriminator(_kind_of),
 ]
 """An entry of the section models."""
-LINES_OF_SERVED = ("pairs", "benchmarks", "prompts")
-"""The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
 
-_PAIRS = ("pairs", "benchmarks")
-LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("word_ngrams", "character_ngrams", "positions"), ("recognition",)),
-    **dict.fromkeys(
-        ("unigrams", "ngrams", "continuation_alone", "first_mentioned", "last_mentioned", "shorter"), _PAIRS
+LINES_OF_SERVED = ("pairs", "prompts")
+"""The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
+_KINDS_OF_LINES = {
+    "recognition": ("word_ngrams", "character_ngrams", "positions"),
+    "pairs": ("unigrams", "ngrams", "continuation_alone", "first_mentioned", "last_mentioned", "shorter"),
+    "scenarios": ("fixed_word", "last_rule", "copier"),
+    "prompts": (
+        *("hypothesis_only", "premise_only", "word_overlap", "negation"),
+        *("most_frequent", "first_referent", "last_referent"),
     ),
-    **dict.fromkeys(("fixed_word", "last_rule", "copier"), ("scenarios",)),
-    **dict.fromkeys(("hypothesis_only", "premise_only", "word_overlap", "negation"), ("prompts",)),
-    **dict.fromkeys(("most_frequent", "first_referent", "last_referent"), ("prompts",)),
+}
+LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
+    kind: (line,) for line, kinds in _KINDS_OF_LINES.items() for kind in kinds
 }
 """Kind of a blind model -> the lines of work that it can be asked in."""
 
@@ -353,18 +373,6 @@ class Llm(Closed):
     """Seconds after which a request, with its retries, has failed."""
 
 
-def loaded_model(models: Mapping[str, Model], slug: str) -> ModelSpec | Panel:
-    """Return an entry of the section models of which weights, or none, are loaded.
-
-    Raises:
-        TypeError: It runs on a server; params.yaml is refused where such a model stands among those that are loaded.
-    """
-    entry = models[slug]
-    if isinstance(entry, ServedModel):
-        raise TypeError(f"models.{slug} runs on a server, and cannot be loaded")
-    return entry
-
-
 @dataclass(frozen=True)
 class Member:
     """One model: a checkpoint, a blind model of a panel, or one that is asked in words.
@@ -373,7 +381,7 @@ class Member:
         slug: Its name in tables, figures and runs.
         spec: What it is.
         entry: The entry of the section models or llms that it belongs to, which names the folders of stages: its own,
-            or the panel's.
+            or that of its panel or series.
     """
 
     slug: str
@@ -382,7 +390,7 @@ class Member:
 
     @property
     def inside(self) -> Path:
-        """Where its files are in the folder of its entry: there, or for a member of a panel in a folder of its own."""
+        """Where its files are in the folder of its entry: there, or if it is one of several, in a folder of its own."""
         return Path() if self.slug == self.entry else Path(self.slug)
 
     @property
@@ -423,23 +431,37 @@ def members_of(
         llms: The section llms; None where nothing of it is named.
         asked: What a part of the grid names of the section llms.
     """
-    found = []
+    members = []
     for slug in slugs:
-        entry = models[slug]
-        if isinstance(entry, Panel):
-            found += [Member(name, one, slug) for name, one in entry.members.items()]
-        else:
-            found.append(Member(slug, entry, slug))
-    return [*found, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
+        match models[slug]:
+            case Panel(members=inside) | SeriesEntry(checkpoints=inside):
+                members += [Member(name, spec, slug) for name, spec in inside.items()]
+            case entry:
+                members.append(Member(slug, entry, slug))
+    return [*members, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
 
 
-class Series(Closed):
-    """Models that differ in one quantity: the checkpoints of a training, or the sizes of a family."""
+@dataclass(frozen=True)
+class Series:
+    """Models that differ in one quantity.
 
-    axis: Literal["training_tokens", "parameters"]
-    """What the quantity is; figures have it on a logarithmic axis."""
-    models: Annotated[dict[Slug, Annotated[float, Field(gt=0)]], Field(min_length=2)]
-    """Models of grid.pairs, each with its quantity."""
+    Attributes:
+        axis: What the quantity is.
+        models: Slug of a model -> its quantity.
+    """
+
+    axis: Axis
+    models: Mapping[str, float]
+
+
+def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Series]:
+    """Return the series among some entries of the section models, by the names of their entries."""
+    entries = {slug: models[slug] for slug in slugs}
+    return {
+        slug: Series(entry.axis, {name: checkpoint.at for name, checkpoint in entry.checkpoints.items()})
+        for slug, entry in entries.items()
+        if isinstance(entry, SeriesEntry)
+    }
 
 
 class Precision(Closed):
@@ -453,7 +475,7 @@ class Precision(Closed):
 
 
 class Placement(Closed):
-    """On what Lightning runs a model. The numbers do not follow from it: DVC does not track it."""
+    """On what Lightning runs a model."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """Lightning's name of what computes; auto takes a GPU if there is one."""
@@ -478,3 +500,12 @@ class Placement(Closed):
         if not isinstance(model, ServedModel):
             return self
         return self.on_one_device().model_copy(update={"accelerator": "cpu"})
+
+
+class Compute(Placement):
+    """On what all measuring stages run models. No number follows from it but for precision, which DVC alone tracks."""
+
+    jobs: Annotated[int, Field(ge=1)]
+    """Probes that are fitted, or tuned, at the same time."""
+    precision: Precision
+    """How a model in low precision is compared with float32."""

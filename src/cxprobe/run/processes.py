@@ -16,12 +16,13 @@ from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from cxprobe.errors import ParamsError
-from cxprobe.lm.params import Placement
+from cxprobe.lm.params import Compute
 
 if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the CPU does without it
     from lightning_fabric import Fabric
 
 
+_SETTINGS = ("accelerator", "devices", "num_nodes", "strategy")
 _LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
 _GRACE = 10.0  # seconds to keep what was computed
 
@@ -76,21 +77,21 @@ class Job:
     counted: list[Count] = field(default_factory=list)
     claimed: dict[Path, set[bytes]] = field(default_factory=dict)
 
-    def start(self, placement: Placement) -> "Processes":
+    def start(self, compute: Compute) -> "Processes":
         """Return what this process is among those of the job; with a strategy for several, start the others.
 
         Raises:
             ParamsError: Lightning cannot run with these settings on this machine.
         """
         if self.counts:
-            return Processes("meta", _kind_of_device(placement), WHOLE, False, _wait_for_nobody, self)
+            return Processes("meta", _kind_of_device(compute), WHOLE, False, _wait_for_nobody, self)
         if self.share is not None:
-            device = _one_device(placement)
+            device = _one_device(compute)
             return Processes(device, device.partition(":")[0], self.share, False, _wait_for_nobody, self)
-        one = (placement.accelerator, placement.devices, placement.num_nodes, placement.strategy)
+        one = (compute.accelerator, compute.devices, compute.num_nodes, compute.strategy)
         if one == ("cpu", 1, 1, "auto"):
             return Processes("cpu", "cpu", WHOLE, True, _wait_for_nobody, self)
-        fabric = _launch(placement)
+        fabric = _launch(compute)
         share = Share(fabric.global_rank, fabric.world_size)
         return Processes(
             str(fabric.device), fabric.device.type, share, fabric.is_global_zero, lambda: fabric.barrier(), self
@@ -150,7 +151,7 @@ def end_with_parent() -> None:
     Thread(target=watch, name="parent", daemon=True).start()
 
 
-def _launch(placement: Placement) -> "Fabric":
+def _launch(compute: Compute) -> "Fabric":
     """Start the processes of a stage by Lightning, or join them as one that it has started."""
     if int(os.environ.get("LOCAL_RANK", 0)) > 0:
         end_with_parent()
@@ -158,42 +159,42 @@ def _launch(placement: Placement) -> "Fabric":
         from lightning_fabric import Fabric
 
         fabric = Fabric(
-            accelerator=placement.accelerator,
-            devices=placement.devices,
-            num_nodes=placement.num_nodes,
-            strategy=placement.strategy,
+            accelerator=compute.accelerator,
+            devices=compute.devices,
+            num_nodes=compute.num_nodes,
+            strategy=compute.strategy,
         )
         fabric.launch()
     except (ValueError, RuntimeError, TypeError) as fault:
-        raise ParamsError(_refused(placement, fault)) from fault
+        raise ParamsError(_refused(compute, fault)) from fault
     return fabric
 
 
-def _one_device(placement: Placement) -> str:
+def _one_device(compute: Compute) -> str:
     """Return the device of a part: the first that this process sees, whatever has started it."""
-    if placement.accelerator == "cpu":
+    if compute.accelerator == "cpu":
         return "cpu"
     try:
         from lightning_fabric import Fabric
         from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
         # Slurm may have started sixteen parts at once; they are no processes of one run.
-        return str(Fabric(accelerator=placement.accelerator, devices=1, plugins=[LightningEnvironment()]).device)
+        return str(Fabric(accelerator=compute.accelerator, devices=1, plugins=[LightningEnvironment()]).device)
     except (ValueError, RuntimeError, TypeError) as fault:
-        raise ParamsError(_refused(placement, fault)) from fault
+        raise ParamsError(_refused(compute, fault)) from fault
 
 
-def _kind_of_device(placement: Placement) -> str:
+def _kind_of_device(compute: Compute) -> str:
     """Return on what a stage would compute, also on a machine that has no such device."""
     import torch
 
     here = "mps" if torch.backends.mps.is_available() else "cuda" if torch.cuda.is_available() else "cpu"
-    return {"auto": here, "gpu": "mps" if here == "mps" else "cuda"}.get(placement.accelerator, placement.accelerator)
+    return {"auto": here, "gpu": "mps" if here == "mps" else "cuda"}.get(compute.accelerator, compute.accelerator)
 
 
-def _refused(placement: Placement, fault: Exception) -> str:
-    settings = ", ".join(f"{name}: {getattr(placement, name)}" for name in Placement.model_fields)
+def _refused(compute: Compute, fault: Exception) -> str:
+    settings = ", ".join(f"{name}: {getattr(compute, name)}" for name in _SETTINGS)
     return (
-        f"Lightning cannot run with {settings}: {str(fault).strip().splitlines()[0]}; mend them in the stage's section "
-        "of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
+        f"Lightning cannot run with {settings}: {str(fault).strip().splitlines()[0]}; mend them in the section "
+        "compute of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
     )
