@@ -1,16 +1,21 @@
-"""The sections of params.yaml for minimal pairs, the project's own and those of others."""
+"""The section pairs of params.yaml: minimal pairs, the project's own and those of others."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, SchemeName, ScoreName, Slug, SomeDistinct
-from cxprobe.lm.params import Placement
-from cxprobe.lm.texts import Bos
+from cxprobe.files.schema import Closed, Distinct, ScoreName, Slug, SomeDistinct
+from cxprobe.lm.params import Bos, Llm, Model, SchemeName, members_of
+
+INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")
+"""What the first filter of frames may answer."""
+DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")
+"""What the second one may."""
 
 
 class Benchmark(Closed):
-    """Minimal pairs of others, in the files of data/raw/<slug>, which `dvc import` brings."""
+    """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
 
     format: Literal["blimp", "paired_focus", "aann", "pairs"]
     """BLiMP's <UID>.jsonl, the paired-focus .tsv, AANN's .csv, or the generic .tsv or .jsonl; each may end in .gz."""
@@ -33,7 +38,7 @@ class PerCell(Closed):
     """For pairs that test how something is formed."""
 
 
-class BuildPairs(Closed):
+class MakePairs(Closed):
     """Minimal pairs from a construction's pairs.yaml."""
 
     per_cell: PerCell
@@ -42,18 +47,8 @@ class BuildPairs(Closed):
     it has no answer; random strings alone; or null for no pairs with pseudowords."""
 
 
-class AskPairs(Closed):
-    """How instructed models are asked which text of a pair is the likelier, in ask_pairs and ask_benchmarks."""
-
-    prompt: str
-    """A name of prompts/preferences.yaml."""
-    pairs_per_construction: Annotated[int, Field(ge=1)] | None
-    """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
-    each is asked about twice. null for all."""
-
-
-class ScorePairs(Placement):
-    """How the tokens of minimal pairs are scored, in score_pairs and score_benchmarks."""
+class ScorePairs(Closed):
+    """How the tokens of minimal pairs are scored."""
 
     schemes: SomeDistinct[SchemeName]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
@@ -67,7 +62,7 @@ class JudgePairs(Closed):
     """How decisions follow from the tokens' scores."""
 
     scheme: SchemeName
-    """For masked models, the scheme that decides; one of score_pairs.schemes."""
+    """For masked models, the scheme that decides; one of pairs.score.schemes."""
     score: ScoreName
     """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
     scores: SomeDistinct[ScoreName]
@@ -75,21 +70,116 @@ class JudgePairs(Closed):
     the context."""
 
 
-class FitPairProbes(Closed):
-    """Probes that tell the right text of a pair from the wrong one; the vectors are those of extract_features."""
+class AskPairs(Closed):
+    """How instructed models are asked which text of a pair is the likelier."""
 
+    prompt: str
+    """A name of prompts/preferences.yaml."""
+    pairs_per_construction: Annotated[int, Field(ge=1)] | None
+    """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
+    each is asked about twice. null for all."""
+
+
+class ProbePairs(Closed):
+    """Probes on a model's vectors that tell the right text of a pair from the wrong one."""
+
+    constructions: SomeDistinct[Slug]
+    """Whose pairs; all of them are in pairs.constructions."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+    special_tokens: bool
+    """Whether special tokens count in the mean of a text's vectors."""
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
     folds: Annotated[int, Field(ge=2)]
     """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
     max_iter: Annotated[int, Field(ge=1)]
     """The most iterations of the solver; if it has not converged then, that is an error."""
-    jobs: Annotated[int, Field(ge=1)]
-    """Layers at the same time; the numbers do not depend on it."""
-
-
-class JudgeWays(Closed):
-    """The verdicts of a model on the same pairs, side by side."""
-
     asked: dict[Slug, Slug]
-    """Model of grid.ways -> the entry of grid.pairs.llms that is the same model, asked in words; {} for none."""
+    """Model of pairs.probed -> the entry of pairs.llms that is the same model, asked in words; {} for none."""
+
+
+class WriteFrames(Closed):
+    """Frames of minimal pairs, written and filtered by the models of pairs.writers."""
+
+    constructions: SomeDistinct[Slug]
+    """Whose frames are written."""
+    prompt: str
+    """A name of prompts/frames.yaml."""
+    requests: Annotated[int, Field(ge=1)]
+    """How often frames are asked for; each time other examples are shown, so that the replies differ."""
+    per_request: Annotated[int, Field(ge=1)]
+    """How many frames one request asks for; some 30 tokens of llms.<slug>.max_tokens each."""
+    examples: Annotated[int, Field(ge=1)]
+    """How many frames of the construction's pairs.yaml each request shows."""
+    accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
+    """What the first filter lets through."""
+
+
+class PairsParams(Closed):
+    """Minimal pairs: of which constructions and benchmarks, which models are asked, and how."""
+
+    models: Distinct[Slug]
+    """Scored by the likelihood of the two texts: entries of models."""
+    llms: Distinct[Slug]
+    """Asked in words which text is the likelier: entries of llms."""
+    probed: Distinct[Slug]
+    """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
+    writers: Distinct[Slug]
+    """Asked to write frames: entries of llms."""
+    constructions: Distinct[Slug]
+    """Those with a pairs.yaml."""
+    make: MakePairs
+    score: ScorePairs
+    judge: JudgePairs
+    ask: AskPairs | None
+    """null where pairs.llms is empty."""
+    probe: ProbePairs | None
+    """null where pairs.probed is empty."""
+    benchmarks: dict[Slug, Benchmark]
+    """Slug -> minimal pairs of others, which the same models are asked about; {} for none."""
+    frames: WriteFrames | None
+    """null where pairs.writers is empty."""
+
+
+def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str, Llm]) -> Iterator[str]:
+    """Return the values of the section that do not go together.
+
+    Args:
+        section: The section.
+        models: All entries of models; names that it lacks are told elsewhere.
+        llms: Those of llms.
+    """
+    for part, need in (("llms", "ask"), ("probed", "probe"), ("writers", "frames")):
+        if getattr(section, part) and getattr(section, need) is None:
+            yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
+    judge, schemes = section.judge, section.score.schemes
+    for key, value, where, allowed in (
+        ("scheme", judge.scheme, "pairs.score.schemes", schemes),
+        ("score", judge.score, "pairs.judge.scores", judge.scores),
+    ):
+        if value not in allowed:
+            yield (
+                f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or take "
+                "another"
+            )
+    slugs = [slug for slug in section.models if slug in models]
+    taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
+    for number, slug in enumerate(section.llms):
+        if slug in taken and slug in llms:
+            yield (
+                f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their names; "
+                "give the entry of llms another"
+            )
+    for number, slug in enumerate(section.probed):
+        if slug not in section.models:
+            yield f"pairs.probed[{number}]: '{slug}' is not in pairs.models; add it there"
+    if section.probe:
+        for number, name in enumerate(section.probe.constructions):
+            if name not in section.constructions:
+                yield f"pairs.probe.constructions[{number}]: '{name}' is not in pairs.constructions; add it there"
+        for model, llm in section.probe.asked.items():
+            if model not in section.probed:
+                yield f"pairs.probe.asked.{model}: is not in pairs.probed; add it there"
+            if llm not in section.llms:
+                yield f"pairs.probe.asked.{model}: '{llm}' is not in pairs.llms; add it there"
