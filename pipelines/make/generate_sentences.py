@@ -5,11 +5,11 @@ from collections import Counter
 import pandas as pd
 
 from cxprobe.constructions.construction import Construction, grammar_file, load_construction
+from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.schema import Source
 from cxprobe.files.tables import write_table
 from cxprobe.recognition.make import draw_table, load_grammars, sentence_table, shortfall_table
 from cxprobe.recognition.make import generate_sentences as generate
-from cxprobe.recognition.sentences import SPLITS
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage

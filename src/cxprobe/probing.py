@@ -17,9 +17,9 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cxprobe.constructions.sentences import LABELS, SPLITS
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.files.arrays import Vectors
-from cxprobe.recognition.sentences import LABELS, SPLITS
 from cxprobe.stats import CLUSTER
 
 TEMPLATE = f"{CLUSTER}template"

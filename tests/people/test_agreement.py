@@ -5,9 +5,10 @@ from labelling_desk import mined
 from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.people.agreement import conflicts, disputes, kappas
+from cxprobe.people.decisions import DECIDES
 from cxprobe.people.labels import JUDGEMENTS, Label
 from cxprobe.people.sessions import group_sentences
-from cxprobe.recognition.labelled import DECIDES, apply_labels
+from cxprobe.recognition.make import apply_labels
 
 
 @given(st.lists(st.tuples(st.sampled_from(JUDGEMENTS), st.sampled_from(JUDGEMENTS)), min_size=1))

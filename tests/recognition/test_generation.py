@@ -5,9 +5,9 @@ from nltk import CFG
 
 from conftest import ROOT, TRAIN_CFG
 from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.sentences import Shortfall
 from cxprobe.errors import ConstructionError
 from cxprobe.recognition.make import draw_table, generate_sentences, load_grammars, sentence_table
-from cxprobe.recognition.sentences import Shortfall
 
 PER_LABEL = 5
 

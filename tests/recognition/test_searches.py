@@ -6,11 +6,11 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import TrialState, create_trial
 
+from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.recognition.measure import ProbedSource
 from cxprobe.recognition.params import SearchRange, TuneProbes
-from cxprobe.recognition.sentences import LABELS
 from cxprobe.recognition.tuning import (
     Search,
     Tuned,

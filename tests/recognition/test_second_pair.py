@@ -14,9 +14,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.sentences import SPLITS
 from cxprobe.recognition.make import draw_subsets, draw_table, generate_sentences, load_grammars, sentence_table
 from cxprobe.recognition.params import Subsets
-from cxprobe.recognition.sentences import SPLITS
 
 LIMIT = 0.6
 PER_LABEL = 40

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cxprobe.constructions.sentences import LABELS, Shortfall
 from cxprobe.errors import DataError
 from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes, shortfall_table
 from cxprobe.recognition.params import Subsets
-from cxprobe.recognition.sentences import LABELS, Shortfall
 
 
 def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from cxprobe.constructions.construction import Construction, grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.faults import Fault, lint_people, with_lines
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.params import InstalledCorpus
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.errors import ConstructionError, CxprobeError
@@ -42,7 +43,6 @@ from cxprobe.prompts.params import BuildPrompts
 from cxprobe.prompts.writing import WritingPrompts, require_sentences
 from cxprobe.recognition.grammar import read_grammar
 from cxprobe.recognition.make import load_grammars
-from cxprobe.recognition.sentences import SPLITS
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER, PARAMS_FILE, Params, load_params
 from cxprobe.run.project import version_fault
 from cxprobe.scenarios.checks import lint_scenarios

@@ -59,7 +59,7 @@ def label(
     elif export is not None:
         _export(construction, export, read_corpus)
     else:
-        from cxprobe.recognition.labelled import is_decision
+        from cxprobe.people.decisions import is_decision
 
         groups, person = mined_groups(construction), who or _git_user()
         if is_decision(person):
@@ -120,8 +120,8 @@ def _print_conflicts(construction: str, labels: "list[Label]") -> None:
 
 def _decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
     from cxprobe.people.agreement import disputes
+    from cxprobe.people.decisions import DECIDES
     from cxprobe.people.labels import read_labels
-    from cxprobe.recognition.labelled import DECIDES
 
     found = disputes(mined_groups(construction), read_labels(path))
     groups, conflicts = [group for group, _ in found], [conflict for _, conflict in found]
@@ -273,7 +273,7 @@ def _import(construction: str, path: Path, people: dict[int, str], labels_file: 
 
 def _people(given: list[str], who: str) -> dict[int, str]:
     """Return who each annotator of Label Studio is; 0 stands for the only one."""
-    from cxprobe.recognition.labelled import is_decision
+    from cxprobe.people.decisions import is_decision
 
     people = {}
     for one in given:

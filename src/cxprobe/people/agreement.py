@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from sklearn.metrics import cohen_kappa_score
 
+from cxprobe.people.decisions import in_force, is_decision, judgements_on
 from cxprobe.people.labels import JUDGEMENTS, Judgement, Label
 from cxprobe.people.sessions import Group
-from cxprobe.recognition.labelled import in_force, is_decision, judgements_on
 
 Target = tuple[str, str]  # the kind of a label ("sequence" or "sentence") and what is labelled
 

@@ -11,9 +11,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedGroupKFold
 
+from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import DataError
 from cxprobe.people.labels import Judgement, Label
-from cxprobe.recognition.sentences import LABELS
 from cxprobe.seeding import seed_for
 from cxprobe.stats import CLUSTER
 

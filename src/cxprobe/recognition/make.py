@@ -11,11 +11,11 @@ import pandas as pd
 from nltk import CFG
 
 from cxprobe.constructions.construction import Construction, grammar_file
+from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.schema import Source
 from cxprobe.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
 from cxprobe.recognition.params import Subsets
-from cxprobe.recognition.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Sentence, Shortfall, Split
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for, text_id
 from cxprobe.stats import CLUSTER

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
+from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features, feature_files, read_features
 from cxprobe.files.schema import Source
 from cxprobe.files.tables import read_table, write_table
@@ -30,7 +31,6 @@ from cxprobe.probing import (
     for_each_layer,
 )
 from cxprobe.recognition.params import Controls, FitProbes
-from cxprobe.recognition.sentences import LABELS
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.stats import CLUSTER
 

@@ -1,21 +1,14 @@
-"""The sections of params.yaml for recognition: sentences, balanced subsets, features and probes."""
+"""The section of params.yaml for recognition: sentences, balanced subsets, vectors and probes."""
 
+from collections.abc import Collection, Iterator
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from cxprobe.files.schema import Closed, optional_section
-from cxprobe.lm.params import Placement
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, Source, optional_section
 
 
-class GenerateSentences(Closed):
-    """Sampling sentences from a construction's grammars."""
-
-    per_label: Annotated[int, Field(ge=1)]
-    """Sentences for each value of each feature, per label and lexical half."""
-
-
-class LabelSentences(Closed):
+class LabelSettings(Closed):
     """Labelled sentences of a corpus, in a training and a test part."""
 
     folds: Annotated[int, Field(ge=2)]
@@ -32,63 +25,35 @@ class Subsets(Closed):
     test_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the test part (the whole range)."""
     draws: Annotated[int, Field(ge=1)]
-    """How often the training part is drawn. Every probe is trained once a draw, so that fit_probes takes so many times
-    as long, and the differences between draws widen the intervals: few draws by much (3 draws by 4.3 standard errors, 5
-    by 2.8). Draws differ only where the lowest quarter has more sentences than train_per_label."""
+    """How often the training part is drawn. Every probe is trained once a draw, so that probing takes so many times as
+    long, and the differences between draws widen the intervals: few draws by much (3 draws by 4.3 standard errors, 5 by
+    2.8). Draws differ only where the lowest quarter has more sentences than train_per_label."""
     all_sentences: bool
     """Whether to add a subset that is balanced over the labels alone, for data too scarce for values."""
 
 
-class BuildRecognition(Closed):
-    """The subsets of each source; a source that no construction of grid.recognition has may be absent."""
+class MakeRecognition(Closed):
+    """Sentences from grammars and from labels, and their subsets; a source that nothing names may be absent."""
 
+    per_label: Annotated[int, Field(ge=1)]
+    """Sentences that grammars give for each value of each feature, per label and lexical half."""
+    labels: LabelSettings = optional_section()
+    """How labelled sentences of a corpus are divided."""
     generated: Subsets = optional_section()
-    """Of the sentences that a construction's grammars make."""
+    """Of the sentences that a construction's grammars give."""
     balanced: Subsets = optional_section()
-    """Of the sentences that its second pair of grammars makes."""
+    """Of the sentences that its second pair of grammars gives."""
     mined: Subsets = optional_section()
     """Of the labelled sentences of a corpus."""
 
 
-class ExtractFeatures(Placement):
+class Embed(Closed):
     """One vector per sentence and layer."""
 
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens, padding included, in one batch; a longer sentence makes a batch of its own."""
     special_tokens: bool
     """Whether [CLS], [SEP] and their like count in the mean."""
-
-
-class SearchRange(Closed):
-    """A range that is searched on a logarithmic scale."""
-
-    low: Annotated[float, Field(gt=0)]
-    high: Annotated[float, Field(gt=0)]
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "SearchRange":
-        if self.low >= self.high:
-            raise ValueError(f"low ({self.low}) must be below high ({self.high})")
-        return self
-
-
-class TuneProbes(Closed):
-    """The search over regularisation, inside the training part only."""
-
-    enabled: bool
-    """Off: fit_probes uses the values of its own section for every probe."""
-    trials: Annotated[int, Field(ge=1)]
-    """Settings tried per layer and feature."""
-    folds: Annotated[int, Field(ge=2)]
-    """Folds of the training part; sentences of one template stay in one fold."""
-    C: SearchRange
-    """Inverse strength of the regularisation."""
-    l1_ratio: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
-    """Shares of the L1 penalty to try; 0 is ridge alone and by far the fastest."""
-    standardise: Annotated[list[bool], Field(min_length=1)]
-    """Whether features are brought to mean 0 and variance 1 on the training folds."""
-    jobs: Annotated[int, Field(ge=1)]
-    """Probes tuned at the same time; the result does not depend on it."""
 
 
 class Controls(Closed):
@@ -114,7 +79,7 @@ class Controls(Closed):
         return self
 
 
-class FitProbes(Closed):
+class Probe(Closed):
     """Logistic regression per layer and subset."""
 
     C: Annotated[float, Field(gt=0)]
@@ -127,5 +92,76 @@ class FitProbes(Closed):
     """Iterations after which a probe that has not converged is an error."""
     controls: Controls
     """What is computed beside the probes."""
-    jobs: Annotated[int, Field(ge=1)]
-    """Probes fitted at the same time; the result does not depend on it."""
+
+
+class SearchRange(Closed):
+    """A range that is searched on a logarithmic scale."""
+
+    low: Annotated[float, Field(gt=0)]
+    high: Annotated[float, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "SearchRange":
+        if self.low >= self.high:
+            raise ValueError(f"low ({self.low}) must be below high ({self.high})")
+        return self
+
+
+class Tune(Closed):
+    """The search over regularisation with Optuna, inside the training part only."""
+
+    trials: Annotated[int, Field(ge=1)]
+    """Settings tried per layer and feature."""
+    folds: Annotated[int, Field(ge=2)]
+    """Folds of the training part; sentences of one template stay in one fold."""
+    C: SearchRange
+    """Inverse strength of the regularisation."""
+    l1_ratio: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
+    """Shares of the L1 penalty to try; 0 is ridge alone and by far the fastest."""
+    standardise: Annotated[list[bool], Field(min_length=1)]
+    """Whether features are brought to mean 0 and variance 1 on the training folds."""
+
+
+class RecognitionParams(Closed):
+    """Probes of form: which models see whether a sentence has a construction, over every model and source."""
+
+    models: Distinct[Slug]
+    """Slugs of the section models."""
+    constructions: dict[Slug, SomeDistinct[Source]]
+    """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
+    grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv."""
+    make: MakeRecognition = optional_section()
+    embed: Embed = optional_section()
+    probe: Probe = optional_section()
+    tune: Tune | None = None
+    """null: every probe has the settings of the section probe."""
+
+
+def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
+    """Yield what does not go together in the section, or with the constructions that are mined."""
+    sources = {source for named in section.constructions.values() for source in named}
+    for step in ("make", "embed", "probe") if sources else ():
+        if getattr(section, step) is None:
+            yield f"recognition.{step}: missing; recognition.constructions cannot run without it"
+    for name, named in section.constructions.items():
+        if "mined" in named and name not in mined:
+            place = f"recognition.constructions.{name}[{named.index('mined')}]"
+            yield f"{place}: mined sentences need '{name}' in mining.constructions; add it there"
+    if section.make is None:
+        return
+    if "mined" in sources and section.make.labels is None:
+        yield "recognition.make.labels: missing; recognition.constructions asks for mined sentences"
+    for source in sorted(sources):
+        subsets: Subsets | None = getattr(section.make, source)
+        if subsets is None:
+            yield f"recognition.make.{source}: missing; recognition.constructions asks for {source} sentences"
+        elif source != "mined":
+            needed = max(subsets.train_per_label, subsets.test_per_label)
+            if section.make.per_label < needed:
+                yield (
+                    f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
+                    f"draws {needed} sentences per value and label; raise the first or lower the second"
+                )
+
+
+ExtractFeatures = Embed  # until lm/embedding names the settings that it reads

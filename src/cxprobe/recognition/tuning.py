@@ -23,6 +23,7 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy.pool import StaticPool
 
+from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Vectors
 from cxprobe.files.schema import Source
@@ -44,7 +45,6 @@ from cxprobe.probing import (
 )
 from cxprobe.recognition.measure import ProbedSource
 from cxprobe.recognition.params import FitProbes, TuneProbes
-from cxprobe.recognition.sentences import LABELS
 from cxprobe.run.params import Params
 from cxprobe.run.progress import progress
 from cxprobe.run.record import Trial

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from cxprobe.constructions.sentences import ALL_SENTENCES
 from cxprobe.lm.params import Member, ModelSpec
-from cxprobe.recognition.sentences import ALL_SENTENCES
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late

@@ -1,0 +1,9 @@
+"""What labelled sentences of a construction are called: their labels, and the two parts that they are divided into."""
+
+from typing import Literal
+
+Label = Literal["positive", "negative"]
+Split = Literal["train", "test"]
+LABELS: tuple[Label, ...] = ("positive", "negative")
+SPLITS: tuple[Split, ...] = ("train", "test")
+ALL_SENTENCES = "all_sentences"  # in a feature's place where sentences are drawn whatever their features are
