@@ -153,3 +153,19 @@ def _log_probs(scores: Sequence[TokenScores]) -> NDArray[np.float64]:
     numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *(one.log_probs for one in scores)])
     scored: NDArray[np.float64] = numbers[~np.isnan(numbers)]
     return scored
+
+
+# New, in work: `MeasuredModel` takes the place of slug, model, check and processes in all measuring functions.
+#
+#     model = MeasuredModel.of(stage, slug, spec, load_language_model)    # or load_masked_lm, load_encoder
+#     model.described   the model without weights (tokenizer, max_tokens, configuration): for checks before measuring
+#     model.facts       for `write_model_facts`
+#
+#     measure_texts(model, portions, how, folder) -> counts | None        # writes tokens.parquet and model.json
+#     candidates.measure_candidates(model, portions, token_budget) -> (list of arrays (texts, candidates), counts) | None
+#         portions: Sequence[Sequence[tuple[str, tuple[str, ...]]]], of each construction text and candidates
+#     embedding.embed_texts(model, portions, special_tokens=, token_budget=, folder=) -> counts | None
+#         portions: name -> (ids, texts); writes folder/<name>/{features.npy, ids.parquet} for `arrays.read_features`,
+#         rows in the order of ids; counts: sentences, tokens, unknown, difference_from_float32
+#
+# None: this process only helps to fill the store, or answers are only counted; the stage returns None too.
