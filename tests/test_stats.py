@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, t, ttest_1samp, ttest_rel
+from scipy.stats import binomtest, bootstrap, norm, t, ttest_1samp, ttest_rel
 
 from cxprobe.errors import DataError
 from cxprobe.stats import (
     Estimate,
     _sum_over_shared,
-    _ways,
+    _ways_of_all,
     clusters_by,
     clusters_of,
     compare_paired,
@@ -150,8 +150,10 @@ def test_the_sum_over_items_with_a_cluster_in_common_is_that_of_going_through_al
         for other, theirs in zip(second, clusters, strict=True)
         if set(mine) & set(theirs)
     )
-    codes = _ways(np.array(clusters, dtype=object))[0]
-    assert _sum_over_shared(np.array(first), np.array(second), codes) == pytest.approx(expected, abs=1e-9)
+    everything, (codes, *_) = _ways_of_all(np.array(clusters, dtype=object))
+    assert _sum_over_shared(np.array(first), np.array(second), codes, everything)[0] == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_columns_of_one_kind_name_their_clusters_alike():
@@ -225,6 +227,61 @@ def test_a_rate_is_that_of_each_group_with_its_clustered_interval():
         assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
         assert row["ties"] == (credits == 0.5).sum()
         assert row["tie_rate"] == (credits == 0.5).mean()
+
+
+def interval_by_definition(credits: list[float], clusters: list[list[str]]) -> tuple[float, float]:
+    """Return the interval of one group's rate from the definitions alone: sums over all pairs of items."""
+    n, columns = len(credits), [list(column) for column in zip(*clusters, strict=True)]
+    wordings = [column for column in columns if column[0].startswith("cluster_wording:") and len(set(column)) < 6]
+    columns = [column for column in columns if column not in wordings] or columns
+    names = [name for column in columns for name in column]
+    columns = [column for column in columns if any(names.count(name) > 1 for name in column)]
+    ways = [[{f"item {row}"} for row in range(n)], *([{name} for name in column] for column in columns)]
+    if columns:
+        ways.append([set(row) for row in zip(*columns, strict=True)])
+    fewest = min(len(set.union(*way)) for way in ways)
+    rate, effective = np.mean(credits), 1.0
+    if fewest > 1:
+        left = np.array(credits) - rate
+        sums = [sum(left[i] * left[j] for i in range(n) for j in range(n) if way[i] & way[j]) for way in ways]
+        binomial = rate * (1 - rate) / n
+        deff = max(1.0, fewest / (fewest - 1) * max(sums) / n**2 / binomial) if binomial else 1.0
+        effective = max(1.0, n / deff * (t.ppf(0.975, n - 1) / t.ppf(0.975, fewest - 1)) ** 2)
+    z2 = norm.ppf(0.975) ** 2
+    centre = (rate + z2 / (2 * effective)) / (1 + z2 / effective)
+    half = np.sqrt(z2 * (rate * (1 - rate) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+word = st.sampled_from(["u", "v", "w", "x", "y", "z", None])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from([0.0, 0.5, 1.0]), word, word, word, word),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_groups_estimated_at_once_have_the_intervals_of_the_definition(rows):
+    columns = ["group", "accuracy", "cluster_verb1", "cluster_verb2", "cluster_frame", "cluster_wording"]
+    table = pd.DataFrame(rows, columns=columns)
+    table["cluster_frame"] = table["cluster_frame"].where(table["group"] != "a")
+    rates, clusters = rate_by(table, "accuracy", ["group"]), clusters_of(table)
+    assert rates["group"].tolist() == list(dict.fromkeys(table["group"]))
+    for row in rates.itertuples():
+        members = np.flatnonzero(table["group"] == row.group)
+        credits = table["accuracy"].to_numpy()[members]
+        assert (row.accuracy, row.n, row.ties) == (pytest.approx(credits.mean()), len(members), (credits == 0.5).sum())
+        expected = interval_by_definition(credits.tolist(), clusters[members].tolist())
+        assert (row.low, row.high) == pytest.approx(expected, abs=1e-12)
+        assert estimate_rate(credits, clusters[members]).low == row.low
+
+
+def test_a_row_without_a_key_is_in_no_group_and_no_rows_are_no_groups():
+    table = credited().assign(noun_type=lambda own: own["noun_type"].where(own["noun_type"] == "male"))
+    assert rate_by(table, "accuracy", ["noun_type"])[["noun_type", "n"]].values.tolist() == [["male", 80]]
+    assert rate_by(table[:0], "accuracy", ["noun_type"]).empty
 
 
 def test_a_column_may_name_the_groups_twice_and_rows_may_come_in_any_order():

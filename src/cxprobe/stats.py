@@ -1,8 +1,8 @@
 """Estimates with intervals."""
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, compress
 from math import sqrt
 
 import numpy as np
@@ -57,11 +57,13 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     Raises:
         DataError: No column begins with ``cluster_``.
     """
-    credits, clusters = table[rate].to_numpy(dtype=np.float64), clusters_of(table)  # (n,), (n, ways)
-    rows = []
-    for key, group in table[[*dict.fromkeys(by)]].reset_index(drop=True).groupby(list(by), sort=False):
-        estimate = estimate_rate(credits[group.index], clusters[group.index])
-        rows.append((*key, *astuple(estimate), int((credits[group.index] == 0.5).sum())))
+    groups, keys = _groups_of(table, by)
+    named = groups >= 0
+    credits, clusters = table[rate].to_numpy(dtype=np.float64)[named], clusters_of(table)[named]  # (n,), (n, ways)
+    groups = groups[named]
+    ties = np.bincount(groups, weights=credits == 0.5, minlength=len(keys)).astype(np.int64)
+    estimates = zip(*(column.tolist() for column in (*_estimates(credits, clusters, groups), ties)), strict=True)
+    rows = [(*key, *estimate) for key, estimate in zip(keys, estimates, strict=True)]
     return pd.DataFrame(rows, columns=[*by, rate, "low", "high", "n", "ties"])
 
 
@@ -110,11 +112,12 @@ def clusters_of(table: pd.DataFrame) -> NDArray[np.object_]:
     columns = [column for column in table.columns if column.startswith(CLUSTER)]
     if not columns:
         raise DataError(f"no column begins with {CLUSTER}; items that share a premise or a word are not independent")
-    alone = np.array([f"row {place}" for place in range(len(table))], dtype=object)
+    alone = np.array([f"row {number}" for number in range(len(table))], dtype=object)
     ways = []
     for column in columns:
-        names = np.where(table[column].isna(), alone, table[column].astype(str))
-        ways.append(column.rstrip("0123456789") + ":" + names.astype(object))
+        codes, names = pd.factorize(table[column])  # -1 for a row without a name
+        texts = np.array([*names.astype(str), ""], dtype=object)
+        ways.append(column.rstrip("0123456789") + ":" + np.where(codes < 0, alone, texts[codes]))
     return np.column_stack(ways)
 
 
@@ -138,14 +141,16 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Source:
         Cameron & Miller 2015, section VI, for what few clusters cannot tell.
     """
-    clusters = clusters_of(table)  # (n, ways)
+    groups, keys = _groups_of(table, by)
+    clusters, groups = clusters_of(table)[groups >= 0], groups[groups >= 0]  # (n, ways), (n,)
     kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
-    rows = []
-    for key, group in table[[*dict.fromkeys(by)]].reset_index(drop=True).groupby(list(by), sort=False):
-        own = clusters[group.index]
-        left_out = ", ".join(kinds[place] for place in _few_wordings(own))
-        rows.append((*key, min(len(np.unique(way)) for way in _ways(own)), left_out))
-    return pd.DataFrame(rows, columns=[*by, "clusters", "left_out"])
+    few = [", ".join(compress(kinds, left_out)) for left_out in _few_wordings(clusters, groups)]
+    fewest = np.zeros(len(keys), dtype=np.int64)
+    for rows, ways in _ways(clusters, groups):
+        own = groups[rows]
+        fewest[own] = _fewest_clusters(ways, own)[own]
+    rows_of = [(*key, *columns) for key, *columns in zip(keys, fewest.tolist(), few, strict=True)]
+    return pd.DataFrame(rows_of, columns=[*by, "clusters", "left_out"])
 
 
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
@@ -169,9 +174,8 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
     n = len(credits)
     if n == 0 or clusters.ndim != 2 or n != len(clusters):
         raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
-    rate = float(np.mean(credits, dtype=np.float64))
-    effective = effective_items(credits, clusters)
-    return Estimate(rate, *_wilson(rate, effective), n)
+    rate, low, high, _ = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
+    return Estimate(float(rate[0]), float(low[0]), float(high[0]), n)
 
 
 def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
@@ -192,20 +196,7 @@ def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_])
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
         are pairs of one kind of thing.
     """
-    n = len(credits)
-    ways = _ways(clusters)
-    groups = min(len(np.unique(way)) for way in ways)
-    if groups == 1:
-        return 1.0
-    rate = float(np.mean(credits, dtype=np.float64))
-    residuals = credits - rate  # (n,)
-    dependent = max(_sum_over_shared(residuals, residuals, way) for way in ways)
-    clustered = groups / (groups - 1) * dependent / n**2
-    binomial = rate * (1 - rate) / n
-    design_effect = max(clustered / binomial, 1.0) if binomial else 1.0
-    quantile = (1 + LEVEL) / 2
-    few_clusters = float(stdtrit(n - 1, quantile) / stdtrit(groups - 1, quantile)) ** 2
-    return max(n / design_effect * few_clusters, 1.0)
+    return float(_effective_items(credits, clusters, np.zeros(len(credits), dtype=np.int64))[0])
 
 
 def estimate_difference(
@@ -232,7 +223,16 @@ def estimate_difference(
     _require_paired(first, second, clusters)
     one, other = estimate_rate(first, clusters), estimate_rate(second, clusters)
     value = one.value - other.value
-    together = min(_correlation(first - one.value, second - other.value, way) for way in _ways(clusters))
+    everything, ways = _ways_of_all(clusters)
+    residuals, others = first - one.value, second - other.value
+    products = [
+        [float(_sum_over_shared(*both, way, everything)[0]) for way in ways]
+        for both in ((residuals, others), (residuals, residuals), (others, others))
+    ]
+    together = min(
+        float(np.clip(both / sqrt(alone * others_alone), -1, 1)) if min(alone, others_alone) > 0 else 0.0
+        for both, alone, others_alone in zip(*products, strict=True)
+    )
     down, up = one.value - one.low, one.high - one.value
     other_down, other_up = other.value - other.low, other.high - other.value
     low = value - sqrt(max(0.0, down**2 - 2 * together * down * other_up + other_up**2))
@@ -307,13 +307,14 @@ def compare_paired(
         DataError: The two do not have the same items, or see `estimate_rate`.
     """
     _require_paired(first, second, clusters)
-    n, ways = len(first), _ways(clusters)
+    everything, ways = _ways_of_all(clusters)
+    n, groups = len(first), int(_fewest_clusters(ways, everything)[0])
     differences = first - second  # (n,)
     value = float(np.mean(differences, dtype=np.float64))
-    groups = min(len(np.unique(way)) for way in ways)
-    different = min(_count_nonzero_sums(differences, way) for way in ways if way.shape[1] == 1)
+    sums = [np.bincount(way[:, 0], weights=differences) for way in ways if way.shape[1] == 1]
+    different = min(int((np.abs(of_clusters) > 1e-9).sum()) for of_clusters in sums)
     residuals = differences - value
-    dependent = max(_sum_over_shared(residuals, residuals, way) for way in ways)
+    dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
     error = sqrt(groups / (groups - 1) * dependent) / n if groups > 1 else float("nan")
     if np.ptp(differences) == 0 and groups > 1:
         error = 0.0  # and not what rounding leaves
@@ -392,20 +393,11 @@ def differs_from_published(rate: Estimate, published: float, n: int | None, roun
     """
     if np.isnan(published):
         return False
-    low_published, high_published = (published, published) if n is None else _wilson(published, n)
+    low_published, high_published = (published, published) if n is None else _wilson(np.array(published), np.array(n))
     value = rate.value - published
     low = value - sqrt((rate.value - rate.low) ** 2 + (high_published - published) ** 2) - rounding
     high = value + sqrt((rate.high - rate.value) ** 2 + (published - low_published) ** 2) + rounding
     return not low <= 0 <= high
-
-
-def _wilson(rate: float, n: float) -> tuple[float, float]:
-    """Return the ends of Wilson's 95 % score interval of a rate of n items."""
-    z = float(ndtri((1 + LEVEL) / 2))
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
-    # Rounding must not push the rate itself out of its interval when it is 0 or 1.
-    return min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half))
 
 
 def holm(p: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -438,50 +430,136 @@ def _require_paired(first: NDArray[np.float64], second: NDArray[np.float64], clu
         )
 
 
-def _count_nonzero_sums(values: NDArray[np.float64], codes: NDArray[np.int64]) -> int:
-    """Return in how many clusters the values (n,) do not cancel out; codes (n, 1)."""
-    sums = np.bincount(codes[:, 0], weights=values)
-    return int((np.abs(sums) > 1e-9).sum())
+def _groups_of(table: pd.DataFrame, by: Sequence[str]) -> tuple[NDArray[np.int64], list[tuple[object, ...]]]:
+    """Return each row's group, shape (n,), and the groups' keys; a row without a key is in no group, -1."""
+    grouped = table[[*dict.fromkeys(by)]].groupby(list(by), sort=False)
+    groups = np.array(grouped.ngroup().fillna(-1), dtype=np.int64)
+    first = pd.Series(groups).drop_duplicates().loc[lambda numbers: numbers >= 0].index
+    return groups, list(zip(*(table[column].iloc[first].tolist() for column in by), strict=True))
 
 
-def _correlation(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
-    """Return the correlation of two means between clusters, 0 where one does not vary; residuals (n,), codes (n, k)."""
-    one, other = _sum_over_shared(first, first, codes), _sum_over_shared(second, second, codes)
-    if min(one, other) <= 0:
-        return 0.0
-    return float(np.clip(_sum_over_shared(first, second, codes) / sqrt(one * other), -1, 1))
+def _wilson(rate: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of Wilson's 95 % score interval of rates of n items each."""
+    z = ndtri((1 + LEVEL) / 2)
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    # Rounding must not push the rate itself out of its interval when it is 0 or 1.
+    return np.minimum(rate, np.maximum(0.0, centre - half)), np.maximum(rate, np.minimum(1.0, centre + half))
 
 
-def _ways(clusters: NDArray[np.object_]) -> list[NDArray[np.int64]]:
-    """Return clusters as numbers under all ways of clustering together, (n, k), under each alone and none, (n, 1).
+def _estimates(
+    credits: NDArray[np.float64], clusters: NDArray[np.object_], groups: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the rates of all groups, their low and high ends and numbers of items, (groups,) each.
 
-    A way in which no two items share a cluster is left out. It says what no clustering says, and what is estimated must
-    not depend on it: a table of several constructions has columns that are empty for most of them.
+    Args:
+        credits: Shape (n,).
+        clusters: Shape (n, k). The same name in two groups is two clusters.
+        groups: Shape (n,), from 0 on without a gap.
     """
-    codes = _renumbered(np.delete(clusters, _few_wordings(clusters), axis=1))
-    if not codes.size:
-        return [np.arange(len(clusters))[:, None]]
-    shared = np.bincount(codes.ravel())[codes] > 1  # (n, k)
-    codes = codes[:, shared.any(axis=0)]
-    none = np.arange(len(codes))[:, None]  # (n, 1)
-    return [codes, *np.split(codes, codes.shape[1], axis=1), none] if codes.size else [none]
+    n = np.bincount(groups)
+    rate = np.bincount(groups, weights=credits) / n
+    low, high = _wilson(rate, _effective_items(credits, clusters, groups))
+    return rate, low, high, n
 
 
-def _few_wordings(clusters: NDArray[np.object_]) -> list[int]:
-    """Return the columns of wordings (see `clusters_by`) that have too few of them, unless there is no other column."""
-    few = [
-        place
-        for place, names in enumerate(clusters.T)
-        if str(names[0]).startswith(WORDINGS) and len(set(names)) < FEWEST_WORDINGS
-    ]
-    return few if len(few) < clusters.shape[1] else []
+def _effective_items(
+    credits: NDArray[np.float64], clusters: NDArray[np.object_], groups: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the `effective_items` of all groups, (groups,); see `_estimates`."""
+    n = np.bincount(groups)
+    rate = np.bincount(groups, weights=credits) / n
+    residuals = credits - rate[groups]  # (n,)
+    clustered, fewest = np.zeros(len(n)), np.ones(len(n), dtype=np.int64)
+    for rows, ways in _ways(clusters, groups):
+        own = groups[rows]
+        sums = [_sum_over_shared(residuals[rows], residuals[rows], way, own) for way in ways]
+        clustered[own] = np.max(sums, axis=0)[own]
+        fewest[own] = _fewest_clusters(ways, own)[own]
+    effective, several = np.ones(len(n)), fewest > 1
+    n, rate, clustered, fewest = n[several], rate[several], clustered[several], fewest[several]
+    variance = fewest / (fewest - 1) * clustered / n**2
+    binomial = rate * (1 - rate) / n
+    design_effect = np.maximum(np.divide(variance, binomial, out=np.ones(len(n)), where=binomial != 0), 1.0)
+    quantile = (1 + LEVEL) / 2
+    few_clusters = (stdtrit(n - 1, quantile) / stdtrit(fewest - 1, quantile)) ** 2
+    effective[several] = np.maximum(n / design_effect * few_clusters, 1.0)
+    return effective
 
 
-def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
-    """Return the sum of first[i] * second[j] over all i and j that have a cluster in common; (n,), (n,), (n, k).
+def _ways(
+    clusters: NDArray[np.object_], groups: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
+    """Yield the rows of groups with the same columns of clusters, and these clusters as numbers in all ways.
 
-    The sum does not iterate over pairs of items. Items that have t clusters in common are members of t groups by one
-    cluster, of t over 2 groups by two, and so on; with alternating signs these numbers add up to one for each t above
+    The ways are all columns together, (rows, k), each alone and none, (rows, 1). A column in which no two items of a
+    group share a cluster is left out. It says what no clustering says, and what is estimated must not depend on it: a
+    table of several constructions has columns that are empty for most of them.
+    """
+    codes = _codes_within(groups, clusters)
+    counted = ~_few_wordings(clusters, groups)[groups]  # (n, k)
+    shared = counted & (np.bincount(codes[counted], minlength=codes.max(initial=-1) + 1)[codes] > 1)  # (n, k)
+    telling = np.zeros((groups.max(initial=-1) + 1, clusters.shape[1]), dtype=bool)  # (groups, k)
+    for column, has_shared in enumerate(shared.T):
+        telling[groups[has_shared], column] = True
+    sets, set_of = np.unique(telling, axis=0, return_inverse=True)  # (sets, k), (groups,)
+    for number, columns in enumerate(sets):
+        rows = np.flatnonzero(set_of[groups] == number)
+        together = codes[np.ix_(rows, np.flatnonzero(columns))]  # (rows, telling columns)
+        none = np.arange(len(rows))[:, None]  # (rows, 1)
+        yield rows, [together, *np.split(together, together.shape[1], axis=1), none] if together.size else [none]
+
+
+def _ways_of_all(clusters: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Return the one group that all rows are in, (n,), and its `_ways`."""
+    everything = np.zeros(len(clusters), dtype=np.int64)
+    [(_, ways)] = _ways(clusters, everything)
+    return everything, ways
+
+
+def _few_wordings(clusters: NDArray[np.object_], groups: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which columns of each group's wordings (see `clusters_by`) have too few of them, (groups, k).
+
+    None has where the group has no other column.
+    """
+    first = np.unique(groups, return_index=True)[1]
+    few = np.array(np.char.startswith(clusters[first].astype(str), WORDINGS), dtype=np.bool_)  # (groups, k)
+    for column in np.flatnonzero(few.any(axis=0)):
+        few[:, column] &= _count_clusters(_codes_within(groups, clusters[:, [column]]), groups) < FEWEST_WORDINGS
+    few[few.all(axis=1)] = False
+    return few
+
+
+def _fewest_clusters(ways: list[NDArray[np.int64]], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of clusters in each group's way that has the fewest, (groups,)."""
+    return np.min([_count_clusters(way, groups) for way in ways], axis=0)
+
+
+def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many clusters each group has, (groups,); codes (n, k) that differ from group to group, groups (n,)."""
+    first = np.unique(codes, return_index=True)[1]
+    return np.bincount(groups[first // codes.shape[1]], minlength=groups.max() + 1)
+
+
+def _codes_within(groups: NDArray[np.int64], clusters: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return clusters (n, k) as numbers from 0 on, which two groups (n,) never have in common."""
+    codes = _renumbered(clusters)
+    return _renumbered(groups[:, None] * (codes.max(initial=0) + 1) + codes)
+
+
+def _sum_over_shared(
+    first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64], groups: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the sums of first[i] * second[j] over all i and j of a group that have a cluster in common, (groups,).
+
+    Args:
+        first: Shape (n,).
+        second: Shape (n,).
+        codes: Shape (n, k), the clusters of each item; no cluster has items of two groups.
+        groups: Shape (n,).
+
+    The sum does not iterate over pairs of items. Items that have t clusters in common are members of t subsets by one
+    cluster, of t over 2 subsets by two, and so on; with alternating signs these numbers add up to one for each t above
     0.
     """
     codes = np.sort(codes, axis=1)
@@ -489,17 +567,19 @@ def _sum_over_shared(first: NDArray[np.float64], second: NDArray[np.float64], co
     rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
     codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
     codes.sort(axis=1)
-    total = 0.0
+    total = np.zeros(groups.max() + 1)
     for size in range(1, codes.shape[1] + 1):
         subsets = np.array(list(combinations(range(codes.shape[1]), size)))  # (subsets, size)
         chosen = codes[:, subsets]  # (n, subsets, size)
-        groups = chosen[..., 0]  # (n, subsets)
-        for place in range(1, size):
-            groups = _renumbered(groups * (codes.max() + 1) + chosen[..., place])
+        members = chosen[..., 0]  # (n, subsets)
+        for column in range(1, size):
+            members = _renumbered(members * (codes.max() + 1) + chosen[..., column])
         one, other = (
-            np.bincount(groups.ravel(), weights=np.repeat(sums, len(subsets))) for sums in (first, second)
-        )  # (groups,)
-        total += (-1) ** (size + 1) * float(one @ other)
+            np.bincount(members.ravel(), weights=np.repeat(values, len(subsets))) for values in (first, second)
+        )  # (clusters,)
+        group_of = np.zeros(len(one), dtype=np.int64)
+        group_of[members] = groups[:, None]
+        total += (-1) ** (size + 1) * np.bincount(group_of, weights=one * other, minlength=len(total))
     return total
 
 
