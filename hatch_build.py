@@ -6,7 +6,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CARRIED = "src/cxprobe/projects/carried.py"
+CARRIED = "src/cxprobe/run/carried.py"
 # Target of a build -> the folder that gets the files. A wheel is made of a source distribution too.
 FOLDERS = {"wheel": "cxprobe/project/", "sdist": ""}
 

@@ -23,8 +23,8 @@ from cxprobe.cli import (
     measure,
     new,
     papers,
+    params,
     plan,
-    schema,
     tracking,
     validate,
 )
@@ -95,9 +95,10 @@ _ANYWHERE: Mapping[Callable[..., None], str] = {
     files.compare: _TEXTS,
     files.features: _TEXTS,
     init.init: _PROJECT,
-    schema.schema: _PROJECT,
+    params.schema: _PROJECT,
 }
 _IN_A_PROJECT: Mapping[Callable[..., None], str] = {
+    params.preset: _PROJECT,
     check.check: _PROJECT,
     plan.plan: _PROJECT,
     labels.label: _PEOPLE,

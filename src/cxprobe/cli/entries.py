@@ -15,8 +15,8 @@ from cxprobe.files.reading import read_text
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import write_bytes
 from cxprobe.lm.params import Dtype, ModelSpec
+from cxprobe.run.carried import carried_files
 from cxprobe.run.params import PARAMS_FILE
-from cxprobe.run.project import carried_files
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _UNPINNED = "pin the commit that the model's page on the hub shows"

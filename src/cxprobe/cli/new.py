@@ -29,7 +29,7 @@ def construction(
     print(f"{folder}/ has {files}")
     print("".join(f"{line}\n" for line in left), end="")
     print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
-    print(f"add '{name}' to the grid in params.yaml, as in grid.pairs.constructions; `dvc repro` runs what is new")
+    print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
 
 
 def model(
@@ -54,5 +54,5 @@ def model(
         return
     print(f"{PARAMS_FILE} has below models:\n{add_model(slug, spec)}")
     print(
-        f"Next: add '{slug}' to the grid, as in grid.pairs.models, and run `cxprobe check`; `dvc repro` runs it alone"
+        f"Next: add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` runs it alone"
     )

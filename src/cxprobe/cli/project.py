@@ -14,16 +14,10 @@ from typing import Any
 from cxprobe.errors import ProjectError
 from cxprobe.files.reading import load_yaml, read_text
 from cxprobe.files.writing import write_bytes
+from cxprobe.run.carried import carried_files, carried_paths
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
-from cxprobe.run.project import (
-    VERSION_FILE,
-    carried_files,
-    carried_paths,
-    installed_version,
-    preset_names,
-    require_construction,
-    require_known,
-)
+from cxprobe.run.presets import preset_names, preset_text
+from cxprobe.run.project import VERSION_FILE, installed_version, require_construction, require_known
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -107,30 +101,10 @@ def _files(folder: Path) -> list[Path]:
 
 _HEAD = f"""\
 # Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. In the repository of
-# cxprobe a stage depends on the modules that it reaches; here it depends on {VERSION_FILE}, which says which version
-# of the package the project was made for.
+# cxprobe the code is src/cxprobe; here {VERSION_FILE} stands for it, which says which version of the package the
+# project was made for.
 #
 """
-_SOURCE = re.compile(r"^( +- )src/\S+$")
-
-
-def without_source(text: str) -> str:
-    """Return a dvc.yaml in which each stage depends on the version in place of its modules of ``src/``.
-
-    Args:
-        text: The dvc.yaml of the repository, whose lists have one entry a line.
-    """
-    lines: list[str] = []
-    named = False
-    for line in text.splitlines():
-        if line.strip() == "deps:":
-            named = False
-        if match := _SOURCE.match(line):
-            if named:
-                continue
-            line, named = f"{match[1]}{VERSION_FILE}", True
-        lines.append(line)
-    return _HEAD + "\n".join(lines) + "\n"
 
 
 _README = Path(__file__).parent / "templates" / "project.md"
@@ -141,7 +115,6 @@ _OWN_LICENCE = "LICENSE-cxprobe"
 _OWNED = (
     ".dvc/plots",
     "constraints.txt",
-    "docs/plan.yaml",
     "dvc.yaml",
     "params.schema.json",
     "pipelines",
@@ -164,17 +137,17 @@ def create_project(folder: Path, preset: str) -> None:
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
-    require_known("preset", preset, preset_names())
+    presets = carried_files() / "presets"
+    require_known("preset", preset, preset_names(presets))
     _require_empty(folder)
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
     source = carried_files()
-    params = source / "presets" / f"{preset}.yaml"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
-        _copy_of_creating(source, folder, _named_models(load_yaml(params, ProjectError)))
-        write_bytes(params.read_bytes(), folder / _PARAMS)
+        write_bytes(preset_text(preset, presets).encode(), folder / _PARAMS)
+        _copy_carried(source, folder, _named_models(load_yaml(folder / _PARAMS, ProjectError)))
         text = _README.read_text(encoding="utf-8")
         title = folder.absolute().name
         write_bytes(text.replace("<TITLE>", title).replace("<PRESET>", preset).encode(), folder / "README.md")
@@ -221,7 +194,7 @@ def absent_extras(folder: Path) -> list[str]:
     """
     params = load_yaml(folder / _PARAMS, ProjectError)
     modules = {name.removeprefix("package:").partition("/")[0] for name in _texts(params) if _is_packaged(name)}
-    asks = any(part.get("llms") for part in params["grid"].values() if isinstance(part, dict))
+    asks = any(part.get("llms") for part in (params["pairs"], params["prompts"]))
     needed = {"minilm": sorted(modules), "prompting": ["inspect_ai"] if asks else []}
     return [extra for extra, names in needed.items() if any(find_spec(name) is None for name in names)]
 
@@ -254,10 +227,12 @@ def _texts(content: Any) -> Iterator[str]:
             yield content
 
 
-def _copy_of_creating(source: Path, folder: Path, models: set[PurePosixPath]) -> None:
+def _copy_carried(source: Path, folder: Path, models: set[PurePosixPath]) -> None:
     for path in carried_paths(source):
         if path.parts[0] != _MODELS.name or _is_wanted(PurePosixPath(path), models):
             target = folder / (_OWN_LICENCE if path.as_posix() == "LICENSE" else path)
+            if path == _PARAMS:  # the preset's is there
+                continue
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target)
 
@@ -291,7 +266,7 @@ def _is_installed(name: str) -> bool:
 
 def _write_pipeline(folder: Path) -> None:
     text = (carried_files() / _PIPELINE).read_text(encoding="utf-8")
-    write_bytes(without_source(text).encode(), folder / _PIPELINE)
+    write_bytes((_HEAD + text.replace("src/cxprobe]", f"{VERSION_FILE}]")).encode(), folder / _PIPELINE)
     write_bytes(f"{installed_version()}\n".encode(), folder / VERSION_FILE)
 
 

@@ -7,7 +7,7 @@ import typer
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/."""
-    from cxprobe import tracking
+    from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
     records = read_records()
@@ -18,18 +18,18 @@ def sync() -> None:
 def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
 ) -> None:
-    """List what has left the grid: entries of dvc.lock, data, results and answers; with --yes, remove it."""
+    """List what no stage has any more: entries of dvc.lock, data, results and answers; with --yes, remove it."""
     from cxprobe.run.leftovers import find_leftovers, remove_leftovers, size_of
 
     leftovers = find_leftovers()
-    for lock, names in leftovers.entries.items():
-        print(f"{lock}: {len(names)} entries of stages that dvc.yaml does not have")
-        print("".join(f"  {name}\n" for name in names), end="")
-    sizes = {path: size_of(path) for path in leftovers.removable}
+    if leftovers.entries:
+        print(f"dvc.lock: {len(leftovers.entries)} entries of stages that dvc.yaml does not have")
+        print("".join(f"  {name}\n" for name in leftovers.entries), end="")
+    sizes = {path: size_of(path) for path in leftovers.paths}
     for path, size in sizes.items():
         print(f"{path}  {_shown(size)}")
     if not (leftovers.entries or sizes):
-        print("nothing has left the grid")
+        print("nothing is left over")
     elif yes:
         remove_leftovers(leftovers)
         print(f"removed, {_shown(sum(sizes.values()))}; `dvc gc --workspace` frees DVC's cache of it too")

@@ -80,11 +80,15 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
             os.fsync(written.fileno())  # a name must not outlive a power cut without its content
         partial.replace(path)
     except BaseException as fault:
-        full = _disk_full(fault, path, partial, size)
+        written = partial.stat().st_size if partial.is_file() else 0
         partial.unlink(missing_ok=True)  # it would take the space that a smaller file could have
-        if full is not None:
-            raise full from fault
-        raise
+        cause = None if isinstance(fault, DiskFullError) else _full_disk_cause(fault)
+        if cause is None:
+            raise
+        needed = f"more than {written:,} bytes" if size is None else f"{size:,} bytes"
+        raise DiskFullError(
+            f"{path}: {_reason(cause)}: the file needs {needed}; {_free_space(path)}; {_ADVICE}"
+        ) from fault
 
 
 def remove_left_behind(folder: Path) -> None:
@@ -117,26 +121,28 @@ def full_disk(fault: BaseException) -> str | None:
     It is for errors from elsewhere than `replacing`, such as of a library that writes files of its own: all disks that
     the project writes to are named with what is free on them.
     """
-    cause = _cause(fault)
-    if cause is None:
-        return None
+    cause = _full_disk_cause(fault)
+    if cause is None or isinstance(cause, DiskFullError):
+        return None if cause is None else str(cause)
     name = getattr(cause, "filename", None)
-    places = [Path(str(name))] if name else [DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir())]
-    free = sorted({_free(place) for place in places})
+    paths = [Path(str(name))] if name else [DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir())]
+    free = sorted({_free_space(path) for path in paths})
     return f"{_reason(cause)}{f' ({name})' if name else ''}: {'; '.join(free)}; {_ADVICE}"
 
 
 _ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
 
 
-def _cause(fault: BaseException) -> BaseException | None:
+def _full_disk_cause(fault: BaseException) -> BaseException | None:
     """Return the first error that is about space: this one, or one that led to it."""
     seen: set[int] = set()
     cause: BaseException | None = fault
-    while cause is not None and id(cause) not in seen and _reason(cause) is None:
+    while cause is not None and id(cause) not in seen:
+        if _reason(cause):
+            return cause
         seen.add(id(cause))
         cause = cause.__cause__ or cause.__context__
-    return cause if cause is not None and id(cause) not in seen else None
+    return None
 
 
 def _reason(fault: BaseException) -> str | None:
@@ -146,30 +152,14 @@ def _reason(fault: BaseException) -> str | None:
     return _FULL[errno.ENOSPC] if _FULL_IN_WORDS.search(str(fault)) else None
 
 
-def _disk_full(fault: BaseException, path: Path, partial: Path, size: int | None) -> DiskFullError | None:
-    """Return the error to raise for a file if another is about a full disk."""
-    cause = None if isinstance(fault, DiskFullError) else _cause(fault)
-    if cause is None:
-        return None
-    written = partial.stat().st_size if partial.is_file() else 0
-    needed = f"more than {written:,} bytes" if size is None else f"{size:,} bytes"
-    return DiskFullError(f"{path}: {_reason(cause)}: the file needs {needed}; {_free(path, written)}; {_ADVICE}")
-
-
-def _free(path: Path, written: int = 0) -> str:
-    """Return how much is free on the disk of a path.
-
-    Args:
-        path: A file or folder, which need not exist.
-        written: What half a file that will be removed takes of it.
-    """
-    place = path.absolute()
-    while not place.exists():
-        place = place.parent
-    disk = next(one for one in (place, *place.parents) if one.is_mount() or one == one.parent)
-    usage, counts = shutil.disk_usage(place), os.statvfs(place)
+def _free_space(path: Path) -> str:
+    """Return how much is free on the disk of a path, which need not exist."""
+    while not path.absolute().exists():
+        path = path.absolute().parent
+    disk = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_mount())
+    usage, counts = shutil.disk_usage(path), os.statvfs(path)
     files = "" if counts.f_favail or not counts.f_files else ", and no more files can be made on it"
-    return f"{min(usage.free + written, usage.total):,} of {usage.total:,} bytes are free on {disk}{files}"
+    return f"{usage.free:,} of {usage.total:,} bytes are free on {disk}{files}"
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:

@@ -1,7 +1,5 @@
 """The experiments, with the description that MLflow shows above the table of each."""
 
-STAGES = "stages"
-
 _RATES = """\
 `accuracy` is a share of right answers in [0, 1], `low` and `high` are the ends of its 95 % interval, which takes into
 account that items share words, and `n` is the number of items. A tie of two answers counts as half, and `tie_rate` is
@@ -77,7 +75,7 @@ all tests and never flips; a model that copies a word is right only in those tha
         """\
 **The same minimal pairs asked in several ways: does what a model's vectors hold agree with what it expects and says?**
 A linear probe is trained on the pairs of some frames and takes one text of the pairs of the others; the model finds one
-text more probable; and a model that takes instructions names one, where `judge_ways.asked` says which entry of `llms`
+text more probable; and a model that takes instructions names one, where `pairs.probe.asked` says which entry of `llms`
 it is.""",
         _RATES,
         """\
@@ -132,15 +130,5 @@ group of its items, such as a phenomenon; `all` is all of them together.""",
         _ASKED,
         _BLIND,
         _READING,
-    ),
-    STAGES: _description(
-        """\
-**Stages: what was made, measured and reported, and when.** A run is one execution of a stage of dvc.yaml, named by the
-stage and its item. Its metrics are counts, such as the number of sentences, and the accuracies of a search; they are no
-results about models, which are in the other experiments.""",
-        """\
-Runs have the status RUNNING while they work, FAILED after an error and KILLED after a signal. Filter by stage with
-`params.stage = 'fit_probes'`. Each trial of a search with Optuna is a child of its run: click the plus sign beside the
-run, with the runs sorted by the time of creation.""",
     ),
 }

@@ -1,99 +1,15 @@
-"""Which files a project consists of, and where they are: constructions, prompts, pipelines, parameters, models.
-
-The build of the wheel (hatch_build.py) runs this file alone, so it imports nothing of cxprobe.
-"""
+"""The project in the working directory: what is in it, and for which version of cxprobe it was made."""
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
 
 from cxprobe.errors import ConstructionError, CxprobeError, ParamsError, ProjectError
 from cxprobe.files.reading import read_text
+from cxprobe.run.carried import carried_files
 
-_PACKAGE = Path(__file__).parents[1]
-
-CARRIED = (
-    ".dvc/config",
-    ".dvc/plots",
-    ".dvcignore",
-    ".gitignore",
-    "LICENSE",
-    "constraints.txt",
-    "constructions",
-    "corpora",
-    "data/.gitignore",
-    "data/ask_pairs/.gitignore",
-    "data/generate_sentences/.gitignore",
-    "data/judge_answers/.gitignore",
-    "data/judge_benchmark_replies/.gitignore",
-    "data/judge_benchmarks/.gitignore",
-    "data/judge_pair_replies/.gitignore",
-    "data/judge_pairs/.gitignore",
-    "data/judge_replies/.gitignore",
-    "data/label_sentences/.gitignore",
-    "docs/plan.yaml",
-    "dvc.yaml",
-    "lexicon",
-    "mlruns/.gitignore",
-    "models/LICENSE-APACHE-2.0.txt",
-    "models/mini-clm",
-    "models/mini-mlm",
-    "models/mini-ngrams",
-    "models/tagger/README.md",
-    "models/tagger/en_ewt_cxprobe",
-    "models/tiny-clm",
-    "params.schema.json",
-    "params.yaml",
-    "pipelines",
-    "presets",
-    "prompts",
-    "published",
-    "results/.gitignore",
-    "results/judge_ways/.gitignore",
-    "results/report_benchmarks/.gitignore",
-    "results/report_pairs/.gitignore",
-    "results/report_prompts/.gitignore",
-    "results/report_recognition/.gitignore",
-    "results/report_scenarios/.gitignore",
-)
-"""Files and whole folders, relative to the repository. What trained the carried models is not among them: no pipeline
-runs it, and it stays in the repository."""
-
-# Made from the results of the repository, which a project does not have.
-_LEFT_OUT = frozenset({"constructions/README.md"})
-
-
-def carried_files() -> Path:
-    """Return the folder with ``constructions/``, ``lexicon/``, ``prompts/``, ``pipelines/``, dvc.yaml and presets.
-
-    A wheel carries them inside the package, as ``cxprobe/project``; an editable installation is the repository itself.
-    """
-    inside = _PACKAGE / "project"
-    return inside if inside.is_dir() else _PACKAGE.parents[1]
-
-
-def carried_paths(root: Path) -> Iterator[Path]:
-    """Give every file that a wheel carries, relative to the repository ``root`` or to `carried_files`.
-
-    Raises:
-        FileNotFoundError: Something of `CARRIED` is not there, so that a wheel would not be complete.
-    """
-    for entry in CARRIED:
-        found = sorted(file for path in sorted(root.glob(entry)) for file in _files(path))
-        if not found:
-            raise FileNotFoundError(f"{root / entry}: there is no such file or folder, and a wheel must carry it")
-        for file in found:
-            path = file.relative_to(root)
-            if "__pycache__" not in path.parts and path.as_posix() not in _LEFT_OUT:
-                yield path
-
-
-def _files(path: Path) -> list[Path]:
-    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-
-
-# The same as in `cxprobe.params`, which takes longer to import than a completion may.
+# The same as in `cxprobe.run.params`, which takes longer to import than a completion may.
 _PARAMS, _CONSTRUCTIONS = "params.yaml", "constructions"
 _MARKS = (_PARAMS, "dvc.yaml", _CONSTRUCTIONS)
 
@@ -122,11 +38,6 @@ def require_project(folder: Path) -> None:
 def construction_names(folder: Path) -> list[str]:
     """Return the names of the constructions of a project, sorted."""
     return sorted(file.parent.name for file in (folder / _CONSTRUCTIONS).glob("*/construction.yaml"))
-
-
-def preset_names() -> list[str]:
-    """Return the names of the presets that a project can begin with."""
-    return sorted(path.stem for path in (carried_files() / "presets").glob("*.yaml"))
 
 
 def carried_models() -> list[str]:
@@ -178,7 +89,7 @@ def require_known(kind: str, name: str, allowed: Collection[str]) -> None:
 
 
 VERSION_FILE = Path("cxprobe.version")
-_PACKAGE_of_version = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[1]
 
 
 def installed_version() -> str:
@@ -187,14 +98,10 @@ def installed_version() -> str:
     The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
     give other results.
     """
-    files = [
-        path
-        for path in _PACKAGE_of_version.rglob("*")
-        if path.is_file() and _is_own(path.relative_to(_PACKAGE_of_version))
-    ]
+    files = [path for path in _PACKAGE.rglob("*") if path.is_file() and _is_own(path.relative_to(_PACKAGE))]
     hashed = hashlib.sha256()
     for path in sorted(files):
-        hashed.update(f"{path.relative_to(_PACKAGE_of_version).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+        hashed.update(f"{path.relative_to(_PACKAGE).as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
 
 

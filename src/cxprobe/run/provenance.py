@@ -4,7 +4,6 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from cxprobe.files.writing import digest
-from cxprobe.run.record import Circumstances
+from cxprobe.run.record import RunContext
 
 DECISIVE = (
     "src",
@@ -43,23 +42,16 @@ def md5_of(path: Path) -> str:
     return "not in dvc.lock"
 
 
-def begin(placement: Mapping[str, str]) -> Circumstances:
-    """Return the circumstances of a run that begins now, with the code that begins it.
-
-    Args:
-        placement: The parameters that only say where the work runs.
-    """
+def begin() -> RunContext:
+    """Return the context of a run that begins now, with the code that begins it."""
     started = milliseconds()
-    commit, dirty = _git_state()
-    return Circumstances(
-        started=started,
-        finished=started,
-        commit=commit,
-        dirty=dirty,
-        environment=_environment(),
-        placement=placement,
-        dvc_experiment=os.environ.get("DVC_EXP_NAME", ""),
-    )
+    try:
+        commit, dirty = _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *DECISIVE))
+    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
+        commit, dirty = "unknown", True
+    versions = {name: version(name) for name in PACKAGES}
+    environment = {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node()}
+    return RunContext(started, started, commit, dirty, environment | versions, os.environ.get("DVC_EXP_NAME", ""))
 
 
 def milliseconds() -> int:
@@ -78,20 +70,6 @@ def _modified(path: str) -> int:
     return Path(path).stat().st_mtime_ns if Path(path).is_file() else 0
 
 
-def _git_state() -> tuple[str, bool]:
-    """Return the commit, and whether what decides on the numbers differs from it or is not in it."""
-    try:
-        commit = _git("rev-parse", "HEAD")
-        return commit, bool(_git("status", "--porcelain", "--", *DECISIVE))
-    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
-        return "unknown", True
-
-
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
-
-
-def _environment() -> dict[str, str]:
-    versions = {name: version(name) for name in PACKAGES}
-    return {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node(), **versions}

@@ -1,85 +1,83 @@
-"""What a stage's work returns: finished numbers, tables and figures."""
+"""What happens around every stage's work: parameters in, results out, runs in MLflow, and a clean end.
 
+A script in pipelines/ hands its work to `run_stage`. The work reads what it needs through `Stage.use`, writes its
+data through `cxprobe.files`, and returns finished numbers, tables and figures as an `Outcome`.
+"""
+
+import errno
 import gc
 import os
+import platform
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Literal
 
-from cxprobe.errors import CxprobeError
-from cxprobe.files.writing import RESULTS, SCRATCH, full_disk, project_folder, remove_left_behind
-from cxprobe.run.locking import locked
-from cxprobe.run.params import Params, load_params
+from filelock import FileLock, Timeout
+
+from cxprobe.errors import CxprobeError, DataError, ParamsError
+from cxprobe.files.schema import suggest
+from cxprobe.files.writing import (
+    DATA,
+    RESULTS,
+    SCRATCH,
+    full_disk,
+    project_folder,
+    read_json,
+    remove_left_behind,
+    write_json,
+)
+from cxprobe.run.params import load_params
 from cxprobe.run.provenance import begin, milliseconds
-from cxprobe.run.record import Circumstances, RunRecord, is_tracked, kind_of
-from cxprobe.run.results import prepare_data, write_results
+from cxprobe.run.results import write_results
 from cxprobe.run.signals import end_on_signals, ending_as_killed
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import blot_output
 
-if TYPE_CHECKING:  # most stages draw nothing
-    pass
-
-from cxprobe.run.stage import Outcome, P, Stage
+Section = Literal["models", "llms", "mining.constructions"]
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # of some shared disks
 
 
-def run_stage(work: Callable[[Stage[Params]], Outcome | None], *grid: str, of: tuple[str, ...] | None = None) -> None:
-    """Run the work of a stage of the pipeline: `run_stage_with` the parameters of params.yaml."""
-    run_stage_with(load_params, work, *grid, of=of)
+def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = None) -> None:
+    """Run a stage's work as the main program: ``python pipelines/<line>/<step>.py [ITEM]``.
 
-
-def run_stage_with(
-    load: Callable[[], P],
-    work: Callable[[Stage[P]], Outcome | None],
-    *grid: str,
-    of: tuple[str, ...] | None = None,
-) -> None:
-    """Run a stage's work as the main program: ``python pipelines/make/<stage>.py --construction <slug> ...``.
+    DVC names the item in the environment (``DVC_STAGE``), so that no name of params.yaml stands in a shell's line.
 
     Exit codes: 0; 2 for a fault that the user can mend, such as a full disk (printed without a traceback); 128 + n
     after signal n; 1 for anything else, with a traceback. Keys of the environment are in nothing that is printed.
 
     Args:
-        load: Reads the parameters.
-        work: Named as its script; returns None in the helper processes of a multi-process strategy, which
-            Lightning starts by running the script again: they neither track nor write results.
-        grid: What the script takes, such as "model" and "construction".
-        of: Which of these name the folders of data and results; by default all of them.
+        work: Named as its stage in dvc.yaml; returns None in processes that only help to compute: the helper processes
+            of a strategy for several devices, which Lightning starts by running the script again, and parts.
+        items: The part of params.yaml whose keys the stage runs for; None for a stage that runs once.
     """
     _collect_from_now_on()
-    arguments = ArgumentParser(description=sys.modules[work.__module__].__doc__)
-    for name in grid:
-        arguments.add_argument(f"--{name}", required=True)
-    item: dict[str, str] = vars(arguments.parse_args())
+    name = work.__name__
     blot_output()
     end_on_signals()
     try:
-        stage = Stage(work.__name__, item, load(), of)
-        stage.refuse_unknown()
+        params = load_params()
+        stage = Stage(name, _item(name, items, params.names_of(items) if items else []), params)
         if is_helper_process():
             work(stage)
         else:
-            with ending_as_killed(), locked(stage):
-                _remove_left_behind(stage)
+            with ending_as_killed(), _locked(stage):
+                for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
+                    remove_left_behind(folder)  # by processes that were killed in the middle of a file
                 _work_and_record(work, stage)
         # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
         gc.freeze()
     except CxprobeError as fault:
-        print(f"{work.__name__}: {fault}", file=sys.stderr)
+        print(f"{name}: {fault}", file=sys.stderr)
         raise SystemExit(2) from None
     except Exception as fault:
-        said = full_disk(fault)
-        if said is None:
+        message = full_disk(fault)
+        if message is None:
             raise
-        print(f"{work.__name__}: {said}", file=sys.stderr)
+        print(f"{name}: {message}", file=sys.stderr)
         raise SystemExit(2) from None
-
-
-def _collect_from_now_on() -> None:
-    """Let Python look for garbage, but not among what was imported."""
-    gc.freeze()
-    gc.enable()
 
 
 def is_helper_process() -> bool:
@@ -87,45 +85,80 @@ def is_helper_process() -> bool:
     return any(int(os.environ.get(name, 0)) > 0 for name in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
 
 
-def _remove_left_behind(stage: Stage[Any]) -> None:
-    """Remove what processes that were killed in the middle of a file have left where this stage writes."""
-    for folder in (stage.data.parent, RESULTS / stage.name, project_folder() / SCRATCH):
-        remove_left_behind(folder)
+def _item(name: str, items: str | None, known: list[str]) -> str:
+    """Return what the stage runs for: what DVC says, or the argument of the script."""
+    stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
+    if stage != name:
+        item = sys.argv[1] if len(sys.argv) > 1 else ""
+    if items is None and item:
+        raise ParamsError(f"{item}: this stage runs once, so leave the argument out")
+    if items is not None and item not in known:
+        raise ParamsError(f"'{item}' is not in {items} of params.yaml{suggest(item, known)}")
+    return item
 
 
-def _work_and_record(work: Callable[[Stage[P]], Outcome | None], stage: Stage[P]) -> None:
-    """Do the work of a stage; a stage that judges has no run of its own, and one that only lists files no record."""
-    if not is_tracked(stage.name):
-        work(stage)
-        return
-    gc.disable()  # see cxprobe/__init__.py
-    from cxprobe import tracking  # here, since MLflow takes seconds to import and not every stage has a run
-
-    _collect_from_now_on()
-    dvc_stage = os.environ.get("DVC_STAGE", "")
-    circumstances = begin(stage.placement())  # of the code that begins the work, whatever is committed meanwhile
-    if kind_of(stage.name) == "judge":
-        records, circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
-        tracking.add_runs(records, circumstances)
-        return
-    with tracking.running(stage.name, stage.item, dvc_stage) as run:
-        (own, *judged), circumstances = _work_and_write(work, stage, dvc_stage, circumstances)
-        if run is not None:
-            tracking.finish(run, own, circumstances, judged)
+def _collect_from_now_on() -> None:
+    """Let Python look for garbage, but not among what was imported; see ``cxprobe/__init__.py``."""
+    gc.freeze()
+    gc.enable()
 
 
-def _work_and_write(
-    work: Callable[[Stage[P]], Outcome | None], stage: Stage[P], dvc_stage: str, circumstances: Circumstances
-) -> tuple[list[RunRecord], Circumstances]:
-    """Do the work and write everything that is on disk, so that the tracking store can be written from there."""
-    from cxprobe.run.tracking import keep_circumstances
+def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
+    """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
+    context = begin()  # of the code that begins the work, whatever is committed meanwhile
+    outcome = work(stage)
+    if outcome is None:
+        raise TypeError(f"{stage.name} returned no outcome in its main process")
+    if not stage.name.startswith("report") and not stage.data.exists() and not stage.data.with_suffix(".csv").exists():
+        stage.data.mkdir(parents=True)  # so that DVC finds its output
+    records = write_results(stage, outcome)
+    if records:
+        gc.disable()
+        from cxprobe.run import tracking  # MLflow takes seconds to import, and other stages have no runs
 
-    with ending_as_killed():
-        outcome = work(stage)
-        if outcome is None:
-            raise TypeError(f"{stage.name} returned no outcome in its main process")
-        prepare_data(stage)
-        records = write_results(stage, outcome, dvc_stage)
-    circumstances = replace(circumstances, finished=milliseconds())
-    keep_circumstances(records, circumstances)
-    return records, circumstances
+        _collect_from_now_on()
+        context = replace(context, finished=milliseconds())
+        tracking.keep_context(records, context)
+        tracking.add_runs(records, context)
+    if outcome.faults:
+        lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
+        raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))
+
+
+@contextmanager
+def _locked(stage: Stage) -> Iterator[None]:
+    """Lock the folders of a stage's item for this process while the block runs.
+
+    The operating system holds the lock and gives it back when the process ends, however it does: one that was killed
+    never stands in the way, nor do processes that it has started. A file beside the lock says who holds it. On a shared
+    disk without locks there is a warning, and the block runs.
+
+    Raises:
+        DataError: Another process works on the item; the message says which.
+    """
+    path = SCRATCH / "locks" / stage.name / f"{stage.item or 'once'}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    holder, lock = path.with_suffix(".json"), FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        try:
+            known = read_json(holder)
+            who = f"process {known['process']} on {known['host']}, since {known['since']}"
+        except (OSError, ValueError, KeyError):  # it has the lock since a moment ago, or has just given it back
+            who = "it has just begun or just ended"
+        raise DataError(
+            f"another process works on {stage.item or 'the same'}: {who}; wait until it has ended, or end it, and run "
+            "the stage again"
+        ) from None
+    except OSError as fault:
+        if fault.errno not in _NO_LOCKS:
+            raise
+        print(f"{path} cannot be locked ({fault.strerror}): let no other process run this stage", file=sys.stderr)
+    try:
+        since = datetime.now().astimezone().isoformat(" ", "seconds")
+        write_json({"process": os.getpid(), "host": platform.node(), "since": since}, holder)
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()

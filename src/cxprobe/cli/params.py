@@ -1,0 +1,34 @@
+"""The commands ``cxprobe preset`` and ``cxprobe schema``: params.yaml as a whole."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxprobe.cli.names import complete_preset
+
+
+def preset(
+    name: Annotated[
+        str, typer.Argument(help="A file of presets/, as `pairs`.", autocompletion=complete_preset, show_default=False)
+    ],
+    show: Annotated[bool, typer.Option("--show", help="Print it, and leave params.yaml as it is.")] = False,
+) -> None:
+    """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.run.params import PARAMS_FILE
+    from cxprobe.run.presets import preset_text
+
+    text = preset_text(name, Path("presets"))
+    if show:
+        print(text, end="")
+        return
+    write_bytes(text.encode(), PARAMS_FILE)
+    print(f"{PARAMS_FILE} is that of the preset {name}. Next: cxprobe check, dvc repro")
+
+
+def schema() -> None:
+    """Print the JSON Schema of params.yaml, by which editors complete and check it; params.schema.json keeps it."""
+    from cxprobe.run.params import schema_text
+
+    print(schema_text(), end="")

@@ -1,0 +1,82 @@
+"""Presets: a file says what differs from base.yaml; the whole params.yaml, which DVC reads, is written from both."""
+
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+
+from cxprobe.errors import ParamsError
+from cxprobe.files.schema import read_yaml, suggest
+
+BASE = "base"
+_NULL = "tag:yaml.org,2002:null"
+_EXTENDS = "extends"  # the key of a preset that names those which it begins with
+_HEAD = """\
+# yaml-language-server: $schema=params.schema.json
+# Made from the preset {name} by `cxprobe preset {name}`, and yours to change.
+"""
+
+
+def preset_names(folder: Path) -> list[str]:
+    """Return the names of the presets of a folder, sorted."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.stem != BASE)
+
+
+def preset_text(name: str, folder: Path) -> str:
+    """Return the params.yaml of a preset, with the comments of base.yaml and of the preset.
+
+    Mappings are merged key by key; anything else takes the place of what base.yaml has.
+
+    Args:
+        name: The preset.
+        folder: The folder with base.yaml and the presets.
+
+    Raises:
+        ParamsError: There is no such preset, or a file is no YAML.
+    """
+    names = preset_names(folder)
+    if name not in names:
+        raise ParamsError(f"there is no preset '{name}'{suggest(name, names)}")
+    yaml = YAML()
+    yaml.width = 200
+    yaml.preserve_quotes = True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), lambda representer, _: representer.represent_scalar(_NULL, "null"))
+    content = _load(yaml, folder / f"{BASE}.yaml")
+    for file in _extended(name, folder):
+        _merge(content, _load(yaml, file))
+    content.ca.comment = None  # what base.yaml says about itself
+    written = StringIO()
+    yaml.dump(content, written)
+    # Merged comments bring empty lines into the middle of sections.
+    text = re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n{3,}", "\n\n", written.getvalue().strip("\n")))
+    return _HEAD.format(name=name) + text + "\n"
+
+
+def _extended(name: str, folder: Path) -> list[Path]:
+    """Return the files that make up a preset, in the order in which they are merged."""
+    file = folder / f"{name}.yaml"
+    files = [path for other in read_yaml(file, ParamsError).get(_EXTENDS, ()) for path in _extended(other, folder)]
+    return [*files, file]
+
+
+def _load(yaml: YAML, file: Path) -> CommentedMap:
+    read_yaml(file, ParamsError)  # which refuses what is no plain YAML
+    content: CommentedMap = yaml.load(file.read_text(encoding="utf-8"))
+    content.pop(_EXTENDS, None)
+    return content
+
+
+def _merge(content: Any, other: Any) -> None:
+    """Write the values of a mapping into another, with the comments beside them."""
+    for key, value in other.items():
+        old = content.get(key)
+        if isinstance(old, CommentedMap) and isinstance(value, CommentedMap) and old and not value.fa.flow_style():
+            _merge(old, value)
+        else:
+            content[key] = value
+            if key in other.ca.items:
+                content.ca.items[key] = other.ca.items[key]
