@@ -10,6 +10,7 @@ from scipy.stats import binomtest, bootstrap, norm, t, ttest_1samp, ttest_rel
 from cxprobe.errors import DataError
 from cxprobe.stats import (
     Estimate,
+    _effective_items,
     _sum_over_shared,
     _ways_of_all,
     clusters_by,
@@ -17,16 +18,25 @@ from cxprobe.stats import (
     compare_paired,
     credit,
     credits_of_margins,
-    detectable_difference,
     differs_from_published,
-    effective_items,
     estimate_difference,
     estimate_rate,
     holm,
-    paired_difference_p,
     rate_by,
     with_tie_rate,
 )
+
+
+def effective_items(credits, clusters) -> float:
+    return _effective_items(credits, clusters, np.zeros(len(credits), dtype=np.int64)).item()
+
+
+def p_of(first, second, clusters) -> float:
+    return compare_paired(first, second, clusters).p
+
+
+def detectable(first, second, clusters, power=0.8) -> float:
+    return compare_paired(first, second, clusters).detectable(power)
 
 
 def names(n: int) -> np.ndarray:
@@ -345,7 +355,7 @@ def test_a_difference_needs_the_same_items():
 def test_the_p_value_of_independent_items_is_that_of_the_paired_t_test():
     rng = np.random.default_rng(6)
     first, second = rng.binomial(1, 0.7, 90).astype(float), rng.choice([0, 0.5, 1], 90)
-    assert paired_difference_p(first, second, names(90)) == pytest.approx(ttest_rel(first, second).pvalue)
+    assert p_of(first, second, names(90)) == pytest.approx(ttest_rel(first, second).pvalue)
 
 
 def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_so_is_the_interval():
@@ -365,9 +375,7 @@ def test_of_several_ways_of_clustering_the_largest_variance_and_the_fewest_clust
     first = (rng.random(200) < np.linspace(0.2, 0.9, 8)[verbs]).astype(float)
     second = (rng.random(200) < 0.4).astype(float)
     by_verb = verbs.astype(str).astype(object)[:, None]
-    alone, verb, both = (
-        paired_difference_p(first, second, ways) for ways in (names(200), by_verb, np.hstack([names(200), by_verb]))
-    )
+    alone, verb, both = (p_of(first, second, ways) for ways in (names(200), by_verb, np.hstack([names(200), by_verb])))
     assert alone < verb == pytest.approx(both)
 
 
@@ -384,7 +392,7 @@ def test_where_all_items_differ_alike_a_sign_test_of_the_clusters_decides():
     paired = compare_paired(np.ones(35), np.zeros(35), clusters)
     assert paired.p == binomtest(7, 7).pvalue == 2**-6
     assert 0 < paired.low < paired.high == 1
-    assert paired_difference_p(np.zeros(35), np.ones(35), clusters) == paired.p
+    assert p_of(np.zeros(35), np.ones(35), clusters) == paired.p
 
 
 @pytest.mark.parametrize("different", [1, 3, 5])
@@ -404,15 +412,15 @@ def test_one_cluster_tells_nothing_about_others():
     paired = compare_paired(np.ones(9), np.zeros(9), one)
     assert np.isnan(paired.p)
     assert np.isnan(paired.error)
-    assert np.isnan(detectable_difference(np.ones(9), np.zeros(9), one))
+    assert np.isnan(detectable(np.ones(9), np.zeros(9), one))
     assert paired.low <= 0 < paired.value == 1
 
 
 def test_five_clusters_could_show_no_difference_and_six_could():
     rng = np.random.default_rng(9)
     first, second = rng.binomial(1, [[0.8], [0.5]], size=(2, 60)).astype(float)
-    assert np.isnan(detectable_difference(first, second, np.resize(names(5), (60, 1))))
-    assert detectable_difference(first, second, np.resize(names(6), (60, 1))) > 0
+    assert np.isnan(detectable(first, second, np.resize(names(5), (60, 1))))
+    assert detectable(first, second, np.resize(names(6), (60, 1))) > 0
 
 
 @given(
@@ -447,7 +455,7 @@ def planted(rng, difference, clusters=30, size=8):
 def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
     rng = np.random.default_rng(10)
     repetitions = 800
-    found = sum(paired_difference_p(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
+    found = sum(p_of(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
     # As if items were independent, they are told apart more often than that.
     rng = np.random.default_rng(10)
@@ -462,15 +470,15 @@ def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of
 def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(power):
     rng = np.random.default_rng(11)
     repetitions = 600
-    size = np.mean([detectable_difference(*planted(rng, 0), power=power) for _ in range(100)])
-    found = [paired_difference_p(*planted(rng, size)) < 0.05 for _ in range(repetitions)]
+    size = np.mean([detectable(*planted(rng, 0), power=power) for _ in range(100)])
+    found = [p_of(*planted(rng, size)) < 0.05 for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(power, abs=3 * np.sqrt(power * (1 - power) / repetitions))
 
 
 def test_a_difference_of_items_that_nearly_all_agree_is_found_at_the_promised_power():
     rng = np.random.default_rng(12)
-    size = detectable_difference(np.ones(200), np.ones(200), names(200))
-    found = [paired_difference_p(np.ones(200), rng.binomial(1, 1 - size, 200), names(200)) < 0.05 for _ in range(600)]
+    size = detectable(np.ones(200), np.ones(200), names(200))
+    found = [p_of(np.ones(200), rng.binomial(1, 1 - size, 200), names(200)) < 0.05 for _ in range(600)]
     assert np.mean(found) == pytest.approx(0.8, abs=0.05)
 
 
@@ -479,8 +487,8 @@ def test_the_detectable_difference_is_that_many_standard_errors():
     first, second = rng.binomial(1, [[0.7], [0.6]], size=(2, 120)).astype(float)
     error = (first - second).std(ddof=1) / np.sqrt(120)
     expected = (t.ppf(0.975, 119) + t.ppf(0.8, 119)) * error
-    assert detectable_difference(first, second, names(120)) == pytest.approx(expected)
-    assert detectable_difference(first, second, names(120), power=0.95) > expected
+    assert detectable(first, second, names(120)) == pytest.approx(expected)
+    assert detectable(first, second, names(120), power=0.95) > expected
 
 
 def test_holm_corrects_each_p_value_for_those_that_are_left():

@@ -156,7 +156,7 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
-    The interval is Wilson's score interval at 95 %, taken for the effective number of items (`effective_items`). It
+    The interval is Wilson's score interval at 95 %, taken for the effective number of items. It
     needs no resampling, stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the
     design effect is taken as 1 and only the number of clusters widens the interval.
 
@@ -176,27 +176,6 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
         raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
     rate, low, high, _ = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
     return Estimate(float(rate[0]), float(low[0]), float(high[0]), n)
-
-
-def effective_items(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> float:
-    """Return how many independent items tell as much about the mean as these clustered ones, in [1, n].
-
-    That is n / deff, where the design effect deff is the ratio of the cluster-robust variance of the mean to the
-    binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on one
-    another if they have any cluster in common: the same template, or the same word, even in another place. Where
-    that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
-    about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
-    one item.
-
-    Args:
-        credits: Shape (n,).
-        clusters: Shape (n, k), see `estimate_rate`.
-
-    Source:
-        Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
-        are pairs of one kind of thing.
-    """
-    return float(_effective_items(credits, clusters, np.zeros(len(credits), dtype=np.int64))[0])
 
 
 def estimate_difference(
@@ -245,7 +224,7 @@ class PairedDifference:
     """The difference of two rates of the same items, tested and with the interval that fits the test.
 
     The standard error is that of the mean of the items' differences, robust to clusters. Of all ways of clustering, the
-    one with the largest variance counts, as in `effective_items`; the way with the fewest clusters has the degrees of
+    one with the largest variance counts, as for a rate; the way with the fewest clusters has the degrees of
     freedom of Student's t, one less than it has clusters. A handful of clusters cannot decide: the p value is never
     less than that of a sign test in which all clusters that differ agree, 2 to the power of 1 - m where m of them
     differ. So it is above 5 % unless six differ, and finite where all items differ alike and no variance can be seen.
@@ -285,7 +264,20 @@ class PairedDifference:
         return max(by_signs, by_t)
 
     def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest difference that these items would probably have shown, see `detectable_difference`."""
+        """Return the smallest difference that these items would probably have shown, at a level of 5 %.
+
+        It is (t_0.975 + t_power) standard errors, and at least what lets six items differ with that probability; fewer
+        cannot be found by a p value that a sign test limits.
+
+        Args:
+            power: The probability with which a difference of this size is found, in (0.5, 1).
+
+        Returns:
+            A number above 0; NaN where no difference could be found, since there are fewer than six clusters.
+
+        Source:
+            Bloom 1995, the minimum detectable effect.
+        """
         if self.groups < FEWEST_DIFFERENT:
             return float("nan")
         quantiles = stdtrit(self.groups - 1, (1 + LEVEL) / 2) + stdtrit(self.groups - 1, power)
@@ -328,51 +320,6 @@ def compare_paired(
     if different < FEWEST_DIFFERENT:
         low, high = min(low, 0.0), max(high, 0.0)
     return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, different)
-
-
-def paired_difference_p(
-    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
-) -> float:
-    """Return the two-sided p value of the hypothesis that two rates of the same items are equal.
-
-    Args:
-        first: Shape (n,), see `compare_paired`.
-        second: Shape (n,).
-        clusters: Shape (n, k).
-
-    Returns:
-        A number in (0, 1], see `PairedDifference`; 1 where the rates are equal, NaN where there is only one cluster.
-
-    Raises:
-        DataError: See `compare_paired`.
-    """
-    return compare_paired(first, second, clusters).p
-
-
-def detectable_difference(
-    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_], power: float = 0.8
-) -> float:
-    """Return the smallest difference of two rates that these items would probably have shown, at a level of 5 %.
-
-    It is (t_0.975 + t_power) standard errors of the paired difference (see `PairedDifference`), and at least what lets
-    six items differ with that probability; fewer cannot be found by a p value that a sign test limits.
-
-    Args:
-        first: Shape (n,), see `compare_paired`.
-        second: Shape (n,).
-        clusters: Shape (n, k).
-        power: The probability with which a difference of this size is found, in (0.5, 1).
-
-    Returns:
-        A number above 0; NaN where no difference could be found, since there are fewer than six clusters.
-
-    Raises:
-        DataError: See `compare_paired`.
-
-    Source:
-        Bloom 1995, the minimum detectable effect.
-    """
-    return compare_paired(first, second, clusters).detectable(power)
 
 
 def differs_from_published(rate: Estimate, published: float, n: int | None, rounding: float = 0.0) -> bool:
@@ -452,10 +399,7 @@ def _estimates(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the rates of all groups, their low and high ends and numbers of items, (groups,) each.
 
-    Args:
-        credits: Shape (n,).
-        clusters: Shape (n, k). The same name in two groups is two clusters.
-        groups: Shape (n,), from 0 on without a gap.
+    The arguments are those of `_effective_items`.
     """
     n = np.bincount(groups)
     rate = np.bincount(groups, weights=credits) / n
@@ -466,7 +410,24 @@ def _estimates(
 def _effective_items(
     credits: NDArray[np.float64], clusters: NDArray[np.object_], groups: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the `effective_items` of all groups, (groups,); see `_estimates`."""
+    """Return how many independent items tell as much about each group's mean as its clustered ones, (groups,).
+
+    That is n / deff, in [1, n], where the design effect deff is the ratio of the cluster-robust variance of the mean to
+    the binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on
+    one another if they have any cluster in common: the same template, or the same word, even in another place. Where
+    that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
+    about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
+    one item.
+
+    Args:
+        credits: Shape (n,).
+        clusters: Shape (n, k). The same name in two groups is two clusters.
+        groups: Shape (n,), from 0 on without a gap.
+
+    Source:
+        Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
+        are pairs of one kind of thing.
+    """
     n = np.bincount(groups)
     rate = np.bincount(groups, weights=credits) / n
     residuals = credits - rate[groups]  # (n,)
@@ -532,7 +493,8 @@ def _few_wordings(clusters: NDArray[np.object_], groups: NDArray[np.int64]) -> N
 
 def _fewest_clusters(ways: list[NDArray[np.int64]], groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of clusters in each group's way that has the fewest, (groups,)."""
-    return np.min([_count_clusters(way, groups) for way in ways], axis=0)
+    counts = np.stack([_count_clusters(way, groups) for way in ways])  # (ways, groups)
+    return np.asarray(counts.min(axis=0), dtype=np.int64)
 
 
 def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
