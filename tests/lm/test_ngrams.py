@@ -5,7 +5,7 @@ import pytest
 from wordfreq import word_frequency
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.ngrams import (
     KneserNey,
     load_ngrams,
@@ -19,10 +19,9 @@ from cxprobe.lm.ngrams import (
 )
 from cxprobe.lm.params import ModelFacts, NgramModel
 from cxprobe.lm.scores import given_context, part_after, per_token, pmi, total
-from cxprobe.lm.texts import Pair, TokenScores
-from cxprobe.lm.token_table import read_pair_answers, token_scores_of, write_token_scores
-from cxprobe_pretraining import count_ngrams
-from cxprobe_pretraining.settings import BuildNgrams
+from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from pretraining.ngrams import count_ngrams
+from pretraining.settings import Ngrams
 
 PAIRS = [
     Pair("a", "a", "Ann can't help Bob.", " She helped Bob.", " She helped Ann.", {}, {}),
@@ -32,7 +31,7 @@ TOYS = ["The cats sing. The dogs can't sing!", "The cats run, the dogs sing."]
 
 
 def toy_model() -> KneserNey:
-    return KneserNey.of(count_ngrams(TOYS, BuildNgrams(word=1, pair=1, triple=1)))
+    return KneserNey.of(count_ngrams(TOYS, Ngrams(word=1, pair=1, triple=1)))
 
 
 def test_a_word_has_the_frequency_that_wordfreq_gives_it_wherever_it_stands():

@@ -14,7 +14,7 @@ from conftest import ROOT, project_environment
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.run.params import load_params
-from cxprobe_pretraining import load_pretraining_params
+from pretraining.settings import load_pretraining_params
 
 MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
@@ -99,10 +99,10 @@ def test_params_name_the_carried_models_by_the_hash_of_their_weights():
 
 
 def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
-    params = load_pretraining_params(MODELS / "params.yaml").pretrain
+    params = load_pretraining_params(MODELS / "params.yaml").models
     for name in ("mini-mlm", "mini-clm", "tiny-clm"):
         card = (MODELS / name / "README.md").read_text()
         assert f"{params[name].steps:,} steps" in card
-        assert f"dvc repro models/dvc.yaml:pretrain@{name}\n" in card
+        assert "python models/train.py" in card
     kept = [*params["tiny-clm"].checkpoints, params["tiny-clm"].steps]
     assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in kept]

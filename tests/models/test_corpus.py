@@ -4,15 +4,41 @@ import shutil
 import subprocess
 from zipfile import ZipFile
 
+import pandas as pd
 import pytest
-from test_books import write_book
 
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml, validate
-from cxprobe_pretraining import build_corpus, read_corpus
-from cxprobe_pretraining.corpus import Sources
-from cxprobe_pretraining.settings import BuildCorpus
+from pretraining.corpus import Sources, paragraphs, read_book, write_corpus
+from pretraining.settings import Corpus
+
+OPF = """<?xml version="1.0" encoding="utf-8"?>
+<package><manifest>
+<item href="css/core.css" id="core.css" media-type="text/css"/>
+<item href="text/chapter-2.xhtml" id="chapter-2.xhtml" media-type="application/xhtml+xml"/>
+<item href="text/chapter-1.xhtml" id="chapter-1.xhtml" media-type="application/xhtml+xml"/>
+</manifest><spine><itemref idref="chapter-1.xhtml"/><itemref idref="chapter-2.xhtml"/></spine></package>"""
+CHAPTER = """<?xml version="1.0" encoding="utf-8"?>
+<html xmlns:epub="http://www.idpf.org/2007/ops"><head><title>I</title></head><body epub:type="bodymatter">
+<section id="chapter-1" epub:type="chapter">
+<header><h2>Chapter</h2><p>A subtitle.</p></header>
+<blockquote epub:type="epigraph"><p>Somebody else's words.</p></blockquote>
+<p>The first <i>paragraph</i>,\u200a with a note.<a href="e" epub:type="noteref">1</a> It goes
+on.</p>
+<hr/>
+<blockquote><p><span>One line</span><br/><span>and another</span></p></blockquote>
+<figure><img src="a"/><figcaption><p>Fig. 1</p></figcaption></figure>
+<p>“The last &amp; least.”</p>
+</section></body></html>"""
+
+
+def write_book(folder, chapter: str = CHAPTER) -> None:
+    (folder / "text").mkdir(parents=True)
+    (folder / "content.opf").write_text(OPF)
+    for number in (1, 2):
+        (folder / "text" / f"chapter-{number}.xhtml").write_text(chapter)
+
 
 MASC = "It_PRP 's_VBZ a_DT test_NN ,_, under_score_NN ._.\nYes_UH !_.\n"
 
@@ -49,32 +75,33 @@ def host(tmp_path):
     return host
 
 
-def settings(source: dict, held_out: str) -> BuildCorpus:
-    return BuildCorpus(source=source, held_out=[held_out])
+def settings(held_out: str, folder=None, repositories="", host="") -> Corpus:
+    return Corpus(folder=folder and str(folder), repositories=str(repositories), host=str(host), held_out=[held_out])
+
+
+def records(folder, part: str) -> dict[str, str]:
+    table = pd.read_json(folder / f"{part}.json.gz", lines=True)
+    return dict(zip(table["url"], table["text"], strict=True))
 
 
 def test_the_listed_repositories_become_a_corpus_at_their_commits(host, tmp_path):
     later = host / "books/one/src/epub/text/chapter-1.xhtml"
     later.write_text("<p>Changed since.</p>")
     git(host / "books/one", "commit", "--quiet", "--all", "-m", "a later state")
-    source = {"kind": "repositories", "list": str(host / "list.yaml"), "host": f"file://{host}"}
-    counts = build_corpus(settings(source, "books/two#"), tmp_path / "corpus")
-    assert counts == {"train": 3, "validation": 2}
-    records = list(read_corpus(tmp_path / "corpus" / "train.json.gz"))
-    assert [record.url for record in records] == [
-        "books/one#chapter-1/0",
-        "books/one#chapter-2/0",
-        "data#written/letter/0",
-    ]
-    assert records[0].text.startswith("The first paragraph")
-    assert records[2].text == "It's a test, under_score.\nYes!"
+    listed = settings("books/two#", repositories=host / "list.yaml", host=f"file://{host}")
+    write_corpus(listed, tmp_path / "corpus")
+    train = records(tmp_path / "corpus", "train")
+    assert list(train) == ["books/one#chapter-1/0", "books/one#chapter-2/0", "data#written/letter/0"]
+    assert train["books/one#chapter-1/0"].startswith("The first paragraph")
+    assert train["data#written/letter/0"] == "It's a test, under_score.\nYes!"
+    assert list(records(tmp_path / "corpus", "validation")) == ["books/two#chapter-1/0", "books/two#chapter-2/0"]
 
 
 def test_a_repository_that_cannot_be_fetched_is_named(host, tmp_path):
     shutil.rmtree(host / "books" / "two")
-    source = {"kind": "repositories", "list": str(host / "list.yaml"), "host": f"file://{host}"}
+    listed = settings("books/two#", repositories=host / "list.yaml", host=f"file://{host}")
     with pytest.raises(DataError, match=r"books/two at [0-9a-f]{40}: `git fetch` failed"):
-        build_corpus(settings(source, "books/two#"), tmp_path / "corpus")
+        write_corpus(listed, tmp_path / "corpus")
 
 
 def write_shard(path, *records: dict) -> None:
@@ -86,34 +113,59 @@ def write_shard(path, *records: dict) -> None:
 def test_a_folder_of_text_is_put_in_reading_order_and_held_out_by_book(tmp_path):
     urls = ["a/book#c-1/10", "a/other#c-1/0", "a/book#c-1/9"]
     for number, url in enumerate(urls):
-        write_shard(tmp_path / "text" / f"{number}.json.gz", {"text": f"Text {number}.", "url": url, "timestamp": "t"})
-    built = settings({"kind": "folder", "path": str(tmp_path / "text")}, "a/other#")
-    assert build_corpus(built, tmp_path / "corpus") == {"train": 2, "validation": 1}
-    train = [record.url for record in read_corpus(tmp_path / "corpus" / "train.json.gz")]
-    assert train == ["a/book#c-1/9", "a/book#c-1/10"]
+        write_shard(tmp_path / "text" / f"{number}.json.gz", {"text": f"“Text” {number}.", "url": url})
+    asked = settings("a/other#", folder=tmp_path / "text")
+    write_corpus(asked, tmp_path / "corpus")
+    train = records(tmp_path / "corpus", "train")
+    assert train == {"a/book#c-1/9": "“Text” 2.", "a/book#c-1/10": "“Text” 0."}
+    assert list(train) == ["a/book#c-1/9", "a/book#c-1/10"]
     first = (tmp_path / "corpus" / "train.json.gz").read_bytes()
-    build_corpus(built, tmp_path / "corpus")
+    write_corpus(asked, tmp_path / "corpus")
     assert (tmp_path / "corpus" / "train.json.gz").read_bytes() == first
 
 
 def test_a_held_out_book_that_is_not_there_is_an_error(tmp_path):
     write_shard(tmp_path / "text" / "0.json.gz", {"text": "A text.", "url": "a/book#c/0"})
     with pytest.raises(DataError, match="none is for validation"):
-        build_corpus(settings({"kind": "folder", "path": str(tmp_path / "text")}, "a/other#"), tmp_path / "corpus")
+        write_corpus(settings("a/other#", folder=tmp_path / "text"), tmp_path / "corpus")
 
 
-def test_a_broken_line_is_named(tmp_path):
-    write_shard(tmp_path / "text" / "0.json.gz", {"text": "A text.", "url": "a/book#c/0"}, {"words": 3})
-    with pytest.raises(DataError, match=r"0\.json\.gz, line 2: no JSON object with 'text' and 'url'"):
-        build_corpus(settings({"kind": "folder", "path": str(tmp_path / "text")}, "a/b"), tmp_path / "corpus")
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"'.*text' holds no \.json\.gz file"):
+        write_corpus(settings("a#", folder=tmp_path / "text"), tmp_path / "corpus")
+    write_shard(tmp_path / "text" / "0.json.gz", {"words": 3})
+    with pytest.raises(DataError, match=r"0\.json\.gz: not every line"):
+        write_corpus(settings("a#", folder=tmp_path / "text"), tmp_path / "corpus")
 
 
-def test_an_empty_folder_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"holds no \.json\.gz file"):
-        build_corpus(settings({"kind": "folder", "path": str(tmp_path)}, "a/b"), tmp_path / "corpus")
-
-
-def test_the_projects_own_list_is_whole():
+def test_the_list_of_the_project_is_right():
     path = ROOT / "models" / "sources.yaml"
     repositories = validate(Sources, read_yaml(path, DataError), path, DataError).repositories
     assert len({repository.name for repository in repositories}) == len(repositories) == 55
+
+
+def test_the_running_text_is_kept_and_nothing_else():
+    assert paragraphs(CHAPTER) == [
+        "The first paragraph, with a note. It goes on.",
+        "One line and another",
+        "“The last & least.”",
+    ]
+
+
+def test_chapters_come_in_the_order_of_the_spine(tmp_path):
+    write_book(tmp_path / "epub")
+    records = dict(read_book(tmp_path / "epub"))
+    assert list(records) == ["chapter-1/0", "chapter-2/0"]
+    assert records["chapter-1/0"].splitlines() == paragraphs(CHAPTER)
+
+
+def test_long_chapters_are_cut_between_paragraphs(tmp_path):
+    write_book(tmp_path / "epub", "".join(f"<p>{'word ' * 250}{n}.</p>" for n in range(5)))
+    records = dict(read_book(tmp_path / "epub"))
+    assert [text.count("\n") + 1 for text in records.values()] == [2, 2, 1] * 2
+    assert list(records)[:3] == ["chapter-1/0", "chapter-1/1", "chapter-1/2"]
+
+
+def test_a_folder_that_is_no_book_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"content\.opf is not there"):
+        list(read_book(tmp_path))

@@ -12,15 +12,15 @@ from nltk.util import everygrams
 from conftest import ROOT
 from cxprobe.files.writing import digest
 from cxprobe.lm.ngrams import DISCOUNTS, START, UNKNOWN, KneserNey, sentences_of
-from cxprobe_pretraining import count_ngrams, load_pretraining_params, write_ngrams
-from cxprobe_pretraining.settings import BuildNgrams
+from pretraining.ngrams import count_ngrams, write_ngrams
+from pretraining.settings import Ngrams, load_pretraining_params
 
 TEXTS = [
     "The cat sat on the mat. The dog sat on the cat.",
     "The dog saw a cat and the cat saw a dog, and a dog sat.\nA cat sat on a mat.",
     "On the mat the cat saw the dog. The dog saw the mat. Birds sing.",
 ]
-ALL = BuildNgrams(word=1, pair=1, triple=1)
+ALL = Ngrams(word=1, pair=1, triple=1)
 SENTENCES = [[word.text for word in sentence] for text in TEXTS for sentence in sentences_of(text)]
 
 
@@ -34,7 +34,7 @@ def distribution(model: KneserNey, *before: str) -> np.ndarray:
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")  # where no word is rare, an unknown one is impossible
-@pytest.mark.parametrize("least", [ALL, BuildNgrams(word=2, pair=2, triple=2), BuildNgrams(word=3, pair=9, triple=9)])
+@pytest.mark.parametrize("least", [ALL, Ngrams(word=2, pair=2, triple=2), Ngrams(word=3, pair=9, triple=9)])
 def test_the_probabilities_after_any_words_sum_to_one_whatever_is_pruned(least):
     model = KneserNey.of(count_ngrams(TEXTS, least))
     for before in ([], ["the"], ["sat", "on"], ["the", "cat"], ["zebra"], ["zebra", "zebra"], ["cat", "zebra"]):
@@ -93,7 +93,7 @@ def test_it_is_its_definition_by_brute_force():
 
 
 def test_discounts_are_those_of_ney_and_totals_count_what_was_pruned():
-    full, pruned = count_ngrams(TEXTS, ALL), count_ngrams(TEXTS, BuildNgrams(word=1, pair=2, triple=3))
+    full, pruned = count_ngrams(TEXTS, ALL), count_ngrams(TEXTS, Ngrams(word=1, pair=2, triple=3))
     assert full.schema.metadata == pruned.schema.metadata
     rows = {tuple(row.values())[:3]: row for row in full.to_pylist()}
     triples = [row["count"] for gram, row in rows.items() if gram[0]]
@@ -106,7 +106,7 @@ def test_discounts_are_those_of_ney_and_totals_count_what_was_pruned():
 
 
 def test_a_rare_word_is_an_unknown_one():
-    model = KneserNey.of(count_ngrams(TEXTS, BuildNgrams(word=2, pair=1, triple=1)))
+    model = KneserNey.of(count_ngrams(TEXTS, Ngrams(word=2, pair=1, triple=1)))
     assert "birds" not in model.words
     assert model.log_probabilities(["birds"]) == model.log_probabilities(["zebras"])
     assert model.log_probabilities(["birds"]) > model.log_probabilities(["on", "zebras"])[-1:]
@@ -128,4 +128,4 @@ def test_the_carried_model_is_small_and_knows_what_stands_beside_what():
     assert right > wrong + 2
     words = [word for word in model.words if word != START][::50]
     assert np.exp([model.log_probabilities(["of", "the", word])[-1] for word in words]).sum() < 0.5
-    assert load_pretraining_params(ROOT / "models" / "params.yaml").build_ngrams.triple == 3
+    assert load_pretraining_params(ROOT / "models" / "params.yaml").ngrams.triple == 3

@@ -1,10 +1,12 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from cxprobe_pretraining.segments import Segments, cut_segments, pad, plan_batches
+from pretraining.segments import Segments, cut_segments, mask_tokens, pad, plan_batches
 
 OPENING, CLOSING = 1000, 1001
+SPECIAL, MASK = np.array([0, 1, 2]), 3
 RECORDS = st.lists(st.lists(st.lists(st.integers(0, 999), min_size=1, max_size=30), max_size=8), max_size=6)
 
 
@@ -42,3 +44,18 @@ def test_batches_hold_every_segment_once_and_keep_the_budget(lengths, budget, se
 def test_batches_are_padded_at_the_right_to_their_longest():
     segments = Segments(np.array([5, 6, 7, 8, 9], dtype=np.uint16), np.array([0, 2, 5]))
     np.testing.assert_array_equal(pad(segments, np.array([0, 1]), 0), [[5, 6, 0], [7, 8, 9]])
+
+
+@given(arrays(np.int64, (4, 9), elements=st.integers(0, 20)), st.floats(0.01, 1), st.integers(0, 9))
+def test_only_ordinary_tokens_are_hidden_and_only_by_the_mask(ids, share, seed):
+    masked, hidden = mask_tokens(ids, SPECIAL, share, MASK, np.random.default_rng(seed))
+    assert not np.isin(ids[hidden], SPECIAL).any()
+    assert (masked[hidden] == MASK).all()
+    np.testing.assert_array_equal(masked[~hidden], ids[~hidden])
+    assert hidden.any() == (~np.isin(ids, SPECIAL)).any()
+
+
+def test_the_share_is_that_of_ordinary_tokens():
+    ids = np.tile([1, 7, 8, 9, 2, 0, 0, 0], (2000, 1))
+    _, hidden = mask_tokens(ids, SPECIAL, 0.2, MASK, np.random.default_rng(0))
+    assert abs(hidden[:, 1:4].mean() - 0.2) < 0.02

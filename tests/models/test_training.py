@@ -3,25 +3,45 @@ import math
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    BertConfig,
+    BertForMaskedLM,
+    BertModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
 
 from conftest import tiny_tokenizer
-from cxprobe_pretraining.segments import cut_segments
-from cxprobe_pretraining.settings import Pretrain
-from cxprobe_pretraining.training import IGNORED, Batches, LanguageModelling, perplexity
+from cxprobe.errors import ModelError
+from pretraining.segments import cut_segments
+from pretraining.settings import Training
+from pretraining.training import (
+    IGNORED,
+    Batches,
+    LanguageModelling,
+    learning_rate_factor,
+    masked_share,
+    perplexity,
+    save_model,
+    start_model,
+)
+from pretraining.vocabulary import make_tokenizer, trim_encoder, trim_tokenizer, trim_vocabulary
 
 TOKENIZER = tiny_tokenizer()
+OLD = dict(sorted(TOKENIZER.get_vocab().items(), key=lambda entry: entry[1]))
 SETTINGS = {
     "objective": "masked", "start": "nowhere", "architecture": None, "steps": 12, "warm_up": 2, "batch_tokens": 64,
     "body_rate": 0.001, "head_rate": 0.01, "weight_decay": 0.1, "masked_first": 0.5, "masked_last": 0.2,
     "checkpoints": [], "resume_every": 5, "validate_every": 5, "accelerator": "cpu",
-    "devices": 1, "precision": "32-true", "attention": "eager", "threads": 1,
+    "precision": "32-true", "attention": "eager", "threads": 1,
 }  # fmt: skip
 SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 
 
-def settings(**changes) -> Pretrain:
-    return Pretrain(**SETTINGS | changes)
+def settings(**changes) -> Training:
+    return Training(**SETTINGS | changes)
 
 
 def segments():
@@ -96,3 +116,81 @@ def test_an_even_guess_has_the_perplexity_of_the_vocabulary():
     model.model.norm.weight.data.zero_()
     number = perplexity(model, TOKENIZER, settings(objective="causal"), segments(), seed=0)
     assert math.isclose(number, len(TOKENIZER), rel_tol=1e-4)
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
+    factors = [learning_rate_factor(step, steps=100, warm_up=10) for step in range(101)]
+    assert factors[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert factors[10] == 1
+    assert factors[55] == pytest.approx(0.5)
+    assert factors[100] == 0
+    assert factors == factors[:10] + sorted(factors[10:], reverse=True)
+
+
+def test_the_share_of_masks_falls_in_a_line():
+    assert [masked_share(step, 3, 0.3, 0.1) for step in range(3)] == pytest.approx([0.3, 0.2, 0.1])
+    assert masked_share(0, 1, 0.3, 0.1) == 0.3
+
+
+def encoder() -> BertModel:
+    torch.manual_seed(0)
+    return BertModel(BertConfig(vocab_size=len(OLD), max_position_embeddings=64, **SIZES)).eval()
+
+
+def trimmed():
+    return trim_vocabulary(OLD, np.zeros(len(OLD), dtype=np.int64), {"fox": [OLD["fox"]]}, 80)
+
+
+def test_a_trimmed_encoder_gives_the_same_vectors_for_the_pieces_it_kept():
+    vocabulary = trimmed()
+    full, small = encoder(), trim_encoder(encoder(), vocabulary, positions=32).eval()
+    new = torch.tensor([[vocabulary.pieces.index(piece) for piece in ("[CLS]", "fox", "a", "[SEP]")]])
+    old = torch.tensor([[OLD[piece] for piece in ("[CLS]", "fox", "a", "[SEP]")]])
+    with torch.no_grad():
+        torch.testing.assert_close(small(new).last_hidden_state, full(old).last_hidden_state)
+    assert small.config.max_position_embeddings == 32
+
+
+def test_more_positions_than_there_are_are_refused():
+    with pytest.raises(ModelError, match="no BERT with at least 65 positions"):
+        trim_encoder(encoder(), trimmed(), positions=65)
+
+
+@pytest.fixture
+def start(tmp_path):
+    vocabulary = trimmed()
+    tokenizer = make_tokenizer(trim_tokenizer(TOKENIZER.backend_tokenizer.to_str(), vocabulary), 32)
+    trim_encoder(encoder(), vocabulary, 32).save_pretrained(tmp_path / "start")
+    tokenizer.save_pretrained(tmp_path / "start")
+    return tmp_path / "start"
+
+
+def test_a_new_head_guesses_by_frequency_and_is_tied_to_the_embeddings(start):
+    tokenizer = AutoTokenizer.from_pretrained(start)
+    counts = np.arange(len(tokenizer))
+    model = start_model(settings(), start, tokenizer, counts)
+    np.testing.assert_allclose(np.exp(model.cls.predictions.bias.detach().numpy()).sum(), 1, rtol=1e-5)
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+    assert model.cls.predictions.decoder.bias is model.cls.predictions.bias
+
+
+def test_a_start_without_a_body_is_refused(start, tmp_path):
+    model = BertForMaskedLM(BertConfig(vocab_size=80, max_position_embeddings=32, **SIZES))
+    weights = {name: weight for name, weight in model.state_dict().items() if "attention" not in name}
+    model.save_pretrained(tmp_path / "broken", state_dict=weights)
+    with pytest.raises(ModelError, match=r"lacks \d+ weights of the body"):
+        start_model(settings(), tmp_path / "broken", AutoTokenizer.from_pretrained(start), np.zeros(80))
+
+
+def test_a_saved_model_is_half_as_large_and_loads_whole_in_float32(start, tmp_path):
+    tokenizer = AutoTokenizer.from_pretrained(start)
+    model = start_model(settings(), start, tokenizer, np.zeros(80)).eval()
+    save_model(model, tokenizer, tmp_path / "saved")
+    loaded, report = AutoModelForMaskedLM.from_pretrained(tmp_path / "saved", output_loading_info=True)
+    assert not any(report[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    assert loaded.dtype == torch.float32
+    weights = sum(weight.numel() for weight in model.parameters())
+    assert (tmp_path / "saved" / "model.safetensors").stat().st_size < 2 * weights + 8000
+    ids = torch.tensor([[2, 7, 8, 3]])
+    with torch.no_grad():
+        torch.testing.assert_close(loaded.eval()(ids).logits, model(ids).logits, atol=1e-2, rtol=1e-2)

@@ -4,7 +4,7 @@ from tokenizers import Tokenizer
 
 from conftest import tiny_tokenizer
 from cxprobe.errors import DataError
-from cxprobe_pretraining import count_pieces, encode_records, trim_tokenizer, trim_vocabulary
+from pretraining.vocabulary import count_pieces, encode_records, trim_tokenizer, trim_vocabulary
 
 OLD = {
     "[PAD]": 0,

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from forked_python import be_python
 
-_PACKAGES = ("cxprobe", "cxprobe_pretraining")
+_PACKAGES = ("cxprobe",)
 # What stages import only where they need it.
 _LATE = (
     "alembic.command",

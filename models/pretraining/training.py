@@ -2,49 +2,96 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from numpy.typing import NDArray
 from pytorch_lightning.callbacks import ModelCheckpoint, TQDMProgressBar
+from pytorch_lightning.loggers import CSVLogger
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
+from transformers import BertForMaskedLM, BertLMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from cxprobe.errors import ModelError
 from cxprobe.seeding import generator_for
-from cxprobe_pretraining.masking import mask_tokens
-from cxprobe_pretraining.schedule import learning_rate_factor, masked_share
-from cxprobe_pretraining.segments import Segments, pad, plan_batches
-from cxprobe_pretraining.settings import Pretrain
-from cxprobe_pretraining.starts import save_model
+from pretraining.segments import Segments, mask_tokens, pad, plan_batches
+from pretraining.settings import Training
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 IGNORED = -100  # the label of a position where nothing is predicted
 _ROWS = 256  # positions whose logits over the vocabulary exist at one time: few enough to stay in the heap of malloc
-_LOGGED = 20  # steps that a point of the learning curve is the mean of
+KEPT, STATE = "kept", "last.ckpt"
+_OWN_HEAD = "cls."  # what a masked or causal BERT has beyond its body
 
 
-@dataclass(frozen=True)
-class Training:
-    """How a training went.
+def learning_rate_factor(step: int, steps: int, warm_up: int) -> float:
+    """Return the factor in [0, 1] of the peak learning rate: up linearly in ``warm_up`` steps, then down to 0."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    return max(0.0, (steps - step) / max(1, steps - warm_up))
 
-    Attributes:
-        tokens: How many were seen, padding left out.
-        steps: How many batches.
-        resumed_at: The step at which this process took up what an earlier one had left, or 0.
-        losses: (tokens seen, mean loss in nats of the last steps).
-        validation_losses: (tokens seen, mean loss in nats on the validation text).
-        kept: Step -> folder of a checkpoint.
+
+def masked_share(step: int, steps: int, first: float, last: float) -> float:
+    """Return the share of tokens that is masked at a step, falling linearly from ``first`` to ``last``.
+
+    A share that falls while a model learns gave better syntax than any constant one (Ankner et al. 2024, "Dynamic
+    Masking Rate Schedules for MLM Pretraining", section 4).
     """
+    return first + (last - first) * step / max(1, steps - 1)
 
-    tokens: int
-    steps: int
-    resumed_at: int
-    losses: list[tuple[int, float]]
-    validation_losses: list[tuple[int, float]]
-    kept: dict[int, Path]
+
+def start_model(
+    settings: Training, start: Path, tokenizer: PreTrainedTokenizerFast, counts: NDArray[np.int64] | None = None
+) -> Any:
+    """Return the model that a training begins with.
+
+    Args:
+        settings: Its objective and architecture.
+        start: The folder with the weights to start from, unless there is an architecture.
+        tokenizer: The tokenizer in that folder.
+        counts: (vocabulary,) how often the training text has each token. A head that is new begins with the
+            logarithms of these frequencies, not with an even guess.
+
+    Raises:
+        ModelError: The start lacks weights of the body.
+    """
+    if shape := settings.architecture:
+        config = LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=shape.width,
+            intermediate_size=shape.width * 8 // 3 // 16 * 16,  # 2/3 of four times the width: it has three matrices
+            num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads,
+            max_position_embeddings=tokenizer.model_max_length,
+            tie_word_embeddings=True,
+            pad_token_id=tokenizer.pad_token_id,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+        )
+        return LlamaForCausalLM(config)
+    masked = settings.objective == "masked"
+    model, report = (BertForMaskedLM if masked else BertLMHeadModel).from_pretrained(
+        start, is_decoder=not masked, dtype=torch.float32, output_loading_info=True
+    )
+    missing = sorted(report["missing_keys"])
+    if lacking := [name for name in missing if not name.startswith(_OWN_HEAD)]:
+        raise ModelError(f"'{start}' lacks {len(lacking)} weights of the body: {', '.join(lacking[:5])}")
+    if missing and counts is not None:
+        model.cls.predictions.bias.data.copy_(torch.from_numpy(np.log((counts + 1) / (counts + 1).sum())))
+    return model
+
+
+def save_model(model: Any, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Save a model in float16, to be loaded in float32, with its tokenizer."""
+    halves: dict[int, torch.Tensor] = {}  # tensors that are shared stay shared, and are stored once
+    state = {}
+    for name, weight in model.state_dict().items():
+        state[name] = halves.setdefault(weight.data_ptr(), weight.detach().to("cpu", torch.float16))
+    model.save_pretrained(folder, state_dict=state)
+    tokenizer.save_pretrained(folder)
 
 
 class Batches(IterableDataset[Batch]):
@@ -62,7 +109,7 @@ class Batches(IterableDataset[Batch]):
     """
 
     def __init__(
-        self, segments: Segments, tokenizer: Any, settings: Pretrain, *, first: int, steps: int | None, seed: int
+        self, segments: Segments, tokenizer: Any, settings: Training, *, first: int, steps: int | None, seed: int
     ) -> None:
         super().__init__()
         self._segments, self._tokenizer, self._settings = segments, tokenizer, settings
@@ -90,17 +137,15 @@ class Batches(IterableDataset[Batch]):
         masked, hidden = mask_tokens(
             ids,
             np.array(self._tokenizer.all_special_ids),
-            self._masked_share(step),
+            self._settings.masked_last if self._steps is None else self._masked_share(step, self._steps),
             self._tokenizer.mask_token_id,
             generator_for(self._seed, "mask", step),
         )
         labels[hidden] = ids[hidden]
         return torch.from_numpy(masked), torch.from_numpy(labels)
 
-    def _masked_share(self, step: int) -> float:
-        if self._steps is None:
-            return self._settings.masked_last
-        return masked_share(step, self._steps, self._settings.masked_first, self._settings.masked_last)
+    def _masked_share(self, step: int, steps: int) -> float:
+        return masked_share(step, steps, self._settings.masked_first, self._settings.masked_last)
 
 
 class LanguageModelling(pl.LightningModule):
@@ -112,43 +157,25 @@ class LanguageModelling(pl.LightningModule):
         pad_token_id: What fills short rows.
     """
 
-    def __init__(self, model: Any, settings: Pretrain, pad_token_id: int) -> None:
+    def __init__(self, model: Any, settings: Training, pad_token_id: int) -> None:
         super().__init__()
         self.model, self.settings, self.pad_token_id = model, settings, pad_token_id
         self.head = model.cls if hasattr(model, "cls") else model.lm_head
-        self.tokens = 0
-        self.losses: list[tuple[int, float]] = []
-        self.validation_losses: list[tuple[int, float]] = []
-        self._recent: list[float] = []
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep what has been counted and measured, so that a resumed training's curve is whole."""
-        checkpoint["progress"] = [self.tokens, self.losses, self.validation_losses, self._recent]
-
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take it up again."""
-        self.tokens, self.losses, self.validation_losses, self._recent = checkpoint["progress"]
+        self.tokens: torch.Tensor
+        self.register_buffer("tokens", torch.zeros((), dtype=torch.int64))  # seen so far; kept for a resumed training
 
     def training_step(self, batch: Batch, _index: int) -> torch.Tensor:
         """Return the mean loss of the predicted tokens, in nats."""
         total, count = self.total_loss(*batch)
+        self.tokens += (batch[0] != self.pad_token_id).sum()
         loss = total / count
-        self.tokens += int((batch[0] != self.pad_token_id).sum())
-        self._recent.append(float(loss.detach()))
-        if len(self._recent) == _LOGGED:
-            self.losses.append((self.tokens, float(np.mean(self._recent))))
-            self._recent = []
-        self.log("loss", loss.detach(), prog_bar=True)
+        self.log_dict({"loss": loss.detach(), "tokens": self.tokens.double()}, prog_bar=True)
         return loss
 
     def validation_step(self, batch: Batch, _index: int) -> None:
         """Log the loss over the predicted tokens of the validation text."""
         total, count = self.total_loss(*batch)
         self.log("validation_loss", total / count, batch_size=count, prog_bar=True)
-
-    def on_validation_epoch_end(self) -> None:
-        """Note the loss on the whole validation text."""
-        self.validation_losses.append((self.tokens, float(self.trainer.callback_metrics["validation_loss"])))
 
     def total_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, int]:
         """Return the sum of the losses in nats, and how many tokens were predicted.
@@ -201,59 +228,64 @@ class _KeepCheckpoints(pl.Callback):
     def on_train_batch_end(self, trainer: pl.Trainer, module: pl.LightningModule, *_: Any) -> None:
         """Save after a step that is one of them."""
         folder = self._folders.get(trainer.global_step)
-        if folder and trainer.is_global_zero:
+        if folder:
             save_model(module.model, self._tokenizer, folder)
 
 
 class _Data(pl.LightningDataModule):
     """Hands out the batches from the step on at which the trainer stands."""
 
-    def __init__(self, tokenizer: Any, settings: Pretrain, train: Segments, validation: Segments, seed: int) -> None:
+    def __init__(self, tokenizer: Any, settings: Training, parts: dict[str, Segments], seed: int) -> None:
         super().__init__()
-        self._tokenizer, self._settings, self._seed = tokenizer, settings, seed
-        self._train, self._validation = train, validation
+        self._tokenizer, self._settings, self._parts, self._seed = tokenizer, settings, parts, seed
 
     def train_dataloader(self) -> DataLoader[Batch]:
         assert self.trainer is not None  # noqa: S101
-        return self._loader(self._train, first=self.trainer.global_step, steps=self._settings.steps)
+        return self._loader("train", first=self.trainer.global_step, steps=self._settings.steps)
 
     def val_dataloader(self) -> DataLoader[Batch]:
-        return self._loader(self._validation, first=0, steps=None)
+        return self._loader("validation", first=0, steps=None)
 
-    def _loader(self, segments: Segments, first: int, steps: int | None) -> DataLoader[Batch]:
+    def _loader(self, part: str, first: int, steps: int | None) -> DataLoader[Batch]:
+        segments = self._parts[part]
         batches = Batches(segments, self._tokenizer, self._settings, first=first, steps=steps, seed=self._seed)
         return DataLoader(batches, batch_size=None)
 
 
 def train(
-    model: Any, tokenizer: Any, settings: Pretrain, train: Segments, validation: Segments, *, seed: int, scratch: Path
-) -> Training:
-    """Train a model in place, from where an earlier process left it in ``scratch`` if one did.
+    model: Any,
+    tokenizer: Any,
+    settings: Training,
+    parts: dict[str, Segments],
+    *,
+    seed: int,
+    scratch: Path,
+) -> None:
+    """Train a model in place, from where an earlier process left it in ``scratch`` if one did, and save it.
 
     Args:
         model: What to train.
         tokenizer: Its tokenizer.
         settings: How.
-        train: What to learn from.
-        validation: What to measure the loss on.
+        parts: The text to learn from ("train"), and to measure the loss on ("validation").
         seed: Of the order and of the masks.
-        scratch: A folder of this very training, for its state and for the checkpoints that are kept.
+        scratch: A folder of this very training: for its state, for curve/version_*/metrics.csv, and in `KEPT` for the
+            model, or each checkpoint in its own folder.
     """
-    kept = {}
-    if settings.checkpoints:
-        kept = {step: scratch / f"step-{step:06d}" for step in (*settings.checkpoints, settings.steps)}
-    state = scratch / "last.ckpt"
-    module = LanguageModelling(model, settings, tokenizer.pad_token_id)
+    steps = [*settings.checkpoints, settings.steps]
+    kept = {step: scratch / KEPT / (f"step-{step:06d}" if settings.checkpoints else "") for step in steps}
+    state = scratch / STATE
     trainer = pl.Trainer(
         accelerator=settings.accelerator,
-        devices=settings.devices,
+        devices=1,
         precision=settings.precision,
         max_steps=settings.steps,
         gradient_clip_val=1.0,
         val_check_interval=settings.validate_every,
         check_val_every_n_epoch=None,
         num_sanity_val_steps=0,
-        logger=False,
+        log_every_n_steps=20,
+        logger=CSVLogger(scratch, name="curve"),
         enable_model_summary=False,
         callbacks=[
             ModelCheckpoint(
@@ -264,21 +296,18 @@ def train(
                 save_on_train_epoch_end=False,
             ),
             _KeepCheckpoints(kept, tokenizer),
-            TQDMProgressBar(refresh_rate=_LOGGED),
+            TQDMProgressBar(refresh_rate=20),
         ],
     )
-    resumed_at = 0
     if state.exists():
-        resumed_at = int(torch.load(state, weights_only=True, mmap=True)["global_step"])
-        print(f"resuming at step {resumed_at} of {settings.steps}, which an earlier run left in {state}", flush=True)  # noqa: T201
-    data = _Data(tokenizer, settings, train, validation, seed)
-    trainer.fit(module, datamodule=data, ckpt_path=state if resumed_at else None, weights_only=True)
-    if not module.validation_losses or module.validation_losses[-1][0] != module.tokens:
-        trainer.validate(module, datamodule=data, verbose=False)
-    return Training(module.tokens, trainer.global_step, resumed_at, module.losses, module.validation_losses, kept)
+        step = int(torch.load(state, weights_only=True, mmap=True)["global_step"])
+        print(f"resuming at step {step} of {settings.steps}, which an earlier run left in {state}", flush=True)
+    module = LanguageModelling(model, settings, tokenizer.pad_token_id)
+    data = _Data(tokenizer, settings, parts, seed)
+    trainer.fit(module, datamodule=data, ckpt_path=state if state.exists() else None, weights_only=True)
 
 
-def perplexity(model: Any, tokenizer: Any, settings: Pretrain, segments: Segments, seed: int) -> float:
+def perplexity(model: Any, tokenizer: Any, settings: Training, segments: Segments, seed: int) -> float:
     """Return the perplexity of a model on a text: of each next token, or of each token that is masked.
 
     Args:

@@ -1,6 +1,6 @@
-"""Text as training sees it: whole sentences between [CLS] and [SEP], as when a sentence is scored later."""
+"""Text as training sees it: whole sentences between [CLS] and [SEP], as when a sentence is scored later, in batches."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,28 +49,25 @@ def cut_segments(
         longest: The most tokens of a segment, both of these included.
         generator: Draws the lengths.
     """
-    ids: list[np.ndarray] = []
+    room = longest - 2
+
+    def draw_length() -> int:
+        return int(np.exp(generator.uniform(np.log(SHORTEST), np.log(max(room, SHORTEST + 1)))))
+
+    segments: list[list[int]] = []
     for record in records:
-        for segment in _fill(record, longest - 2, generator):
-            ids.append(np.array([opening, *segment, closing], dtype=np.uint16))
-    starts = np.cumsum([0, *map(len, ids)], dtype=np.int64)
-    return Segments(np.concatenate(ids) if ids else np.zeros(0, np.uint16), starts)
-
-
-def _fill(record: Sequence[list[int]], room: int, generator: np.random.Generator) -> Iterator[list[int]]:
-    segment: list[int] = []
-    target = _draw_length(room, generator)
-    for sentence in record:
-        if segment and (len(segment) >= target or len(segment) + len(sentence) > room):
-            yield segment
-            segment, target = [], _draw_length(room, generator)
-        segment = (segment + sentence)[:room]
-    if segment:
-        yield segment
-
-
-def _draw_length(room: int, generator: np.random.Generator) -> int:
-    return int(np.exp(generator.uniform(np.log(SHORTEST), np.log(max(room, SHORTEST + 1)))))
+        segment: list[int] = []
+        target = draw_length()
+        for sentence in record:
+            if segment and (len(segment) >= target or len(segment) + len(sentence) > room):
+                segments.append(segment)
+                segment, target = [], draw_length()
+            segment = (segment + sentence)[:room]
+        if segment:
+            segments.append(segment)
+    arrays = [np.array([opening, *segment, closing], dtype=np.uint16) for segment in segments]
+    starts = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
+    return Segments(np.concatenate(arrays) if arrays else np.zeros(0, np.uint16), starts)
 
 
 def plan_batches(lengths: np.ndarray, budget: int, generator: np.random.Generator) -> list[np.ndarray]:
@@ -103,3 +100,27 @@ def pad(segments: Segments, rows: np.ndarray, filler: int) -> np.ndarray:
         segment = segments[row]
         batch[place, : len(segment)] = segment
     return batch
+
+
+def mask_tokens(
+    ids: np.ndarray, special: np.ndarray, share: float, mask_id: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hide a random share of the ordinary tokens behind [MASK], always at least one in a batch that has any.
+
+    All of them become [MASK], none a random word and none itself: a score is later read off at a [MASK].
+
+    Args:
+        ids: Token ids, (batch, length).
+        special: Ids that are never masked.
+        share: How many of the ordinary tokens, in (0, 1].
+        mask_id: The id of [MASK].
+        generator: Draws the positions.
+
+    Returns:
+        The ids with [MASK] in them, and where it is, both (batch, length).
+    """
+    ordinary = ~np.isin(ids, special)
+    hidden = ordinary & (generator.random(ids.shape) < share)
+    if not hidden.any() and ordinary.any():
+        hidden.flat[generator.choice(np.flatnonzero(ordinary))] = True
+    return np.where(hidden, mask_id, ids), hidden

@@ -1,45 +1,33 @@
-"""models/params.yaml as one closed model: what the carried language models are made of, and how."""
+"""models/params.yaml and models/words.yaml: what the carried language models are made of, and how."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from cxprobe.errors import ParamsError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-
-PARAMS_FILE = Path("models/params.yaml")
+from cxprobe.errors import DataError, ParamsError
+from cxprobe.files.schema import Closed, read_yaml, validate
 
 Share = Annotated[float, Field(gt=0, lt=1)]
+Rate = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Word = Annotated[str, StringConstraints(pattern=r"^[a-z]+$")]
 
 
-class RepositoriesSource(Closed):
-    """The repositories of a list, each at its commit, fetched with git."""
-
-    kind: Literal["repositories"]
-    list: str
-    """The file that lists them."""
-    host: str
-    """What stands before a repository's name: https://github.com, or a folder of clones."""
-
-
-class FolderSource(Closed):
-    """A folder of .json.gz files with a JSON object a line that has "text" and "url", as C4 has them."""
-
-    kind: Literal["folder"]
-    path: str
-
-
-class BuildCorpus(Closed):
+class Corpus(Closed):
     """The text to learn from."""
 
-    source: Annotated[RepositoriesSource | FolderSource, Field(discriminator="kind")]
+    folder: str | None
+    """A folder of .json.gz files with an object with "text" and "url" a line, as C4 has them; null for repositories."""
+    repositories: str
+    """The file that lists repositories, each at its commit."""
+    host: str
+    """What stands before a repository's name: https://github.com, or a folder of clones."""
     held_out: Annotated[list[str], Field(min_length=1)]
     """Records whose url begins with one of these are for validation only: whole books."""
 
 
-class BuildNgrams(Closed):
+class Ngrams(Closed):
     """The trigram model: how often something must occur in the text to be kept."""
 
     word: Count
@@ -50,8 +38,8 @@ class BuildNgrams(Closed):
     """Three words in a row."""
 
 
-class TrimVocabulary(Closed):
-    """A vocabulary, and what a model starts from with it."""
+class Vocabulary(Closed):
+    """A vocabulary, and the encoder with it that models start from."""
 
     source: str
     """A BERT with a WordPiece tokenizer: a local folder, or package:<module>/<folder>."""
@@ -69,24 +57,24 @@ class Architecture(Closed):
     heads: Count
 
 
-class Pretrain(Closed):
+class Training(Closed):
     """The training of one model."""
 
     objective: Literal["masked", "causal"]
     """What is predicted: masked tokens, from both sides, or each next one, from the left."""
     start: str
-    """The folder with the tokenizer and, unless ``architecture`` is given, the weights to start from."""
+    """The vocabulary or model, of those made before it, that has the tokenizer and the weights to start from."""
     architecture: Architecture | None
-    """The shape of a model that starts from random weights; null to start from those in ``start``."""
+    """The shape of a model that starts from random weights; null to start from those of ``start``."""
     steps: Count
     """Batches to learn from; the learning rate ends at 0 after the last one."""
     warm_up: Count
     """Steps in which the learning rate rises."""
     batch_tokens: Count
     """The most tokens, padding included, in a batch."""
-    body_rate: Annotated[float, Field(gt=0)]
+    body_rate: Rate
     """The peak learning rate of the body, embeddings included."""
-    head_rate: Annotated[float, Field(gt=0)]
+    head_rate: Rate
     """The peak learning rate of what the head has of its own."""
     weight_decay: Annotated[float, Field(ge=0)]
     """Of matrices."""
@@ -102,8 +90,6 @@ class Pretrain(Closed):
     """Steps after which the loss on the validation text is measured."""
     accelerator: str
     """Lightning's name of the accelerator: cpu, gpu, auto ..."""
-    devices: Count | Literal["auto"]
-    """How many of them per node."""
     precision: Literal["32-true", "bf16-mixed"]
     """Lightning's name of the precision to train in; models are always saved in float16."""
     attention: Literal["eager", "sdpa"]
@@ -112,7 +98,7 @@ class Pretrain(Closed):
     """Threads of a training on the CPU."""
 
     @model_validator(mode="after")
-    def _possible(self) -> "Pretrain":
+    def _possible(self) -> "Training":
         if self.objective == "masked" and self.architecture:
             raise ValueError("a masked model starts from trained weights; give it a start and architecture: null")
         if self.checkpoints != sorted(set(self.checkpoints)) or self.checkpoints[-1:] >= [self.steps]:
@@ -120,42 +106,56 @@ class Pretrain(Closed):
         return self
 
 
-class EvaluatePretrained(Closed):
-    """What a trained model is measured on."""
-
-    blimp: str | None
-    """A folder of BLiMP's <UID>.jsonl or <UID>.jsonl.gz; null (or a folder that is absent) to go without."""
-    pairs: Count
-    """Pairs that are drawn of each paradigm."""
-    token_budget: Count
-    """The most tokens in a batch."""
-
-
 class PretrainingParams(Closed):
-    """All parameters of models/dvc.yaml."""
+    """All of models/params.yaml."""
 
     seed: Annotated[int, Field(ge=0)]
-    build_corpus: BuildCorpus
-    build_ngrams: BuildNgrams
-    trim_vocabulary: dict[str, TrimVocabulary]
-    pretrain: dict[str, Pretrain]
-    evaluate_pretrained: EvaluatePretrained
+    corpus: Corpus
+    ngrams: Ngrams
+    vocabularies: dict[str, Vocabulary]
+    models: dict[str, Training]
+    """In the order in which they are trained."""
 
-    def of_model(self, name: str) -> Pretrain:
-        """Return the training of a model.
+    @model_validator(mode="after")
+    def _starts_come_first(self) -> "PretrainingParams":
+        made = list(self.vocabularies)
+        for name, training in self.models.items():
+            if training.start not in made:
+                raise ValueError(f"models.{name}.start: '{training.start}' is not made before it; one of {made} is")
+            made.append(name)
+        return self
 
-        Raises:
-            ParamsError: There is no such model.
-        """
-        if name not in self.pretrain:
-            raise ParamsError(f"{PARAMS_FILE}: there is no pretrain.{name}{suggest(name, list(self.pretrain))}")
-        return self.pretrain[name]
+
+class Words(Closed):
+    """The words that must be single tokens, so that one of them can be scored at a mask or as the next word."""
+
+    comparatives: list[Annotated[list[Word], Field(min_length=2, max_length=2)]]
+    """Pairs of antonyms."""
+    names: list[Word]
+    """First names."""
+    others: list[Word]
+    """Nouns, verbs, adjectives and adverbs of everyday scenes."""
+
+    @property
+    def all(self) -> list[str]:
+        """Every word once, in order."""
+        pairs = [word for pair in self.comparatives for word in pair]
+        return list(dict.fromkeys([*pairs, *self.names, *self.others]))
 
 
-def load_pretraining_params(path: Path = PARAMS_FILE) -> PretrainingParams:
-    """Read and check the parameters of the carried models.
+def load_pretraining_params(path: Path) -> PretrainingParams:
+    """Read models/params.yaml.
 
     Raises:
         ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     return validate(PretrainingParams, read_yaml(path, ParamsError), path, ParamsError)
+
+
+def load_words(path: Path) -> Words:
+    """Read models/words.yaml.
+
+    Raises:
+        DataError: It is not what it should be.
+    """
+    return validate(Words, read_yaml(path, DataError), path, DataError)

@@ -1,15 +1,20 @@
-"""A smaller vocabulary out of a larger one, so that a small model keeps the embeddings that it starts with."""
+"""A trained encoder with a smaller vocabulary, so that a small model keeps the embeddings that it starts with."""
 
+import copy
 import json
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ModelError
 
 CONTINUES = "##"  # what marks a WordPiece that does not begin a word
 # Books have typographic quotes where most other text, and every benchmark, has the keyboard's.
@@ -101,3 +106,60 @@ def trim_tokenizer(tokenizer_json: str, vocabulary: Vocabulary) -> str:
     straighten = [{"type": "Replace", "pattern": {"String": old}, "content": to} for old, to in _STRAIGHTENED.items()]
     content["normalizer"] = {"type": "Sequence", "normalizers": [*straighten, content["normalizer"]]}
     return json.dumps(content, ensure_ascii=False)
+
+
+def make_tokenizer(tokenizer_json: str, positions: int) -> PreTrainedTokenizerFast:
+    """Return a BERT's tokenizer as transformers uses it, for inputs of at most ``positions`` tokens."""
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(tokenizer_json),
+        model_max_length=positions,
+        model_input_names=["input_ids", "attention_mask"],
+        # [CLS] and [SEP] are the beginning and the end for a causal model too.
+        **{"cls_token": "[CLS]", "sep_token": "[SEP]", "bos_token": "[CLS]", "eos_token": "[SEP]"},
+        **{"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"},
+    )
+
+
+def trim_encoder(encoder: Any, vocabulary: Vocabulary, positions: int) -> BertModel:
+    """Return a trained BERT with a trimmed vocabulary and without the positions beyond ``positions``.
+
+    Raises:
+        ModelError: It is no BERT, or has fewer positions.
+    """
+    config = copy.deepcopy(encoder.config)
+    if not isinstance(config, BertConfig) or config.max_position_embeddings < positions:
+        raise ModelError(f"the source is no BERT with at least {positions} positions; take one, or fewer positions")
+    config.vocab_size, config.max_position_embeddings = len(vocabulary.pieces), positions
+    # Few passes over much text need no dropout.
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+    trimmed = BertModel(config, add_pooling_layer=False)
+    state = encoder.state_dict()
+    words = state["embeddings.word_embeddings.weight"].numpy()
+    state["embeddings.word_embeddings.weight"] = torch.from_numpy(vocabulary.trim(words))
+    state["embeddings.position_embeddings.weight"] = state["embeddings.position_embeddings.weight"][:positions]
+    trimmed.load_state_dict({name: state[name] for name in trimmed.state_dict()})
+    return trimmed
+
+
+def encode_records(tokenizer: Tokenizer, records: Iterable[Sequence[str]]) -> Iterator[list[list[int]]]:
+    """Yield the token ids of each record's sentences, without special tokens.
+
+    Args:
+        tokenizer: The tokenizer itself, not Hugging Face's shell around it.
+        records: The sentences of each record, in order.
+    """
+    waiting = iter(records)
+    while portion := list(islice(waiting, 2000)):
+        texts = [text for record in portion for text in record]
+        encoded = iter(tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+        for record in portion:
+            yield [next(encoded).ids for _ in record]
+
+
+def count_pieces(records: Iterable[Sequence[list[int]]], size: int) -> NDArray[np.int64]:
+    """Return how often each id below ``size`` occurs in the token ids of records' sentences: shape (size,)."""
+    counts = np.zeros(size, dtype=np.int64)
+    for record in records:
+        for ids in record:
+            np.add.at(counts, ids, 1)
+    return counts

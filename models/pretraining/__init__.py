@@ -1,0 +1,1 @@
+"""How the carried language models were trained; `models/train.py` runs it, models/README.md says how."""
