@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pydantic import TypeAdapter
-from test_engine import corpus_of, job_of, settings_of, write_corpus
+from small_corpora import corpus_of, job_of, settings_of, write_corpus
 
 from cxprobe.corpora import clusters, engine
 from cxprobe.corpora.collecting import collect

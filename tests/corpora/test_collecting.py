@@ -1,14 +1,14 @@
-"""What is refused of a corpus that cannot be read, or hardly."""
-
+import random
+import re
 from collections import Counter
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
+from datasketch import MinHash
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cxprobe.corpora.collecting import Collected, refuse_unreadable
-from cxprobe.corpora.readers import READERS, Keys
+from cxprobe.corpora.collecting import Collected, Twin, check_readable, find_duplicates
 from cxprobe.errors import DataError
 
 FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
@@ -22,35 +22,97 @@ def outcome(documents: int, faults: int) -> Collected:
 
 def test_a_corpus_without_a_document_is_refused_with_the_keys_that_were_there():
     with pytest.raises(DataError, match=r"corpora\.c4: none of .*part-0\.jsonl, line 1: .*its keys are text"):
-        refuse_unreadable(outcome(0, 70), "c4", 1.0)
+        check_readable(outcome(0, 70), "c4", 1.0)
 
 
 def test_an_empty_corpus_is_refused():
     with pytest.raises(DataError, match="none of its 3 files has a document"):
-        refuse_unreadable(outcome(0, 0), "c4", 1.0)
+        check_readable(outcome(0, 0), "c4", 1.0)
 
 
 @pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])
 def test_more_faults_than_the_limit_are_refused(faults, refused):
     if not refused:
-        refuse_unreadable(outcome(100 - faults, faults), "c4", 0.1)
+        check_readable(outcome(100 - faults, faults), "c4", 0.1)
         return
     with pytest.raises(DataError, match=rf"{faults} faults beside {100 - faults} documents .*most_faults \(0\.1\)"):
-        refuse_unreadable(outcome(100 - faults, faults), "c4", 0.1)
+        check_readable(outcome(100 - faults, faults), "c4", 0.1)
 
 
-@pytest.mark.parametrize("kind", [pa.int64(), pa.float32(), pa.bool_(), pa.list_(pa.string()), pa.date32()])
-def test_a_column_of_another_kind_than_text_is_a_fault(tmp_path, kind):
-    column = pa.array([None, None], kind)
-    pyarrow.parquet.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
-    with (tmp_path / "a.parquet").open("rb") as file:
-        (fault,) = READERS["parquet"](file, "a.parquet", Keys("text", "url"), 1000)
-    assert "the column 'text' holds" in fault.fault
+LONG = "the longer the two of them waited by the river that evening the colder and the darker it became around them"
 
 
-def test_text_in_a_dictionary_is_read(tmp_path):
-    column = pa.array(["one", "two", "one"]).dictionary_encode()
-    pyarrow.parquet.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
-    with (tmp_path / "a.parquet").open("rb") as file:
-        (block,) = READERS["parquet"](file, "a.parquet", Keys("text", "url"), 1000)
-    assert block.texts.to_pylist() == ["one", "two", "one"]
+SCORE = (
+    "The lower the number, the better the drawing agrees with the photograph it was made from, where {} of zero means "
+    "a faultless copy."
+)
+
+
+def duplicates(texts, threshold=0.7):
+    return find_duplicates(texts, shingle=3, permutations=128, threshold=threshold)
+
+
+def compared_one_by_one(texts, permutations, threshold):
+    """Compare each text with all that stay."""
+    staying: dict[int, MinHash] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    for position, text in enumerate(texts):
+        words = tuple(re.findall(r"\w+", text.lower()))
+        minhash = MinHash(num_perm=permutations, seed=1)
+        minhash.update_batch([" ".join(words[n : n + 3]).encode() for n in range(max(1, len(words) - 2))])
+        alike = [other for other, known in staying.items() if known.jaccard(minhash) >= threshold]
+        if words in seen:
+            yield Twin(position, seen[words], exact=True)
+        elif alike:
+            seen[words] = alike[0]
+            yield Twin(position, alike[0], exact=False)
+        else:
+            seen[words] = position
+            staying[position] = minhash
+
+
+def test_the_same_words_are_an_exact_duplicate():
+    assert duplicates(["The more, the better.", "x y z", "the MORE the better"]) == [Twin(2, 0, exact=True)]
+
+
+def test_a_sentence_that_differs_in_a_word_is_a_near_duplicate():
+    assert duplicates([LONG, "quite another sentence of some length", f"{LONG} all"]) == [Twin(2, 0, exact=False)]
+
+
+def test_short_sentences_of_one_frame_are_no_duplicates():
+    assert duplicates(["The more you eat, the more you want.", "The less you eat, the less you weigh."]) == []
+
+
+def test_sentences_that_differ_in_a_name_are_near_duplicates():
+    names = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
+    assert duplicates([SCORE.format(name) for name in names]) == [
+        Twin(position, 0, exact=False) for position in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])
+def test_no_near_duplicate_is_missed(permutations, threshold):
+    draw = random.Random(1)
+    words = [f"w{number}" for number in range(30)]
+    texts = []
+    for _ in range(40):
+        sentence = draw.choices(words, k=draw.randint(1, 40))
+        for changes in range(4):
+            texts.append(" ".join(sentence))
+            for place in draw.choices(range(len(sentence)), k=changes):
+                sentence[place] = draw.choice(words)
+            sentence.append(draw.choice(words))
+    draw.shuffle(texts)
+    expected = list(compared_one_by_one(texts, permutations, threshold))
+    assert sum(not twin.exact for twin in expected) > 5
+    assert find_duplicates(texts, shingle=3, permutations=permutations, threshold=threshold) == expected
+
+
+@given(st.lists(st.lists(st.sampled_from(list("abcdefg")), max_size=6).map(" ".join), max_size=12))
+def test_whatever_goes_has_a_sentence_that_stays(texts):
+    twins = duplicates(texts)
+    gone = {twin.position for twin in twins}
+    assert all(twin.stays < twin.position and twin.stays not in gone for twin in twins)
+    kept = [text for position, text in enumerate(texts) if position not in gone]
+    assert len(set(kept)) == len(kept)
+    assert duplicates(kept) == []

@@ -1,6 +1,6 @@
-import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,61 +16,14 @@ import pyarrow.parquet
 import pytest
 import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
-from pydantic import TypeAdapter
+from small_corpora import ADJECTIVES, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
-from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora import engine as engine_module
 from cxprobe.corpora.collecting import collect
-from cxprobe.corpora.engine import count_finished, make_job, run_shards
-from cxprobe.corpora.params import FilesCorpus, MineSentences
-from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.sources import open_corpus
+from cxprobe.corpora.engine import count_finished, run_shards
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-
-ADJECTIVES = ("taller", "older", "colder", "shorter")
-
-
-def write_corpus(folder: Path, shards: int = 4) -> None:
-    folder.mkdir()
-    for shard in range(shards):
-        texts = [
-            f"Shard {shard} has number {n}. The {first} it was, the {second} the thing {n} became. The other end."
-            for n, (first, second) in enumerate((a, b) for a in ADJECTIVES for b in ADJECTIVES)
-        ]
-        lines = [json.dumps({"text": text, "url": f"{shard}/{n}"}) for n, text in enumerate(texts)]
-        lines.insert(3, '{"broken')
-        (folder / f"{shard}.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
-
-
-def corpus_of(folder: Path | str, format: str = "jsonl") -> FilesCorpus:
-    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url")
-
-
-def settings_of(tagger: Path, workers: int = 1) -> MineSentences:
-    return TypeAdapter(MineSentences).validate_python(
-        {
-            "tagger": str(tagger),
-            "most_words": 60,
-            "longest_line": 10000,
-            "most_faults": 0.1,
-            "duplicates": {"shingle": 3, "permutations": 64, "threshold": 0.9},
-            "engine": {"kind": "local", "workers": workers},
-        }
-    )
-
-
-def job_of(corpus: FilesCorpus, settings: MineSentences, scratch: Path):
-    construction = load_construction("comparative-correlative", ROOT / "constructions")
-    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
-    return construction, make_job(open_corpus(corpus, scratch), settings, pattern, scratch)
-
-
-def mine(corpus: FilesCorpus, settings: MineSentences, scratch: Path, output: Path):
-    construction, job = job_of(corpus, settings, scratch)
-    run = run_shards(job, settings.engine)
-    return run, collect(job, construction, settings.duplicates, output)
 
 
 @pytest.fixture(scope="module")
@@ -161,8 +114,8 @@ def test_every_finished_shard_is_reported_and_those_of_an_earlier_run_are_not(co
 def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}, {str(ROOT / 'tests/support')!r}]\n"
-        "from pathlib import Path\nfrom test_engine import corpus_of, mine, settings_of\n"
+        f"import sys; sys.path[:0] = [{str(ROOT / 'tests')!r}, {str(ROOT / 'tests/support')!r}]\n"
+        "from pathlib import Path\nfrom small_corpora import corpus_of, mine, settings_of\n"
         "if __name__ == '__main__':\n"
         f"    corpus, settings = corpus_of({corpus.folder!r}), settings_of(Path({str(toy_tagger)!r}))\n"
         "    mine(corpus, settings, Path('scratch'), Path('out'))\n"
@@ -187,9 +140,9 @@ def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tag
     script.write_text(
         "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
         "    import sys\n"
-        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/make/mining')]!r}\n"
+        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
         "    from pathlib import Path\n"
-        "    from test_engine import corpus_of, job_of, run_shards, settings_of\n"
+        "    from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
         f"    settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
         f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
         "    run_shards(job, settings.engine)\n"
@@ -263,3 +216,32 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_
 def test_a_folder_without_files_is_an_error(toy_tagger, tmp_path):
     with pytest.raises(DataError, match="has no file like"):
         job_of(corpus_of(tmp_path), settings_of(toy_tagger), tmp_path / "scratch")
+
+
+@pytest.mark.parametrize(("module", "is_kept"), [("collecting", True), ("search", False), ("segmentation", False)])
+def test_finished_shards_are_kept_unless_the_code_that_a_shard_runs_changes(
+    corpus, toy_tagger, tmp_path, monkeypatch, module, is_kept
+):
+    before = job_of(corpus, settings_of(toy_tagger), tmp_path)[1].output
+    copies = tuple(tmp_path / path.name for path in engine_module.SHARD_MODULES)
+    for path, copy in zip(engine_module.SHARD_MODULES, copies, strict=True):
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.setattr(engine_module, "SHARD_MODULES", copies)
+    with (tmp_path / f"{module}.py").open("a") as file:
+        file.write("# a comment\n")
+    assert (job_of(corpus, settings_of(toy_tagger), tmp_path)[1].output == before) == is_kept
+
+
+def test_another_setting_or_tagger_begins_anew_and_another_engine_does_not(corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    shutil.copytree(toy_tagger, tmp_path / "other")
+    (tmp_path / "other" / "note.txt").write_text("retrained")
+    changed = (
+        settings,
+        settings_of(toy_tagger, workers=2),
+        settings.model_copy(update={"most_words": 7}),
+        settings_of(tmp_path / "other"),
+    )
+    outputs = [Path(job_of(corpus, other, tmp_path)[1].output).name for other in changed]
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs)) == 3

@@ -5,11 +5,10 @@ import pytest
 from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import Pattern, leave_out, load_pattern
-from cxprobe.corpora.search import Found, Matchers, find
-from cxprobe.corpora.tagging import load_tagger
+from cxprobe.corpora.search import Found, Matchers, find, load_tagger
 from cxprobe.errors import ParamsError
 
-PLACE = "mine_sentences.left_out.comparative-correlative"
+PLACE = "mining.left_out.comparative-correlative"
 OTHER_STEM = "comparative of another stem"
 
 

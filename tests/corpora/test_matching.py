@@ -3,8 +3,7 @@ import pytest
 from conftest import PATTERN, ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import Pattern, load_pattern
-from cxprobe.corpora.search import Found, Matchers, Rejected, check_examples, find, passes, tag_everything
-from cxprobe.corpora.tagging import load_tagger
+from cxprobe.corpora.search import Found, Matchers, Rejected, check_examples, find, load_tagger, passes, tag_everything
 from cxprobe.errors import ConstructionError, ModelError
 
 
@@ -99,7 +98,7 @@ def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, 
 
 
 def test_a_tagger_that_is_not_there_is_named(correlative):
-    with pytest.raises(ModelError, match=r"mine_sentences\.tagger: 'no_such_pipeline' is neither a folder"):
+    with pytest.raises(ModelError, match=r"mining\.tagger: 'no_such_pipeline' is neither a folder"):
         load_tagger("no_such_pipeline", correlative)
 
 

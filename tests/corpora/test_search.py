@@ -7,8 +7,7 @@ from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Block
-from cxprobe.corpora.search import Matchers, Searcher, search, search_by_tagging_everything
-from cxprobe.corpora.tagging import load_tagger
+from cxprobe.corpora.search import Matchers, Searcher, load_tagger, search, search_by_tagging_everything
 
 PIECES = [
     "the",

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
-from test_engine import corpus_of, mine, settings_of
+from small_corpora import corpus_of, mine, settings_of
 
 from cxprobe.corpora import sources
-from cxprobe.corpora.collecting import refuse_unreadable
+from cxprobe.corpora.collecting import check_readable
 from cxprobe.corpora.params import FilesCorpus
 from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
@@ -52,7 +52,7 @@ def stage(corpus: FilesCorpus, tagger: Path, folder: Path):
     with at_most(60):
         list_corpus(corpus)
         _, found = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
-        refuse_unreadable(found, "books", settings_of(tagger).most_faults)
+        check_readable(found, "books", settings_of(tagger).most_faults)
     return found
 
 

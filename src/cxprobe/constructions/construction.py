@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from cxprobe.constructions.sentences import ALL_SENTENCES, Label, Split
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, Source, faults_of, read_yaml, validate
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.stats import CLUSTER
+
+CONSTRUCTIONS_FOLDER = Path("constructions")
 
 
 class Length(Closed):

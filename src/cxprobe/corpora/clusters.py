@@ -12,8 +12,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from datatrove.executor import RayPipelineExecutor, SlurmPipelineExecutor
 from datatrove.executor.base import PipelineExecutor
@@ -26,7 +25,6 @@ _POLLS = (1.0, 30.0)  # seconds between two looks at a cluster's jobs: the first
 _SILENT = 1800.0  # seconds without an answer of Slurm's controller after which the stage ends
 _SETTLE = 75.0  # seconds for markers to arrive after the last job has ended: a shared disk may show them a minute late
 _LOST = 3  # how often Ray begins a shard again whose worker was lost
-_GOES_ON = "Run the stage again: it goes on with what is left"
 # States of a job of Slurm that are not an end, as squeue writes them.
 _ACTIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "STAGE_OUT", "SIGNALING"}
 _ACTIVE |= {"RESIZING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
@@ -40,8 +38,7 @@ _MENDED = {
 }
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     """A task of an array of jobs: the array's id and its number in it, its state, and why it waits."""
 
     array: str
@@ -71,146 +68,118 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
         Raises:
             DataError: Slurm is not there, does not take or never begins the jobs, or they left shards unfinished.
         """
-        _require_slurm()
+        try:
+            subprocess.run(["squeue", "--noheader", "--me"], capture_output=True, text=True, check=True)
+        except FileNotFoundError:
+            raise DataError(
+                "mining.engine: this machine has no Slurm (there is no squeue); run the stage on a machine from "
+                "which jobs are submitted, or set engine.kind to local"
+            ) from None
+        except subprocess.CalledProcessError as fault:
+            raise DataError(
+                f"mining.engine: Slurm does not answer ({' '.join(fault.stderr.split())}); run the stage again "
+                "when squeue does"
+            ) from None
         self._wait(set())
         if not self.get_incomplete_ranks():
             return
         before = {(task.array, task.number) for task in self._tasks() or ()}
         self._submit()
         ended = self._wait(before)
-        self._settle(sum(ended.values()))
-        _refuse_unfinished(self, self._causes(ended), "logs", "slurm_logs")
+        # A shared disk shows markers late, except those of tasks that failed, which never come.
+        end = time.monotonic() + _SETTLE
+        while len(self.get_incomplete_ranks()) > sum(ended.values()) and time.monotonic() < end:
+            time.sleep(_POLLS[0])
+        why = ""
+        if ended:
+            states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
+            said = self._fault_in_log() if "FAILED" in ended else ""
+            advice = "".join(f"; {_MENDED[state].format(**vars(self))}" for state in ended if state in _MENDED)
+            why = f"; Slurm ended tasks as {states}{said}{advice}"
+        _check_finished(self, why, "logs", "slurm_logs")
 
     def launch_merge_stats(self) -> None:
         """Submit no further job."""
 
     def _submit(self) -> None:
+        # Slurm's own default of the most tasks of an array is 1001; with 0 there are no arrays, as sbatch says.
+        said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
+        found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
+        most = (int(found[1]) if found else 0) or 1001
         # datatrove gives each array as many tasks as the first, so they share the shards evenly.
-        left, most = len(self.get_incomplete_ranks()), _most_tasks_of_an_array()
+        left = len(self.get_incomplete_ranks())
         self.max_array_size = math.ceil(left / math.ceil(left / most))
         try:
             with _outside_of_a_job():
                 self.launch_job()
         except subprocess.CalledProcessError as fault:
             raise DataError(
-                f"mine_sentences.engine: sbatch does not take the jobs (its reason is above; partition "
+                f"mining.engine: sbatch does not take the jobs (its reason is above; partition "
                 f"{self.partition!r}, qos {self.qos!r}, time {self.time!r}, {self.mem_per_cpu_gb} GB, "
                 f"{self._sbatch_args}). Correct the engine and run the stage again"
             ) from fault
 
     def _wait(self, before: set[tuple[str, str]]) -> Counter[str]:
-        """Wait for the last job of this name, and return how often tasks that are not in ``before`` ended how."""
+        """Wait for the last job of this name, and return how often tasks that are not in ``before`` failed how."""
         seen: dict[tuple[str, str], str] = {}
-        pause, silent_since = _POLLS[0], time.monotonic()
+        pause, answered = _POLLS[0], time.monotonic()
         while True:
-            tasks = self._tasks()
-            if tasks is None:
-                self._refuse_silence(time.monotonic() - silent_since)
-            else:
-                silent_since = time.monotonic()
+            tasks, now = self._tasks(), time.monotonic()
+            if tasks is not None:
+                answered = now
                 seen |= {(task.array, task.number): task.state for task in tasks}
                 active = [task for task in tasks if task.state in _ACTIVE]
-                self._refuse_waiting_for_ever(active)
+                self._check_that_they_can_begin(active)
                 if not active:
-                    break
+                    failed = (state for task, state in seen.items() if task not in before and state != "COMPLETED")
+                    return Counter(state for state in failed if state not in _ACTIVE)
+            elif now - answered > _SILENT:
+                raise DataError(
+                    f"Slurm's controller has not answered for {(now - answered) / 60:.0f} minutes. Its jobs work on. "
+                    "Run the stage again when squeue answers: it waits for them and goes on with what is left"
+                )
             time.sleep(pause)
             pause = min(1.5 * pause, _POLLS[1])
-        return Counter(state for task, state in seen.items() if task not in before and _is_failure(state))
 
     def _tasks(self) -> list[_Task] | None:
         """Return the tasks of this name that Slurm remembers, those that ended minutes ago too; None without answer."""
-        named = f"--name={self.job_name}"
-        done = subprocess.run(
-            ["squeue", "--me", "--noheader", "--array", "--states=all", named, "--format=%F|%K|%T|%r"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["squeue", "--me", "--noheader", "--array", "--states=all", f"--name={self.job_name}"]
+        done = subprocess.run([*command, "--format=%F|%K|%T|%r"], capture_output=True, text=True, check=False)
         if done.returncode:
             return None
         return [_Task(*line.split("|", 3)) for line in done.stdout.splitlines() if line.count("|") >= 3]
 
-    def _refuse_silence(self, seconds: float) -> None:
-        if seconds > _SILENT:
-            raise DataError(
-                f"Slurm's controller has not answered for {seconds / 60:.0f} minutes. Its jobs work on. Run the stage "
-                "again when squeue answers: it waits for them and goes on with what is left"
-            )
-
-    def _refuse_waiting_for_ever(self, active: Sequence[_Task]) -> None:
+    def _check_that_they_can_begin(self, active: Sequence[_Task]) -> None:
         """Raise a DataError where jobs wait for what will not come by itself."""
         reasons = {task.reason.strip("()") for task in active} - {"Dependency"}  # on the array before
         if reasons and reasons <= _FOR_EVER:
             arrays = " ".join(sorted({task.array for task in active}, key=int))
             raise DataError(
-                f"the jobs {arrays} of Slurm will never begin: {', '.join(sorted(reasons))} (mine_sentences.engine has "
+                f"the jobs {arrays} of Slurm will never begin: {', '.join(sorted(reasons))} (mining.engine has "
                 f"partition {self.partition!r}, qos {self.qos!r}, time {self.time!r}). End them by `scancel {arrays}`, "
                 "correct the engine, and run the stage again"
             )
 
-    def _settle(self, failures: int) -> None:
-        """Wait for markers that a shared disk shows late, unless as many tasks failed as markers are missing."""
-        end = time.monotonic() + _SETTLE
-        while len(self.get_incomplete_ranks()) > failures and time.monotonic() < end:
-            time.sleep(_POLLS[0])
-
-    def _causes(self, ended: Counter[str]) -> str:
-        """Return how tasks ended, what the first one said, and what to do about it."""
-        if not ended:
-            return ""
-        said = _fault_in_log(self, self.get_incomplete_ranks()) if "FAILED" in ended else ""
-        advice = "".join(f"; {_MENDED[state].format(**vars(self))}" for state in ended if state in _MENDED)
-        states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
-        return f"; Slurm ended tasks as {states}{said}{advice}"
+    def _fault_in_log(self) -> str:
+        """Return what the first unfinished task wrote last of a fault that the user can mend, if one did."""
+        for rank in self.get_incomplete_ranks():
+            name = f"logs/task_{rank:05d}.log"
+            if self.logging_dir.isfile(name):
+                with self.logging_dir.open(name) as file:
+                    if found := re.findall(r"errors\.\w+: (.+)", file.read()):
+                        return f": {found[-1]}"
+        return ""
 
 
-def _fault_in_log(executor: PipelineExecutor, ranks: Sequence[int]) -> str:
-    """Return what the first of some tasks wrote last of a fault that the user can mend, if one did."""
-    for rank in ranks:
-        name = f"logs/task_{rank:05d}.log"
-        if executor.logging_dir.isfile(name):
-            with executor.logging_dir.open(name) as file:
-                if found := re.findall(r"errors\.\w+: (.+)", file.read()):
-                    return f": {found[-1]}"
-    return ""
-
-
-def _refuse_unfinished(executor: "SlurmExecutor | RayExecutor", why: str, *logs: str) -> None:
+def _check_finished(executor: "SlurmExecutor | RayExecutor", why: str, *logs: str) -> None:
     """Raise a DataError that names the shards that a cluster has left unfinished, if there are any."""
     if left := executor.get_incomplete_ranks():
         names = ", ".join(executor.shards[rank] for rank in left[:5]) + (" ..." if len(left) > 5 else "")
-        places = " and ".join(f"{executor.logging_dir.path}/{folder}" for folder in logs)
+        folders = " and ".join(f"{executor.logging_dir.path}/{folder}" for folder in logs)
         raise DataError(
-            f"{len(left)} of {len(executor.shards)} shards were not finished ({names}){why}. Logs are in {places}. "
-            f"{_GOES_ON}"
+            f"{len(left)} of {len(executor.shards)} shards were not finished ({names}){why}. Logs are in {folders}. "
+            "Run the stage again: it goes on with what is left"
         )
-
-
-def _require_slurm() -> None:
-    """Raise a DataError if this machine does not answer to Slurm's programs."""
-    try:
-        subprocess.run(["squeue", "--noheader", "--me"], capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise DataError(
-            "mine_sentences.engine: this machine has no Slurm (there is no squeue); run the stage on a machine from "
-            "which jobs are submitted, or set engine.kind to local"
-        ) from None
-    except subprocess.CalledProcessError as fault:
-        raise DataError(
-            f"mine_sentences.engine: Slurm does not answer ({' '.join(fault.stderr.split())}); run the stage again "
-            "when squeue does"
-        ) from None
-
-
-def _is_failure(state: str) -> bool:
-    return state not in _ACTIVE and state != "COMPLETED"
-
-
-def _most_tasks_of_an_array() -> int:
-    """Return how many tasks an array may have here; more shards than that are several arrays, one after another."""
-    said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
-    return int(found[1]) or 1001 if found else 1001  # Slurm's own default; with 0 there are no arrays, as sbatch says
 
 
 @contextmanager
@@ -254,13 +223,13 @@ class RayExecutor(RayPipelineExecutor):  # type: ignore[misc]
         with _connected() as ray:
             memory = int(self.mem_per_cpu_gb * (1 << 30))
             task = ray.remote(_mine_rank).options(num_cpus=1, memory=memory, max_retries=_LOST)
-            own = ray.put(self)
+            executor = ray.put(self)
             running: dict[Any, int] = {}
             faults: dict[int, Exception] = {}
             while left or running:
                 while left and len(running) < self.workers:
                     rank = left.popleft()
-                    running[task.remote(own, rank)] = rank
+                    running[task.remote(executor, rank)] = rank
                 [done], _ = ray.wait(list(running), num_returns=1)
                 rank = running.pop(done)
                 try:
@@ -268,7 +237,7 @@ class RayExecutor(RayPipelineExecutor):  # type: ignore[misc]
                 except ray.exceptions.RayError as fault:
                     faults[rank] = fault
         if faults:
-            _refuse_unfinished(self, f"; {_said(faults[min(faults)])}", "logs")
+            _check_finished(self, f"; {_said(faults[min(faults)])}", "logs")
 
     def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
         """Mine a shard, with its log beside its results: datatrove's is in a folder of the machine, shared by all."""
@@ -295,7 +264,7 @@ def _connected() -> Iterator[Any]:
     try:
         import ray
     except ImportError:
-        raise DataError("mine_sentences.engine: Ray is not installed; run `pip install 'cxprobe[ray]'`") from None
+        raise DataError("mining.engine: Ray is not installed; run `pip install 'cxprobe[ray]'`") from None
     if ray.is_initialized():
         yield ray
         return
@@ -305,7 +274,7 @@ def _connected() -> Iterator[Any]:
         ray.init(address=os.environ.get("RAY_ADDRESS", "auto"), logging_level=logging.WARNING, log_to_driver=False)
     except ConnectionError as fault:
         raise DataError(
-            "mine_sentences.engine: no Ray cluster is found from here; begin one by `ray start --head`, join it from "
+            "mining.engine: no Ray cluster is found from here; begin one by `ray start --head`, join it from "
             f"other machines, and run the stage again ({' '.join(str(fault).split())[:200]})"
         ) from None
     if in_main:

@@ -1,6 +1,5 @@
-"""One shard of a corpus -> three tables (candidates, rejects, faults) and its counts; all of it or nothing."""
+"""Mining: the shards of a corpus, each a task -> tables of candidates, rejects and faults; all of it or nothing."""
 
-import hashlib
 import os
 import signal
 from collections import Counter, deque
@@ -17,7 +16,6 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 from datatrove.executor import LocalPipelineExecutor
-from datatrove.executor.base import PipelineExecutor
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import logger
 from datatrove.utils.stats import PipelineStats
@@ -25,19 +23,21 @@ from threadpoolctl import threadpool_limits
 
 from cxprobe import segmentation
 from cxprobe.corpora import pattern as pattern_module
+from cxprobe.corpora import readers, search
 from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
-from cxprobe.corpora.params import Engine, LocalEngine, MineSentences, RayEngine
+from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import READERS, Block, Fault, Keys
-from cxprobe.corpora.search import Candidate, Matchers, Reject, Searcher, search
+from cxprobe.corpora.search import Candidate, Matchers, Reject, Searcher, load_tagger
 from cxprobe.corpora.sources import CorpusFiles
-from cxprobe.corpora.tagging import load_tagger
 from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table
 from cxprobe.files.writing import digest, scratch_folder, write_json
 
 _FLUSH = 8 << 20  # bytes of broken lines that are kept in memory before they are written
-
+_LOOK = 2.0  # seconds between two counts of finished shards
+# What a shard finds follows from these modules alone: a change of another one must not mine everything again.
+SHARD_MODULES = tuple(Path(str(module.__file__)) for module in (segmentation, pattern_module, readers, search))
 SCHEMAS = {
     "candidates": pa.schema(
         {
@@ -84,6 +84,159 @@ class Job:
     output: str
 
 
+def make_job(source: CorpusFiles, settings: Mining, pattern: Pattern, scratch: Path) -> Job:
+    """Return the job of mining a corpus; its folder in ``scratch`` is named by everything that its output depends on.
+
+    So a run that was killed continues where it stopped, and one with another pattern, tagger or corpus, or with another
+    version of the code that a shard runs, starts from the beginning.
+    """
+    job = Job(
+        folder=source.folder,
+        shards=source.shards,
+        format=source.format,
+        keys=Keys(source.text, source.url),
+        longest_line=settings.longest_line,
+        pattern=pattern,
+        tagger=settings.tagger,
+        most_words=settings.most_words,
+        output="",
+    )
+    tagger = Path(settings.tagger)
+    files = [path for path in sorted(tagger.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    contents = [(str(path.relative_to(tagger)), digest(path)) for path in files]  # none of an installed package
+    code = [digest(path) for path in SHARD_MODULES]
+    output = scratch_folder(scratch, astuple(job), source.digest, contents, code)
+    # Workers of a cluster run in folders of their own, where a relative path may lead to another tagger.
+    where = str(tagger.resolve()) if tagger.is_dir() else settings.tagger
+    return replace(job, output=str(output.resolve()), tagger=where)
+
+
+def count_finished(job: Job, engine: Engine) -> int:
+    """Return how many shards an earlier run has finished."""
+    return len(job.shards) - len(_executor(job, engine).get_incomplete_ranks())
+
+
+def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | None = None) -> int:
+    """Mine every shard that no earlier run has finished, and return how many those were.
+
+    The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
+    neither the number of workers nor their order can change a result.
+
+    Args:
+        job: What is mined.
+        engine: Where.
+        progress: Called every few seconds with the number of shards that have been finished since the last call, on
+            this machine or by a cluster.
+
+    Raises:
+        DataError: A shard's storage failed, or a cluster's jobs have ended and left shards unfinished.
+    """
+    executor = _executor(job, engine)
+    left = len(executor.get_incomplete_ranks())
+    with _counted(executor, left, progress):
+        executor.mine()
+    return left
+
+
+@contextmanager
+def _counted(executor: Any, left: int, progress: Callable[[int], object] | None) -> Iterator[None]:
+    """Report finished shards while the block runs; a thread counts them, since no executor reports any."""
+    if progress is None:
+        yield
+        return
+    ended = Event()
+
+    def count(before: int) -> None:
+        last = False
+        while not last:
+            last = ended.wait(_LOOK)
+            now = len(executor.get_incomplete_ranks(skip_completed=True))
+            progress(before - now)
+            before = now
+
+    counter = Thread(target=count, args=(left,), daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        counter.join()
+
+
+def _executor(job: Job, engine: Engine) -> "_LocalExecutor | RayExecutor | SlurmExecutor":
+    tasks = len(job.shards)
+    shared: dict[str, Any] = {
+        "pipeline": [partial(mine_shard, job=job)],
+        "logging_dir": str(Path(job.output) / "datatrove"),
+    }
+    if isinstance(engine, LocalEngine):
+        return _LocalExecutor(**shared, tasks=tasks, workers=min(engine.workers, tasks))
+    shared |= {"shards": job.shards, "workers": engine.workers, "mem_per_cpu_gb": engine.memory_gb}
+    if isinstance(engine, RayEngine):
+        return RayExecutor(**shared)
+    return SlurmExecutor(
+        **shared,
+        partition=engine.partition,
+        qos=engine.qos,
+        time=engine.time,
+        env_command=engine.environment,
+        sbatch_args=dict(engine.options),
+    )
+
+
+class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
+    """Mines shards in processes of this machine.
+
+    datatrove's own pool waits for ever if the system ends one of its processes, as it does where memory is short.
+    """
+
+    def mine(self) -> None:
+        """Mine the shards that are left.
+
+        Raises:
+            DataError: A process was ended from outside.
+        """
+        left = self.get_incomplete_ranks()
+        if self.workers == 1:
+            for rank in left:
+                self._run_for_rank(rank)
+            return
+        pool = ProcessPoolExecutor(self.workers, get_context("forkserver"), _start_process)
+        try:
+            deque(pool.map(self._run_for_rank, left), maxlen=0)
+        except BrokenProcessPool as fault:
+            raise DataError(
+                f"the system ended a process that mined, most often because memory is short. Run the stage again with "
+                f"fewer engine.workers than {self.workers}: it goes on with the shards that are left"
+            ) from fault
+        finally:
+            for process in active_children():
+                process.terminate()
+            pool.shutdown(cancel_futures=True)
+
+    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
+        """Mine a shard without datatrove's log, whose tracebacks would hide what the stage says of a fault."""
+        logger.disable("datatrove")  # in the process that mines the shard
+        return super()._run_for_rank(rank, local_rank, node_rank)
+
+
+def _start_process() -> None:
+    """Let this process of a pool end with the one that started it, even by SIGKILL, and leave Ctrl-C to that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+def table_path(job: Job, rank: int, table: str) -> Path:
+    """Return the path of a shard's table."""
+    return Path(job.output) / f"{rank:05d}.{table}.{'json' if table == 'counts' else 'parquet'}"
+
+
 def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator[Any]:
     """Mine one shard; datatrove calls this with the number of the task."""
     # One process per shard: more threads would only take the other shards' cores.
@@ -92,11 +245,6 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator
         counts = _mine(job, rank)
     write_json(counts, table_path(job, rank, "counts"))
     return iter(())
-
-
-def table_path(job: Job, rank: int, table: str) -> Path:
-    """Return the path of a shard's table."""
-    return Path(job.output) / f"{rank:05d}.{table}.{'json' if table == 'counts' else 'parquet'}"
 
 
 def _mine(job: Job, rank: int) -> Counter[str]:
@@ -116,8 +264,8 @@ def _mine(job: Job, rank: int) -> Counter[str]:
                 if sum(len(fault.raw) for fault in broken) > _FLUSH:
                     faults.write_batch(_rows(broken, "faults"))
                     broken = []
-            elif block.urls:
-                findings = search(block, searcher)
+            else:
+                findings = search.search(block, searcher)
                 counts.update(findings.counts)
                 counts["candidates"] += len(findings.candidates)
                 counts.update(f"rejected: {reject.reason}" for reject in findings.rejects)
@@ -137,8 +285,7 @@ def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
     except Exception as fault:  # each storage raises what its own library does
         raise _out_of_reach(shard, fault) from fault
     with file:
-        stored = cast(IO[bytes], _Stored(file, shard))
-        yield from READERS[job.format](stored, shard, job.keys, job.longest_line)
+        yield from READERS[job.format](cast(IO[bytes], _Stored(file, shard)), shard, job.keys, job.longest_line)
 
 
 class _Stored:
@@ -172,7 +319,7 @@ def _out_of_reach(shard: str, fault: Exception) -> DataError:
 def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBatch:
     schema = SCHEMAS[table]
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    arrays = [pa.array(column, column_of.type) for column, column_of in zip(columns, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 
@@ -182,178 +329,3 @@ def _searcher(tagger: str, pattern: str, most_words: int) -> Searcher:
     parsed = Pattern.model_validate_json(pattern)
     nlp = load_tagger(tagger, parsed)
     return Searcher(parsed, Matchers(parsed, nlp), nlp, most_words)
-
-
-# The modules of this package that a shard runs. What it finds follows from these alone: a change of a message in
-# another module must not mine everything again.
-SHARD_MODULES = ("blocks", "forward", "lines", "matching", "readers", "search", "shards", "tagging")
-
-
-def make_job(source: CorpusFiles, settings: MineSentences, pattern: Pattern, scratch: Path) -> Job:
-    """Return the job of mining a corpus; its folder in ``scratch`` is named by everything that its output depends on.
-
-    So a run that was killed continues where it stopped, and one with another pattern, tagger or corpus, or with another
-    version of the code that a shard runs, starts from the beginning.
-    """
-    job = Job(
-        folder=source.folder,
-        shards=source.shards,
-        format=source.format,
-        keys=Keys(source.text, source.url),
-        longest_line=settings.longest_line,
-        pattern=pattern,
-        tagger=settings.tagger,
-        most_words=settings.most_words,
-        output="",
-    )
-    tagger = Path(settings.tagger)
-    output = scratch_folder(scratch, astuple(job), source.digest, _contents(tagger), _code())
-    # Workers of a cluster run in folders of their own, where a relative path may lead to another tagger.
-    return replace(
-        job, output=str(output.resolve()), tagger=str(tagger.resolve()) if tagger.is_dir() else settings.tagger
-    )
-
-
-def _code() -> list[str]:
-    """Return the digests of the modules that a shard runs."""
-    own = [Path(__file__).with_name(f"{name}.py") for name in SHARD_MODULES]
-    return [digest(path) for path in (*own, Path(segmentation.__file__), Path(pattern_module.__file__))]
-
-
-def _contents(folder: Path) -> str:
-    """Return the SHA-256 of a folder's files, or "" if the folder does not exist."""
-    contents = hashlib.sha256()
-    for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
-        if file.is_file() and "__pycache__" not in file.parts:
-            contents.update(f"{file.relative_to(folder)}\0".encode())
-            contents.update(hashlib.sha256(file.read_bytes()).digest())
-    return contents.hexdigest() if folder.is_dir() else ""
-
-
-_LOOK = 2.0  # seconds between two counts of finished shards
-
-
-class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
-    """Mines shards in processes of this machine.
-
-    datatrove's own pool waits for ever if the system ends one of its processes, as it does where memory is short.
-    """
-
-    def run(self) -> None:
-        """Mine the shards that are left.
-
-        Raises:
-            DataError: A process was ended from outside.
-        """
-        left = self.get_incomplete_ranks()
-        if self.workers == 1:
-            for rank in left:
-                self._run_for_rank(rank)
-            return
-        pool = ProcessPoolExecutor(self.workers, get_context("forkserver"), _start_process)
-        try:
-            deque(pool.map(self._run_for_rank, left), maxlen=0)
-        except BrokenProcessPool as fault:
-            raise DataError(
-                f"the system ended a process that mined, most often because memory is short. Run the stage again with "
-                f"fewer engine.workers than {self.workers}: it goes on with the shards that are left"
-            ) from fault
-        finally:
-            for process in active_children():
-                process.terminate()
-            pool.shutdown(cancel_futures=True)
-
-    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
-        """Mine a shard without datatrove's log, whose tracebacks would hide what the stage says of a fault."""
-        logger.disable("datatrove")  # in the process that mines the shard
-        return super()._run_for_rank(rank, local_rank, node_rank)
-
-
-def _start_process() -> None:
-    """Let this process of a pool end with the one that started it, even by SIGKILL, and leave Ctrl-C to that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os._exit(1)
-
-
-def count_finished(job: Job, engine: Engine) -> int:
-    """Return how many shards an earlier run has finished."""
-    return len(job.shards) - len(_executor(job, engine).get_incomplete_ranks())
-
-
-def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | None = None) -> int:
-    """Mine every shard that no earlier run has finished, and return how many those were.
-
-    The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
-    neither the number of workers nor their order can change a result.
-
-    Args:
-        job: What is mined.
-        engine: Where.
-        progress: Called every few seconds with the number of shards that have been finished since the last call, on
-            this machine or by a cluster.
-
-    Raises:
-        DataError: A shard's storage failed, or a cluster's jobs have ended and left shards unfinished.
-    """
-    executor = _executor(job, engine)
-    left = len(executor.get_incomplete_ranks())
-    with _counted(executor, left, progress):
-        if isinstance(executor, _LocalExecutor):
-            executor.run()
-        else:
-            executor.mine()
-    return left
-
-
-@contextmanager
-def _counted(executor: PipelineExecutor, left: int, progress: Callable[[int], object] | None) -> Iterator[None]:
-    """Report finished shards while the block runs; a thread counts them, since no executor reports any."""
-    if progress is None:
-        yield
-        return
-    ended = Event()
-
-    def count(before: int) -> None:
-        while True:
-            last = ended.wait(_LOOK)
-            now = len(executor.get_incomplete_ranks(skip_completed=True))
-            progress(before - now)
-            before = now
-            if last:
-                return
-
-    counter = Thread(target=count, args=(left,), daemon=True)
-    counter.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        counter.join()
-
-
-def _executor(job: Job, engine: Engine) -> _LocalExecutor | RayExecutor | SlurmExecutor:
-    shared: dict[str, Any] = {
-        "pipeline": [partial(mine_shard, job=job)],
-        "logging_dir": str(Path(job.output) / "datatrove"),
-    }
-    if isinstance(engine, LocalEngine):
-        return _LocalExecutor(**shared, tasks=len(job.shards), workers=min(engine.workers, len(job.shards)))
-    if isinstance(engine, RayEngine):
-        return RayExecutor(**shared, shards=job.shards, workers=engine.workers, mem_per_cpu_gb=engine.memory_gb)
-    return SlurmExecutor(
-        **shared,
-        shards=job.shards,
-        workers=engine.workers,
-        partition=engine.partition,
-        qos=engine.qos,
-        time=engine.time,
-        mem_per_cpu_gb=engine.memory_gb,
-        env_command=engine.environment,
-        sbatch_args=dict(engine.options),
-    )

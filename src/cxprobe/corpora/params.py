@@ -1,10 +1,11 @@
-"""The sections corpora and mine_sentences of params.yaml: which corpora, which tagger, which machines."""
+"""The sections corpora and mining of params.yaml: which corpora, which tagger, which machines."""
 
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cxprobe.files.schema import Closed, Slug, SomeDistinct
+from cxprobe.files.schema import Closed, Slug, SomeDistinct, suggest
 
 
 class InstalledCorpus(Closed):
@@ -15,6 +16,8 @@ class InstalledCorpus(Closed):
     """A file with the names of the packages, one a line; constraints.txt pins their versions."""
     shards: Annotated[int, Field(ge=1)]
     """Into how many files it is put; the result does not depend on it."""
+    watched: Literal[False]
+    """It is listed again when constraints.txt or the list of packages changes."""
 
 
 class FilesCorpus(Closed):
@@ -31,13 +34,20 @@ class FilesCorpus(Closed):
     """The key (column) of a record's text."""
     url: str
     """The key (column) of the name of its source; a record without it is named by its file and line."""
+    watched: bool
+    """Whether each `dvc repro` lists its files again; false is for folders of hf://, whose revision is fixed."""
 
     @model_validator(mode="after")
-    def _pinned(self) -> "FilesCorpus":
+    def _fixed_or_watched(self) -> "FilesCorpus":
         if self.folder.startswith("hf://") and "@" not in self.folder:
             raise ValueError(
                 f"folder: '{self.folder}' names no revision, so the corpus may change under the results; write "
                 "hf://datasets/<owner>/<name>@<commit>/..."
+            )
+        if not self.watched and not self.folder.startswith("hf://"):
+            raise ValueError(
+                f"watched: false, but the files of '{self.folder}' may change; write true, so that each `dvc repro` "
+                "looks for new ones"
             )
         return self
 
@@ -91,9 +101,11 @@ class Duplicates(Closed):
     """The least estimated Jaccard similarity of two near-duplicates."""
 
 
-class MineSentences(Closed):
+class Mining(Closed):
     """Searching corpora for constructions."""
 
+    constructions: dict[Slug, Slug]
+    """Construction -> the corpus in which it is looked for."""
     tagger: str
     """A folder with a spaCy pipeline, or the name of an installed one."""
     most_words: Annotated[int, Field(ge=1)]
@@ -106,3 +118,12 @@ class MineSentences(Closed):
     left_out: dict[Slug, SomeDistinct[str]] = Field(default_factory=dict)
     """Construction -> names of forms of its pattern.yaml that are not looked for, such as suppletive comparatives."""
     engine: Engine
+
+
+def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
+    """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
+    for name, corpus in mining.constructions.items():
+        if name not in constructions:
+            yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
+        if corpus not in corpora:
+            yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"

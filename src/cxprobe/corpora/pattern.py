@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AfterValidator, Field, model_validator
 
-from cxprobe.constructions.construction import Construction
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction
 from cxprobe.errors import ConstructionError, ParamsError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.segmentation import WITHIN_A_SENTENCE
 
 # spaCy's token attributes that the words alone decide; whatever else a pattern asks for, a tagger must say.
@@ -153,7 +152,7 @@ def leave_out(pattern: Pattern, names: Sequence[str], place: str) -> Pattern:
     Args:
         pattern: The pattern.
         names: Names of its forms; a form of that name is left out of every part that has it.
-        place: Where the names are from, for messages, such as "mine_sentences.left_out.<construction>".
+        place: Where the names are from, for messages, such as "mining.left_out.<construction>".
 
     Raises:
         ParamsError: A name is not in the pattern, or a part has no form left.

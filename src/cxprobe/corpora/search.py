@@ -6,20 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import spacy
 from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.tokens import Doc
 
 from cxprobe.corpora.pattern import Pattern, TokenPattern, lexical_only
 from cxprobe.corpora.readers import Block
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, ModelError
 from cxprobe.segmentation import joined, sentences
 
 BATCH = 256  # sentences that the tagger takes at once
-
+# What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
+LONGEST_WORD = 1000  # characters
+_LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
+# Components of a pipeline that set no attribute of single tokens, and take time.
+_NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter", "entity_linker", "textcat")
+# What a token pattern may ask for beside tags, which only this component sets.
+_FROM_MORPHOLOGIZER = frozenset({"POS", "MORPH"})
 
 Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
 
@@ -38,11 +44,25 @@ class Rejected(NamedTuple):
     reason: str
 
 
-class Tokenised(NamedTuple):
-    """A sentence whose words allow the pattern; ``matches`` are the places where they do."""
+def load_tagger(name: str, pattern: Pattern) -> Language:
+    """Load a spaCy pipeline, by the name of an installed package or by its folder, without what tags do not need.
 
-    doc: Doc
-    matches: list[Match]
+    Raises:
+        ModelError: It does not exist, or does not set tags.
+    """
+    forms = [form for part in range(len(pattern.parts)) for form in pattern.alternatives(part)]
+    asked = {key for tokens in forms for token in tokens for key in token}
+    without = _NOT_NEEDED if asked & _FROM_MORPHOLOGIZER else (*_NOT_NEEDED, "morphologizer")
+    try:
+        nlp = spacy.load(name, exclude=list(without))
+    except OSError as fault:
+        raise ModelError(
+            f"mining.tagger: '{name}' is neither a folder with a spaCy pipeline nor an installed package; "
+            f"install it, or name another ({' '.join(str(fault).split())[:200]})"
+        ) from None
+    if not nlp("The more.").has_annotation("TAG"):
+        raise ModelError(f"mining.tagger: '{name}' sets no fine-grained tags; its components are {nlp.pipe_names}")
+    return nlp
 
 
 class Matchers:
@@ -68,31 +88,20 @@ class Matchers:
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
-    def tokenise(self, sentence: str) -> Tokenised | Rejected:
+    def tokenise(self, sentence: str) -> Doc | Rejected:
         """Return a sentence's tokens if its words allow the pattern, or why they do not."""
         doc = self._nlp.make_doc(sentence)
         matches = self._lexical(doc, as_spans=False)
-        kept = [match for match in matches if not self._never_in(doc, match)]
-        if self._chain(kept) is not None:
-            return Tokenised(doc, kept)
-        if self._chain(matches) is None:
+        if self._starts([match for match in matches if not self._never_in(doc, match)]) is not None:
+            return doc
+        if self._starts(matches) is None:
             return Rejected("other words")
         return Rejected(f"dropped word: {min(filter(None, (self._never_in(doc, match) for match in matches)))}")
-
-    def confirm(self, doc: Doc, matches: list[Match]) -> Found | Rejected:
-        """Return what `match` returns, for a sentence whose words match: tags can only remove matches."""
-        return self._found(doc, self._chain(matches, lambda match: self._is_whole(doc, match)))
 
     def match(self, doc: Doc) -> Found | Rejected:
         """Return the places of the parts in a tagged sentence, or that its tags do not match."""
         matches = self._whole(doc, as_spans=False)
-        return self._found(doc, self._chain([match for match in matches if not self._never_in(doc, match)]))
-
-    def _is_whole(self, doc: Doc, match: Match) -> bool:
-        key, start, end = match
-        return (key, 0, end - start) in self._whole(doc[start:end], as_spans=False)
-
-    def _found(self, doc: Doc, starts: list[int] | None) -> Found | Rejected:
+        starts = self._starts([match for match in matches if not self._never_in(doc, match)])
         if starts is None:
             return Rejected("other tags")
         text = doc.text
@@ -104,19 +113,15 @@ class Matchers:
         words = (doc[place].lower for place in range(match[1], match[2]))
         return next((self._never[word] for word in words if word in self._never), "")
 
-    def _chain(self, matches: list[Match], holds: Callable[[Match], bool] = lambda _: True) -> list[int] | None:
-        """Return the earliest starts of all parts, each after the end of the one before, or None.
-
-        Only matches for which ``holds`` is true count; it is called only for matches that could be the earliest.
-        """
+    def _starts(self, matches: list[Match]) -> list[int] | None:
+        """Return the earliest starts of all parts, each after the end of the one before, or None."""
         starts: list[int] = []
         free = 0
         for part in self._keys:
-            own = sorted((end, start) for key, start, end in matches if key == part and start >= free)
-            earliest = next((one for one in own if holds((part, one[1], one[0]))), None)
-            if earliest is None:
+            ends = [(end, start) for key, start, end in matches if key == part and start >= free]
+            if not ends:
                 return None
-            free, start = earliest
+            free, start = min(ends)
             starts.append(start)
         return starts
 
@@ -134,9 +139,9 @@ def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
 
 def find(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
     """Return, for each sentence, the places of the pattern or why it is not there; tag only where it can be."""
-    looked = [matchers.tokenise(sentence) for sentence in sentences]
-    tagged = nlp.pipe((one for one in looked if isinstance(one, Tokenised)), as_tuples=True, batch_size=BATCH)
-    return [one if isinstance(one, Rejected) else matchers.confirm(*next(tagged)) for one in looked]
+    docs = [matchers.tokenise(sentence) for sentence in sentences]
+    tagged = nlp.pipe((doc for doc in docs if isinstance(doc, Doc)), batch_size=BATCH)
+    return [doc if isinstance(doc, Rejected) else matchers.match(next(tagged)) for doc in docs]
 
 
 def tag_everything(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
@@ -173,10 +178,6 @@ def passes(pattern: Pattern, sentence: str) -> bool:
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
 
 
-# What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
-LONGEST_WORD = 1000  # characters
-_LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
-
 Finder = Callable[[Matchers, Language, Sequence[str]], list[Found | Rejected]]
 
 
@@ -196,16 +197,8 @@ class Searcher(NamedTuple):
     most_words: int
 
 
-class Line(NamedTuple):
-    """A line of a record, or all of them: which record, where in it, and their text."""
-
-    record: int
-    start: int
-    text: str
-
-
-class Sentence(NamedTuple):
-    """A sentence of a block: which record, where in it, and its text with single spaces."""
+class Span(NamedTuple):
+    """A line or a sentence of a block: which record, where in it, and its text; a sentence's has single spaces."""
 
     record: int
     start: int
@@ -244,76 +237,71 @@ class Findings(NamedTuple):
 
 def search(block: Block, searcher: Searcher) -> Findings:
     """Find the candidates of a block."""
-    passing = pc.indices_nonzero(pc.match_substring_regex(block.texts, searcher.pattern.document_filter))
-    documents = _without_excluded_words(block.texts, passing, searcher)
-    cut = _sentences(_lines(block, documents, searcher))
-    passed = pc.match_substring_regex(
-        pa.array([one.text for one in cut], pa.string()), searcher.pattern.sentence_filter
-    )
-    kept = [cut[row] for row in pc.indices_nonzero(passed).to_pylist()]
+    pattern, never = searcher.pattern, searcher.matchers.never
+    passing = pc.indices_nonzero(pc.match_substring_regex(block.texts, pattern.document_filter))
+    documents = passing
+    if never is not None:  # only those that would pass even without the words that no part may contain
+        struck = pc.replace_substring_regex(block.texts.take(passing), never, r"\1#\2")
+        documents = passing.filter(pc.match_substring_regex(struck, pattern.document_filter))
+    texts = ((record, block.texts[record].as_py()) for record in documents.to_pylist())
+    lines = [line for record, text in texts for line in _lines(record, text)]  # no sentence is longer than a line
+    spans = list(_sentences(_that_match(lines, pattern.sentence_filter)))
+    kept = _that_match(spans, pattern.sentence_filter)
     findings = _judge(block, kept, searcher, find)
     findings.counts.update(
         {
             "documents": len(block.texts),
             "documents_that_pass": len(documents),
             "documents_with_dropped_words_only": len(passing) - len(documents),
-            "sentences_of_their_lines_that_pass": len(cut),
+            "sentences_of_their_lines_that_pass": len(spans),
             "sentences_that_pass": len(kept),
-            "sentences_tagged": len(kept) - sum(one.reason != "other tags" for one in findings.rejects),
+            "sentences_tagged": len(kept) - sum(reject.reason != "other tags" for reject in findings.rejects),
             "bytes_of_text": pc.sum(pc.binary_length(block.texts)).as_py() or 0,
         }
     )
     return findings
 
 
-def _without_excluded_words(texts: pa.Array, documents: pa.Array, searcher: Searcher) -> pa.Array:
-    """Return those of the documents that would pass even without the words that no part may contain."""
-    if searcher.matchers.never is None:
-        return documents
-    struck = pc.replace_substring_regex(texts.take(documents), searcher.matchers.never, r"\1#\2")
-    return documents.filter(pc.match_substring_regex(struck, searcher.pattern.document_filter))
-
-
 def search_by_tagging_everything(block: Block, searcher: Searcher) -> Findings:
     """Find the candidates of a block by tagging every sentence of every record; slow, for tests."""
-    everything = (Line(record, 0, text) for record, text in enumerate(block.texts.to_pylist()))
-    return _judge(block, _sentences(everything), searcher, tag_everything)
+    everything = [Span(record, 0, len(text), text) for record, text in enumerate(block.texts.to_pylist())]
+    return _judge(block, list(_sentences(everything)), searcher, tag_everything)
 
 
-def _lines(block: Block, documents: pa.Array, searcher: Searcher) -> Iterator[Line]:
-    """Yield the lines of some documents that can hold a match; no sentence is longer than a line."""
-    lines = pc.split_pattern(block.texts.take(documents), "\n")
-    texts, record = lines.flatten(), pc.list_parent_indices(lines).to_numpy()
-    lengths = pc.utf8_length(texts).to_numpy() + 1
-    starts = np.cumsum(lengths, dtype=np.int64) - lengths
-    starts -= starts[lines.offsets.to_numpy()[record]]
-    for row in pc.indices_nonzero(pc.match_substring_regex(texts, searcher.pattern.sentence_filter)).to_pylist():
-        yield Line(documents[int(record[row])].as_py(), int(starts[row]), texts[row].as_py())
+def _lines(record: int, text: str) -> Iterator[Span]:
+    start = 0
+    for line in text.split("\n"):
+        yield Span(record, start, start + len(line), line)
+        start += len(line) + 1
 
 
-def _sentences(lines: Iterable[Line]) -> list[Sentence]:
-    return [
-        Sentence(line.record, line.start + span.start, line.start + span.end, joined(line.text[span.start : span.end]))
-        for line in lines
-        for span in sentences(line.text)
-    ]
+def _sentences(texts: Iterable[Span]) -> Iterator[Span]:
+    """Yield the sentences of some texts, with single spaces."""
+    for text in texts:
+        for start, end in sentences(text.text):
+            yield Span(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
-def _judge(block: Block, kept: Sequence[Sentence], searcher: Searcher, finder: Finder) -> Findings:
-    fits = [_fits(one.text, searcher) for one in kept]
-    fitting = [one for one, short in zip(kept, fits, strict=True) if short]
-    judged = iter(finder(searcher.matchers, searcher.nlp, [one.text for one in fitting]))
-    candidates: list[Candidate] = []
-    rejects: list[Reject] = []
-    for one, short in zip(kept, fits, strict=True):
+def _that_match(spans: Sequence[Span], expression: str) -> list[Span]:
+    passed = pc.match_substring_regex(pa.array([span.text for span in spans], pa.string()), expression)
+    return [spans[row] for row in pc.indices_nonzero(passed).to_pylist()]
+
+
+def _judge(block: Block, kept: Sequence[Span], searcher: Searcher, finder: Finder) -> Findings:
+    fits = [_fits(sentence.text, searcher) for sentence in kept]
+    fitting = [sentence.text for sentence, short in zip(kept, fits, strict=True) if short]
+    judged = iter(finder(searcher.matchers, searcher.nlp, fitting))
+    findings = Findings([], [], Counter())
+    for sentence, short in zip(kept, fits, strict=True):
         verdict = next(judged) if short else Rejected("too long")
-        url, base = block.urls[one.record], block.bases[one.record]
-        start, end = base + one.start, base + one.end
+        url, base = block.urls[sentence.record], block.bases[sentence.record]
+        start, end = base + sentence.start, base + sentence.end
         if isinstance(verdict, Rejected):
-            rejects.append(Reject(url, start, end, verdict.reason))
+            findings.rejects.append(Reject(url, start, end, verdict.reason))
         else:
-            candidates.append(Candidate(one.text, url, start, end, verdict.tags, verdict.words, list(verdict.marks)))
-    return Findings(candidates, rejects, Counter())
+            tags, words, marks = verdict
+            findings.candidates.append(Candidate(sentence.text, url, start, end, tags, words, list(marks)))
+    return findings
 
 
 def _fits(sentence: str, searcher: Searcher) -> bool:

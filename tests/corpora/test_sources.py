@@ -4,19 +4,22 @@ from importlib.metadata import version
 
 import pytest
 
+from cxprobe.corpora.installed import find_packages, write_installed_corpus
 from cxprobe.corpora.params import FilesCorpus, InstalledCorpus
-from cxprobe.corpora.sources import find_packages, list_corpus, open_corpus, write_installed_corpus
+from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
 
 
 def files(folder, glob=None) -> FilesCorpus:
-    return FilesCorpus(kind="files", folder=str(folder), glob=glob, format="jsonl", text="text", url="url")
+    return FilesCorpus(
+        kind="files", folder=str(folder), glob=glob, format="jsonl", text="text", url="url", watched=True
+    )
 
 
 def installed(tmp_path, *lines: str) -> InstalledCorpus:
     path = tmp_path / "packages.txt"
     path.write_text("\n".join(lines))
-    return InstalledCorpus(kind="installed", packages=str(path), shards=2)
+    return InstalledCorpus(kind="installed", packages=str(path), shards=2, watched=False)
 
 
 @pytest.fixture
@@ -99,9 +102,26 @@ def test_a_file_of_names_that_does_not_exist_is_an_error(tmp_path):
 
 
 def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
-    (tmp_path / "corpus.json").write_text('{"records": 3, "digest": "d"}')
-    assert write_installed_corpus([], tmp_path, 2) == (3, "d")
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus.json"]
+    folder, digest = write_installed_corpus([], tmp_path, 2)
+    (folder / "000.jsonl").unlink()
+    assert write_installed_corpus([], tmp_path, 2) == (folder, digest)
+    assert sorted(path.name for path in folder.iterdir()) == ["001.jsonl", "corpus.json"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "watched", "said"),
+    [
+        ("books", False, "may change; write true"),
+        ("s3://books/here", False, "may change; write true"),
+        ("hf://datasets/a/b/en", True, "names no revision"),
+    ],
+)
+def test_a_folder_whose_files_may_change_is_watched(folder, watched, said):
+    with pytest.raises(ValueError, match=said):
+        FilesCorpus(kind="files", folder=folder, glob=None, format="text", text="text", url="url", watched=watched)
+    FilesCorpus(
+        kind="files", folder="hf://datasets/a/b@1f/en", glob=None, format="text", text="text", url="url", watched=False
+    )
 
 
 def test_a_file_of_names_that_is_not_in_utf8_is_an_error(tmp_path):

@@ -4,7 +4,7 @@ from pathlib import Path
 import networkx
 import pytest
 
-from cxprobe.corpora.sources import docstrings, prose
+from cxprobe.corpora.installed import docstrings, prose
 
 DOCSTRING = """
     The larger the matrix, the longer the *decomposition* takes; see :class:`~numpy.ndarray`

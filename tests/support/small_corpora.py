@@ -1,0 +1,60 @@
+"""Small corpora with something broken in them, and what mines them as the stage does."""
+
+import gzip
+import json
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from conftest import ROOT
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.params import FilesCorpus, Mining
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.sources import open_corpus
+
+ADJECTIVES = ("taller", "older", "colder", "shorter")
+
+
+def write_corpus(folder: Path, shards: int = 4) -> None:
+    folder.mkdir()
+    for shard in range(shards):
+        texts = [
+            f"Shard {shard} has number {n}. The {first} it was, the {second} the thing {n} became. The other end."
+            for n, (first, second) in enumerate((a, b) for a in ADJECTIVES for b in ADJECTIVES)
+        ]
+        lines = [json.dumps({"text": text, "url": f"{shard}/{n}"}) for n, text in enumerate(texts)]
+        lines.insert(3, '{"broken')
+        (folder / f"{shard}.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
+
+
+def corpus_of(folder: Path | str, format: str = "jsonl") -> FilesCorpus:
+    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url", watched=True)
+
+
+def settings_of(tagger: Path, workers: int = 1) -> Mining:
+    return TypeAdapter(Mining).validate_python(
+        {
+            "constructions": {},
+            "tagger": str(tagger),
+            "most_words": 60,
+            "longest_line": 10000,
+            "most_faults": 0.1,
+            "duplicates": {"shingle": 3, "permutations": 64, "threshold": 0.9},
+            "engine": {"kind": "local", "workers": workers},
+        }
+    )
+
+
+def job_of(corpus: FilesCorpus, settings: Mining, scratch: Path):
+    construction = load_construction("comparative-correlative", ROOT / "constructions")
+    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
+    return construction, make_job(open_corpus(corpus, scratch), settings, pattern, scratch)
+
+
+def mine(corpus: FilesCorpus, settings: Mining, scratch: Path, output: Path):
+    construction, job = job_of(corpus, settings, scratch)
+    run = run_shards(job, settings.engine)
+    return run, collect(job, construction, settings.duplicates, output)
