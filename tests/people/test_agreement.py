@@ -1,14 +1,31 @@
+from collections import defaultdict
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelling_desk import mined
 from sklearn.metrics import cohen_kappa_score
 
-from cxprobe.people.agreement import conflicts, disputes, kappas
-from cxprobe.people.decisions import DECIDES
-from cxprobe.people.labels import JUDGEMENTS, Label
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.people.agreement import (
+    conflicts,
+    disputes,
+    human_agreement,
+    kappas,
+    load_ratings,
+    majorities,
+    mistaken_items,
+    read_published_agreement,
+)
+from cxprobe.people.labels import DECIDES, JUDGEMENTS, Label
+from cxprobe.people.ratings import Rating, write_ratings
 from cxprobe.people.sessions import group_sentences
-from cxprobe.recognition.make import apply_labels
+from cxprobe.recognition.sentences import apply_labels
+from cxprobe.stats import estimate_rate
 
 
 @given(st.lists(st.tuples(st.sampled_from(JUDGEMENTS), st.sampled_from(JUDGEMENTS)), min_size=1))
@@ -34,7 +51,7 @@ def test_a_conflict_says_who_calls_it_what():
         Label("sequence", "DT", "positive", "Bo", "2026-01-31"),
         Label("sequence", "DT", "unclear", "Ann", "2026-01-31"),
     ]
-    assert conflicts(labels) == [("sequence", "DT", (("Ann", "unclear"), ("Bo", "positive")))]
+    assert conflicts(labels) == {("sequence", "DT"): {"Ann": "unclear", "Bo": "positive"}}
 
 
 def label(kind: str, target: str, judgement: str, who: str) -> Label:
@@ -45,10 +62,10 @@ def test_what_somebody_decides_is_no_conflict_any_more_and_is_not_compared():
     labels = [label("sequence", "DT", "positive", "Bo"), label("sequence", "DT", "negative", "Ann")]
     decided = [*labels, label("sequence", "DT", "positive", f"Cy{DECIDES}")]
     assert len(conflicts(labels)) == 1
-    assert conflicts(decided) == []
+    assert conflicts(decided) == {}
     assert kappas(decided) == kappas(labels)
     twice = [*decided, label("sequence", "DT", "unclear", f"Di{DECIDES}")]
-    assert conflicts(twice)[0].labels == (("Cy (decides)", "positive"), ("Di (decides)", "unclear"))
+    assert conflicts(twice) == {("sequence", "DT"): {"Cy (decides)": "positive", "Di (decides)": "unclear"}}
 
 
 def test_disputes_are_what_keeps_a_mined_sentence_from_having_a_label():
@@ -71,7 +88,7 @@ def test_disputes_are_what_keeps_a_mined_sentence_from_having_a_label():
         ("sentence", second.sentences[1].id),
     ]
     assert found[1][0].sentences == (second.sentences[1],)
-    assert found[1][1].labels == (("Ann", "positive"), ("Bo", "negative"))
+    assert found[1][1] == {"Ann": "positive", "Bo": "negative"}
 
 
 LABEL = st.tuples(st.integers(0, 5), st.sampled_from(JUDGEMENTS[:2]), st.sampled_from(["Ann", "Bo", f"Cy{DECIDES}"]))
@@ -95,3 +112,150 @@ def test_when_every_dispute_is_decided_no_sentence_is_left_out_for_a_conflict(dr
         rounds += 1
         assert rounds <= 2
     assert "conflict" not in apply_labels(table, labels).left_out
+
+
+COLUMNS = ["construction", "kind", "item", "frame", "rater", "answer", "gold"]
+
+
+def alpha_by_pairs(by_item: dict[str, list[str]]) -> float:
+    """Krippendorff's nominal alpha from its definition: disagreement within items and among all values."""
+    units = [values for values in by_item.values() if len(values) > 1]
+    values = [value for unit in units for value in unit]
+    observed = sum(sum(one != other for one, other in permutations(unit, 2)) / (len(unit) - 1) for unit in units) / len(
+        values
+    )
+    expected = sum(one != other for one, other in permutations(values, 2)) / (len(values) * (len(values) - 1))
+    return 1 - observed / expected
+
+
+def table(rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+answers = st.lists(st.lists(st.sampled_from("ABC"), min_size=1, max_size=5), min_size=1, max_size=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(answers)
+def test_agreement_is_what_brute_force_finds(given_answers):
+    rows = [
+        ("toy", "reasoning", f"i{item}", f"f{item % 3}", f"r{rater}", answer, "B")
+        for item, own in enumerate(given_answers)
+        for rater, answer in enumerate(own)
+    ]
+    (found,) = human_agreement(table(rows)).to_dict("records")
+    credits = []
+    for own in given_answers:
+        most = max(own.count(answer) for answer in own)
+        modes = {answer for answer in own if own.count(answer) == most}
+        credits.append(0.0 if "B" not in modes else 1.0 if modes == {"B"} else 0.5)
+    frames = np.array([[f"f{item % 3}"] for item in range(len(given_answers))], dtype=object)
+    expected = estimate_rate(np.array(credits), frames)
+    assert [found[name] for name in ("accuracy", "low", "high")] == pytest.approx(
+        [expected.value, expected.low, expected.high]
+    )
+    assert (found["n"], found["ties"]) == (len(given_answers), credits.count(0.5))
+    assert found["ratings"] == sum(map(len, given_answers))
+    assert found["raters"] == max(map(len, given_answers))
+    several = [own for own in given_answers if len(own) > 1]
+    assert found["full_n"] == len(several)
+    if several:
+        assert found["full_agreement"] == pytest.approx(np.mean([len(set(own)) == 1 for own in several]))
+    else:
+        assert np.isnan(found["full_agreement"])
+    if len({answer for own in several for answer in own}) > 1:
+        assert found["alpha"] == pytest.approx(alpha_by_pairs(dict(enumerate(given_answers))), abs=1e-9)
+    else:
+        assert np.isnan(found["alpha"])
+
+
+def test_alpha_is_that_of_a_published_example():
+    # https://en.wikipedia.org/wiki/Krippendorff%27s_alpha, "A computational example": 0.691 for nominal data.
+    people = ["*****34121133*3", "1*213343*******", "**21344*21133*4"]
+    rows = [
+        ("toy", "pairs", f"i{item}", f"i{item}", f"r{rater}", value, "1")
+        for rater, values in enumerate(people)
+        for item, value in enumerate(values)
+        if value != "*"
+    ]
+    assert human_agreement(table(rows))["alpha"][0] == pytest.approx(0.691, abs=5e-4)
+
+
+def test_constructions_and_kinds_have_rows_of_their_own():
+    rows = [
+        ("b", "pairs", "i1", "f", "r1", "A", "A"),
+        ("a", "reasoning", "i1", "f", "r1", "C", "A"),
+        ("a", "pairs", "i1", "f", "r1", "B", "A"),
+        ("a", "pairs", "i1", "f", "r2", "A", "A"),
+    ]
+    found = human_agreement(table(rows))
+    assert found[["construction", "kind", "accuracy", "n", "ties"]].to_numpy().tolist() == [
+        ["a", "pairs", 0.5, 1, 1],
+        ["a", "reasoning", 0.0, 1, 0],
+        ["b", "pairs", 1.0, 1, 0],
+    ]
+
+
+def test_items_with_one_frame_count_as_dependent():
+    def low(frames):
+        rows = [("toy", "pairs", f"i{n}", f"f{n % frames}", "r", "AB"[n % frames % 2], "A") for n in range(24)]
+        return human_agreement(table(rows))["low"][0]
+
+    assert low(4) < low(24)
+
+
+def test_nobody_has_judged_is_no_rate_of_zero(tmp_path):
+    assert load_ratings("toy", tmp_path).empty
+    (tmp_path / "toy").mkdir()
+    write_ratings([], tmp_path / "toy" / "ratings.tsv")
+    assert list(load_ratings("toy", tmp_path).columns) == COLUMNS
+    none = human_agreement(load_ratings("toy", tmp_path))
+    assert none.empty
+    assert {"construction", "kind", "accuracy", "low", "high", "n", "full_agreement", "alpha"} <= set(none.columns)
+
+
+def test_ratings_are_loaded_as_they_were_written(tmp_path):
+    known = [Rating("inference", "i1", "f1", "r1", "neutral", "entailment"), Rating("pairs", "i", "f", "NA", "A", "A")]
+    (tmp_path / "toy").mkdir()
+    write_ratings(known, tmp_path / "toy" / "ratings.tsv")
+    assert load_ratings("toy", tmp_path).to_numpy().tolist() == [["toy", *one] for one in known]
+
+
+def test_items_that_most_people_get_wrong_are_told_in_words():
+    rows = [
+        *(("toy", "pairs", "tied", "f", f"r{n}", "AB"[n % 2], "A") for n in range(4)),
+        *(("toy", "pairs", "wrong", "f", f"r{n}", "B" if n else "A", "A") for n in range(3)),
+        *(("toy", "pairs", "right", "f", f"r{n}", "A" if n else "B", "A") for n in range(3)),
+        *(("toy", "pairs", "unknown", "f", f"r{n}", "B", "A") for n in range(3)),
+    ]
+    shown = {"text": "", "question": "Which?", "a": "The good one.", "b": "The bad one.", "c": "", "answers": "A B"}
+    turned = shown | {"a": "The bad one.", "b": "The good one.", "answers": "B A"}
+    items = pd.DataFrame(
+        [{"kind": "pairs", "item": item, **shown} for item in ("right", "tied")]
+        + [{"kind": "pairs", "item": "wrong", **turned}]
+    )
+    found = mistaken_items(table(rows), items)
+    assert found[["item", "verdict", "right", "given"]].to_numpy().tolist() == [
+        ["wrong", "wrong", "The good one.", "2 x The bad one.; 1 x The good one."],
+        ["tied", "tie", "The good one.", "2 x The good one.; 2 x The bad one."],
+    ]
+
+
+def test_an_item_counts_once_however_many_judge_it():
+    by_item = defaultdict(list)
+    rows = [("toy", "pairs", f"i{n % 2}", "f", f"r{n}", "A", "A") for n in range(9)]
+    for row in rows:
+        by_item[row[2]].append(row)
+    assert sorted(majorities(table(rows))["judged"]) == sorted(map(len, by_item.values()))
+
+
+def test_the_published_values_are_those_of_the_paper():
+    known = read_published_agreement(ROOT / "published" / "oba2026_human_validation.tsv").set_index("construction")
+    assert known.loc["overall", "published_accuracy"] == pytest.approx(0.9665)
+    assert known.loc["overall", "published_full_agreement"] == pytest.approx(0.8359)
+    assert known["published_n"].drop("overall").sum() == known.loc["overall", "published_n"]
+
+
+def test_absent_published_values_are_told(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read_published_agreement(tmp_path / "none.tsv")

@@ -8,7 +8,7 @@ import pytest
 from labelling_desk import desk, mined, session
 
 from cxprobe.errors import DataError
-from cxprobe.people.label_studio import CONFIG, read_annotations, tasks_of
+from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
 from cxprobe.people.labels import Label
 
 GROUPS = session().groups
@@ -46,7 +46,7 @@ def read(content, people=None):
 
 
 def test_the_configuration_names_what_the_tasks_have():
-    view = ElementTree.fromstring(CONFIG)
+    view = ElementTree.fromstring(labelling_config())
     asked = {one.get("value")[1:] for one in view.iter() if (one.get("value") or "").startswith("$")}
     assert asked <= TASKS[0]["data"].keys()
     names = {one.get("name") for one in view.iter() if one.get("name")}

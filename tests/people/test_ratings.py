@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
-from cxprobe.people.ratings import ANSWERS, COLUMNS, Rating, read_ratings, write_ratings
+from cxprobe.people.ratings import ANSWERS, Rating, read_ratings, write_ratings
 
-HEADER = "\t".join(COLUMNS)
+HEADER = "\t".join(Rating._fields)
 
 
 def line(**changes: str) -> str:

@@ -3,18 +3,15 @@ import io
 from labelling_desk import desk, mined, session
 from rich.console import Console
 
-from cxprobe.people.agreement import Conflict
-from cxprobe.people.cards import card_of, progress_of
 from cxprobe.people.labels import Label
-from cxprobe.people.screen import blocks_of_card, blocks_of_definition, is_plain, show
-from cxprobe.people.sessions import answer
+from cxprobe.people.screen import show_card, show_definition
+from cxprobe.people.sessions import Reply, answer, progress_of, view_of
 
 
 def on(console: Console, start, at=None) -> str:
-    at = at or desk()
-    show(blocks_of_definition(at.construction), console)
-    card = card_of(start, at)
-    show(blocks_of_card(card, len(start.groups), progress_of(start), plain=is_plain(console)), console)
+    view = view_of(Reply(start, ""), at or desk())
+    show_definition(view, console)
+    show_card(view, console)
     return console.file.getvalue()
 
 
@@ -60,8 +57,8 @@ def test_the_labels_of_others_are_shown_only_to_who_decides():
     ]
     start = session(theirs)
     assert "Bo" not in lines(start)
-    conflict = Conflict("sequence", group.tags, (("Bo", "positive"), ("Cy", "negative")))
-    assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes={("sequence", group.tags): conflict}))
+    disputes = {("sequence", group.tags): {"Bo": "positive", "Cy": "negative"}}
+    assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes=disputes))
 
 
 def test_labels_of_ones_own_are_shown():

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelling_desk import mined, session
 
-from cxprobe.people.labels import Label
-from cxprobe.people.sessions import Pace, Session, answer, group_sentences
+from cxprobe.errors import ConstructionError
+from cxprobe.people.labels import Label, read_labels, with_label, write_labels
+from cxprobe.people.sessions import SavedSession, Session, answer, group_sentences, progress_of
 
 
 def say(start: Session, *answers: str) -> Session:
@@ -36,9 +37,9 @@ def test_the_order_is_shuffled_by_the_seed_and_by_nothing_else():
 def test_labelling_goes_on_where_it_stopped():
     first = say(session(), "p", "n")
     again = session(first.labels)
-    assert again.left == 2
+    assert len(again.unlabelled) == 2
     assert again.current == first.current
-    assert session(first.labels, who="Bo").left == 4
+    assert len(session(first.labels, who="Bo").unlabelled) == 4
 
 
 def test_a_label_of_a_single_sentence_leaves_the_sequence_to_be_labelled():
@@ -90,11 +91,11 @@ def test_after_the_last_come_those_that_were_left_out():
 def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
     end = say(session(), "p", "n", "u", "p")
     assert end.current is None
-    assert end.left == 0
+    assert len(end.unlabelled) == 0
     assert answer(end, "p").refused
     assert answer(end, "1p").refused
     assert say(end, "z").place == 3
-    assert say(end, "g 2", "p").left == 0
+    assert len(say(end, "g 2", "p").unlabelled) == 0
     assert say(end, "b").place == 3
     assert say(end, "s").place == 0
 
@@ -117,14 +118,77 @@ def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
 
 def test_the_pace_is_the_median_time_of_the_groups_that_are_labelled():
     start = session()
-    assert start.pace is None
     for text, seconds in (("p", 4.0), ("1n", 50.0), ("n", 7.0), ("u", 600.0)):
         start = answer(start, text, seconds).session
-    assert start.pace == Pace(7.0, 3)
-    assert answer(start, "z").session.pace == Pace(5.5, 2)
+    assert "; 7.0 s each (median of 3)" in progress_of(start)
+    assert "; 5.5 s each (median of 2)" in progress_of(answer(start, "z").session)
 
 
 def test_a_session_without_sentences_has_nothing_to_show():
     empty = replace(session(), groups=(), place=None)
-    assert empty.left == 0
+    assert len(empty.unlabelled) == 0
     assert answer(empty, "s").refused
+
+
+def saved(folder, clock=lambda: 0.0) -> SavedSession:
+    return SavedSession(session(), folder / "labels.tsv", clock)
+
+
+def test_every_answer_is_in_the_file_at_once(tmp_path):
+    one = saved(tmp_path)
+    for number, text in enumerate(("p", "n", "1u"), start=1):
+        one.say(text)
+        assert len(read_labels(tmp_path / "labels.tsv")) == number
+    one.say("z")
+    assert set(read_labels(tmp_path / "labels.tsv")) == set(one.session.labels)
+    assert len(one.session.labels) == 2
+
+
+def test_what_changes_no_label_writes_nothing(tmp_path):
+    one = saved(tmp_path)
+    for text in ("s", "b", "g 2", "/cat", "nonsense", "z"):
+        one.say(text)
+    assert not (tmp_path / "labels.tsv").exists()
+
+
+def test_what_others_have_written_meanwhile_stays(tmp_path):
+    path, one = tmp_path / "labels.tsv", saved(tmp_path)
+    one.say("p")
+    theirs = Label("sequence", one.session.groups[1].tags, "negative", "Bo", "2026-01-31")
+    write_labels(with_label(read_labels(path), theirs), path)
+    one.say("n")
+    assert {(label.who, label.label) for label in read_labels(path)} == {
+        ("Ann", "positive"),
+        ("Ann", "negative"),
+        ("Bo", "negative"),
+    }
+    one.say("z")
+    one.say("z")
+    assert read_labels(path) == [theirs]
+
+
+def test_a_file_that_somebody_has_damaged_is_told_and_left_as_it_is(tmp_path):
+    one = saved(tmp_path)
+    (tmp_path / "labels.tsv").write_text("<<<<<<< HEAD\n")
+    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 1"):
+        one.say("p")
+    assert len(one.session.unlabelled) == 4
+    assert (tmp_path / "labels.tsv").read_text() == "<<<<<<< HEAD\n"
+
+
+def test_an_answer_reaches_only_the_sentences_that_were_shown(tmp_path):
+    one = saved(tmp_path)
+    assert not one.say("p", shown=1).refused
+    again = one.say("n", shown=1)
+    assert again.refused
+    assert "nothing was done" in again.said
+    assert {label.label for label in read_labels(tmp_path / "labels.tsv")} == {"positive"}
+
+
+def test_the_time_for_a_group_runs_from_when_it_is_shown(tmp_path):
+    moments = iter([0.0, 10.0, 10.0, 25.0, 30.0, 30.0])
+    one = saved(tmp_path, lambda: next(moments))
+    one.say("p")
+    one.say("1n")
+    one.say("n")
+    assert [step.seconds for step in one.session.history] == [10.0, None, 20.0]

@@ -30,6 +30,7 @@ from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts, r
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_paired_focus, read_pairs
+from cxprobe.pairs.frame_prompts import WritingPrompts
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.people.answers import read_answers, read_items
 from cxprobe.people.forms import form_table, items_table, make_forms
@@ -41,7 +42,6 @@ from cxprobe.prompts.items import load_items
 from cxprobe.prompts.make import load_continuations
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
-from cxprobe.prompts.writing import WritingPrompts
 from cxprobe.recognition.make import load_grammars
 from cxprobe.run.params import load_params
 from cxprobe.scenarios.rules import load_scenarios
@@ -257,8 +257,7 @@ def _write_answers(folder: Path, wording: Path) -> None:
     forms = make_forms(items(2, 2, 2), load_wording(wording).checks, 2, 8, 1)
     asked = items_table(forms)
     asked.to_csv(folder / "items.csv", index=False)
-    export = asked["export"][0]
-    filled = form_table(forms[0], export)
+    filled = form_table(asked, forms[0])
     filled["answer"], filled.loc[0, "rater"] = "A", "Bo, é"
     filled.to_csv(folder / "form-01.csv", index=False)
     saved = filled[["export", "form", "number", "rater", "answer"]].assign(rater="p1", saved="2026-01-31T10:00:00.000Z")

@@ -1,10 +1,10 @@
 """Items to judge, made up."""
 
-from cxprobe.people.rated_items import JudgedItem
+from cxprobe.people.forms import RatedItem
 
 
-def item(number: int, construction: str = "one", frame: str = "f", gold: str = "A", **stratum: str) -> JudgedItem:
-    return JudgedItem(
+def item(number: int, construction: str = "one", frame: str = "f", gold: str = "A", **stratum: str) -> RatedItem:
+    return RatedItem(
         kind="pairs",
         id=f"{construction}-{number}",
         construction=construction,
@@ -17,7 +17,7 @@ def item(number: int, construction: str = "one", frame: str = "f", gold: str = "
     )
 
 
-def items(constructions: int, frames: int, values: int) -> list[JudgedItem]:
+def items(constructions: int, frames: int, values: int) -> list[RatedItem]:
     """Return an item of every frame, variant and order of every construction."""
     return [
         item(number, f"c{construction}", f"f{frame}", "AB"[number % 2], variant=f"v{value}", order=order)

@@ -10,10 +10,9 @@ from ruamel.yaml import YAML
 from conftest import CONSTRUCTION, PATTERN
 from cxprobe.constructions.construction import Construction
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.people.cards import Desk, hit_finder
-from cxprobe.people.page import LabelServer, SavedSession
-from cxprobe.people.sessions import Session, group_sentences, start_session
-from cxprobe.people.surroundings import Surroundings
+from cxprobe.people.mined import Surroundings, piece_finder
+from cxprobe.people.page import LabelServer
+from cxprobe.people.sessions import Desk, SavedSession, Session, group_sentences, start_session
 
 BLANK = spacy.blank("en")
 BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")
@@ -44,17 +43,17 @@ def session(labels=(), who="Ann", seed=1, table=None) -> Session:
 def desk(surroundings=None, disputes=None) -> Desk:
     around = {"mined-27-0": Surroundings("It was <late>.", "They slept.")} if surroundings is None else surroundings
     content = Construction.model_validate(YAML(typ="safe").load(CONSTRUCTION))
-    return Desk(content, hit_finder(toy_pattern(), BLANK), around, disputes or {})
+    return Desk(content, piece_finder(toy_pattern(), BLANK), around, disputes or {})
 
 
 @contextmanager
 def serving(folder, start=None, at=None):
     """Run the server as the command does, in a thread."""
-    with LabelServer(SavedSession(start or session(), folder / "labels.tsv"), at or desk()) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = LabelServer(SavedSession(start or session(), folder / "labels.tsv"), at or desk())
+    thread = threading.Thread(target=server.serve_until_stopped, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join()

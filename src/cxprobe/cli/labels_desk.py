@@ -1,154 +1,323 @@
-"""What the commands of labelling read: mined sentences, the pattern that found them, and the text around them."""
+"""What the commands of labelling do: read what was mined and the text around it, let a person label, and compare."""
 
+import json
+import subprocess
 import sys
+import webbrowser
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
+import pandas as pd
+import typer
+from rich.console import Console
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
+from cxprobe.files.reading import read_text
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, digest, scratch_folder, write_bytes
+from cxprobe.people.agreement import conflicts, disputes, kappas
+from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
+from cxprobe.people.labels import DECIDES, LABELS_FILE, Said, Target, is_decision, read_labels, with_label, write_labels
+from cxprobe.people.mined import Record, Surroundings, find_surroundings, piece_finder
+from cxprobe.people.screen import has_styles, show_card, show_definition
+from cxprobe.people.sessions import (
+    HELP,
+    MOST_SHOWN,
+    Desk,
+    Group,
+    Reply,
+    SavedSession,
+    group_sentences,
+    start_session,
+    view_of,
+)
+from cxprobe.run.params import Params, load_params
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from cxprobe.corpora.params import Corpus
-    from cxprobe.corpora.sources import CorpusFiles
-    from cxprobe.people.agreement import Conflict
-    from cxprobe.people.cards import Desk
-    from cxprobe.people.sessions import Candidate, Group
-    from cxprobe.people.surroundings import Record, Surroundings
-    from cxprobe.run.params import Params
 
 # A corpus of files that is larger is not read unasked: some 20 seconds.
 _READ_UNASKED = 2 << 30  # bytes
 
 
-def mined_groups(construction: str) -> "tuple[Group, ...]":
-    """Return what was mined for a construction, by sequence.
+def labels_file(construction: str) -> Path:
+    """Return the labels.tsv of a construction.
 
     Raises:
-        DataError: Nothing was mined.
+        ConstructionError: There is no such construction, so a mistyped name does not make a new folder.
     """
-    from cxprobe.files.tables import read_table
-    from cxprobe.people.sessions import group_sentences
-    from cxprobe.run.params import load_params
+    load_construction(construction)
+    return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
 
-    path = mined_file(construction)
+
+def label_mined(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
+    """Let a person label what was mined."""
+    groups, person = _mined_groups(construction), who or _git_user()
+    if is_decision(person):
+        raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
+    _run(path, groups, person, _desk(construction, groups, {}, read_corpus), browser)
+
+
+def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
+    """Let a third person decide what others have labelled differently."""
+    found = disputes(_mined_groups(construction), read_labels(path))
+    if not found:
+        print("there is nothing to decide: nobody has labelled a mined sentence differently")
+        return
+    person = who or _git_user()
+    if person in {name for _, said in found for name in said}:
+        raise DataError(
+            f"{person} is one of those who disagree; somebody else decides, or all together under a name for it "
+            "(--who 'Ann and Bo')"
+        )
+    groups = [group for group, _ in found]
+    disputed = {(group.kind, group.target): said for group, said in found}
+    desk = _desk(construction, groups, disputed, read_corpus)
+    _run(path, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
+
+
+def print_agreement(construction: str, path: Path) -> None:
+    """Print each conflict (what is labelled, who calls it what, its sentences), and kappa of every two people."""
+    labels = read_labels(path)
+    if not _mined_file(construction).is_file():
+        for target, said in conflicts(labels).items():
+            _print_conflict(target, said)
+        print(f"the sentences are not shown: {_mined_file(construction)} is not here; `dvc pull` fetches it")
+    else:
+        found = disputes(_mined_groups(construction), labels)
+        for group, said in found:
+            _print_conflict((group.kind, group.target), said)
+            for sentence in group.shown:
+                print(f"  {sentence.text}\t{sentence.url}")
+        if unused := conflicts(labels).keys() - {(group.kind, group.target) for group, _ in found}:
+            print(f"{len(unused)} conflicts more are about what this corpus does not have")
+        if found:
+            print(f"{len(found)} to decide: `cxprobe agreement {construction} --decide --who NAME`")
+    for pair in kappas(labels):
+        shown = "not defined" if pair.value is None else f"{pair.value:.3f}"
+        print(f"{pair.first} and {pair.second}: {pair.agreed} of {pair.both} alike, kappa {shown}")
+    if len({label.who for label in labels}) < 2:
+        print("fewer than two people have labelled; there is nothing to compare")
+
+
+def _print_conflict(target: Target, said: Said) -> None:
+    print("\t".join([*target, ", ".join(f"{who}: {label}" for who, label in said.items())]))
+
+
+def export_tasks(construction: str, path: Path, read_corpus: bool | None) -> None:
+    """Write what was mined as tasks for Label Studio, and its configuration beside them."""
+    if path.suffix != ".json":
+        raise DataError(f"--export {path}: the name must end in .json; the configuration is written to .xml beside it")
+    config, groups = path.with_suffix(".xml"), _mined_groups(construction)
+    tasks = tasks_of(construction, groups, _desk(construction, groups, {}, read_corpus))
+    write_bytes(json.dumps(tasks, indent=1, ensure_ascii=False).encode(), path)
+    write_bytes(labelling_config().encode(), config)
+    print(
+        f"{len(tasks)} tasks: {path}; import them into a project of Label Studio whose labelling interface is {config}"
+    )
+    print(f"export there as JSON, then: cxprobe label {construction} --import FILE --who NAME")
+
+
+def import_labels(construction: str, path: Path, people: Mapping[int, str], labels_path: Path) -> None:
+    """Add the labels of an export of Label Studio."""
+    try:
+        content = json.loads(read_text(path, DataError))
+    except (ValueError, RecursionError) as fault:
+        raise DataError(f"{path}: it is no JSON ({fault}); export from Label Studio in the format JSON") from None
+    imported = read_annotations(content, construction, _mined_groups(construction), people, str(path))
+    before = read_labels(labels_path)
+    labels = before
+    for label in imported.labels:
+        labels = with_label(labels, label)
+    write_labels(labels, labels_path)
+    print(f"{len(imported.labels)} labels by {', '.join(sorted({one.who for one in imported.labels})) or 'nobody'}")
+    print(
+        f"{len(set(labels) - set(before))} of them are new or changed; {imported.skipped} cancelled annotations are "
+        f"left out; {imported.unlabelled} tasks have none"
+    )
+    print(f"the labels are in {labels_path}")
+
+
+def annotator_names(given: Sequence[str], who: str) -> dict[int, str]:
+    """Return who each annotator of Label Studio is, from options as 3=NAME; 0 stands for the only one."""
+    people = {}
+    for option in given:
+        number, _, name = option.partition("=")
+        if not (number.isdecimal() and int(number) and name.strip()):
+            raise DataError(f"--annotator {option}: expected a number of Label Studio and a name, as 3=Ann")
+        people[int(number)] = name.strip()
+    people = people or {0: who or _git_user()}
+    for name in people.values():
+        if is_decision(name) or not name.isprintable():
+            raise DataError(f"'{name}' cannot be the name of a person who labels")
+    return people
+
+
+def _run(path: Path, groups: Sequence[Group], who: str, desk: Desk, browser: bool) -> None:
+    """Let the person label, in the browser or here, and say at the end what is left."""
+    if not who.isprintable() or not who.strip():
+        raise DataError(f"--who {who!r}: a name of printable characters is needed; labels.tsv is separated by tabs")
+    today = datetime.now().astimezone().date().isoformat()
+    saved = SavedSession(start_session(groups, read_labels(path), who, today), path)
+    if browser:
+        from cxprobe.people.page import LabelServer
+
+        server = LabelServer(saved, desk)
+        print(f"label at {server.address}", flush=True)
+        print("every answer is saved at once; Ctrl-C ends the program", flush=True)
+        if sys.stdout.isatty():
+            webbrowser.open(server.address)
+        server.serve_until_stopped()
+    else:
+        _ask_here(saved, desk)
+    left, what = len(saved.session.unlabelled), "decisions" if desk.disputes else "sequences"
+    print(f"{left} {what} left; the labels are in {path}")
+
+
+def _ask_here(saved: SavedSession, desk: Desk) -> None:
+    console = Console(highlight=False, markup=False, emoji=False)
+    view = view_of(Reply(saved.session, ""), desk)
+    show_definition(view, console)
+    while True:
+        console.print()
+        if view.said:
+            console.print(view.said, style="italic", soft_wrap=not console.is_terminal)
+        show_card(view, console)
+        text = _ask(console)
+        if text == "q":
+            return
+        view = view_of(saved.say(text), desk)
+        if has_styles(console):
+            console.clear()
+            show_definition(view, console)
+
+
+def _ask(console: Console) -> str:
+    """Return what the person answers: a line of the input, or on a terminal the keys; at the end of the input "q".
+
+    On a terminal only a number to go to and a search end with Enter.
+    """
+    try:
+        if not (sys.stdin.isatty() and console.is_terminal):
+            return input(f"{HELP}: ").strip()
+        console.print(HELP, style="dim")
+        key = typer.getchar(echo=False)
+        if key == "g":
+            return f"g {input('go to number: ').strip()}"
+        if key == "/":
+            return f"/{input('search for: ').strip()}"
+        if key.isdecimal() and 1 <= int(key) <= MOST_SHOWN:
+            print(f"{key}: only sentence {key}", end=" ", flush=True)
+            return key + typer.getchar(echo=False)
+        return "q" if key == "\x04" else key
+    except (EOFError, KeyboardInterrupt):
+        return "q"
+
+
+def _mined_file(construction: str) -> Path:
+    return DATA / "mine_sentences" / construction / "sentences.parquet"
+
+
+def _mined_groups(construction: str) -> tuple[Group, ...]:
+    path = _mined_file(construction)
     if not path.is_file():
         raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
     return group_sentences(read_table(path), load_params().seed)
 
 
-def mined_file(construction: str) -> Path:
-    """Return the path of the mined sentences."""
-    from cxprobe.files.writing import DATA
-
-    return DATA / "mine_sentences" / construction / "sentences.parquet"
-
-
-def make_desk(
-    construction: str, groups: "Sequence[Group]", disputes: "Iterable[Conflict]" = (), read_corpus: bool | None = None
-) -> "Desk":
+def _desk(
+    construction: str, groups: Sequence[Group], disputed: Mapping[Target, Said], read_corpus: bool | None
+) -> Desk:
     """Return what is shown beside the sentences: definition, hits, the text around, labels to decide about.
 
     Args:
         construction: The construction's folder.
         groups: What is labelled.
-        disputes: The labels that a third person decides about.
+        disputed: The labels that a third person decides about.
         read_corpus: Whether the text around the sentences is read from the corpus; None for: if it is small.
 
     Raises:
         CxprobeError: The construction, its pattern, the tagger or the corpus has faults.
     """
-    from cxprobe.constructions.construction import load_construction
     from cxprobe.corpora.pattern import load_pattern
-    from cxprobe.corpora.tagging import load_tagger
-    from cxprobe.people.cards import Desk, hit_finder
-    from cxprobe.run.params import load_params
+    from cxprobe.corpora.search import load_tagger
 
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
-    return Desk(
-        construction=content,
-        find_hits=hit_finder(pattern, load_tagger(params.mine_sentences.tagger, pattern)),
-        surroundings=_surroundings(construction, groups, params, read_corpus),
-        disputes={(one.kind, one.target): one for one in disputes},
-    )
+    finder = piece_finder(pattern, load_tagger(params.mining.tagger, pattern))
+    return Desk(content, finder, _surroundings(construction, groups, params, read_corpus), disputed)
 
 
 def _surroundings(
-    construction: str, groups: "Sequence[Group]", params: "Params", read_corpus: bool | None
-) -> "Mapping[str, Surroundings]":
+    construction: str, groups: Sequence[Group], params: Params, read_corpus: bool | None
+) -> Mapping[str, Surroundings]:
     """Return the text around the sentences; where it is not known, a line says why."""
-    slug = params.grid.mining.get(construction)
-    if read_corpus is False or slug is None or slug not in params.corpora:
-        why = "" if read_corpus is False else f": grid.mining in params.yaml names no corpus of {construction}"
-        _say(f"the sentences around are not shown{why}")
+    from cxprobe.corpora.sources import list_corpus
+
+    slug = params.mining.constructions.get(construction, "")
+    if read_corpus is False:
+        _say("the sentences around are not shown")
+        return {}
+    if slug not in params.corpora:
+        _say(f"the sentences around are not shown: mining in params.yaml names no corpus of {construction}")
         return {}
     corpus = params.corpora[slug]
-    candidates = [one for group in groups for one in group.sentences]
     try:
-        if read_corpus is None and (size := _size(corpus)) > _READ_UNASKED:
+        # The prose of installed packages is small.
+        size = 0 if corpus.kind == "installed" else int(list_corpus(corpus)["size"].sum())
+        if read_corpus is None and size > _READ_UNASKED:
             _say(f"the sentences around are not shown: corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
             return {}
-        found = _found_around(candidates, corpus, params, construction)
+        around = _read_surroundings(construction, corpus, params.mining.longest_line)
     except DataError as fault:
         if read_corpus:
             raise
         _say(f"the sentences around are not shown: {fault}")
         return {}
-    if absent := len(candidates) - len(found):
-        _say(f"of {absent} of {len(candidates)} sentences the corpus as it is here has no source: nothing around them")
-    return found
+    ids = [candidate.id for group in groups for candidate in group.sentences]
+    if absent := len(ids) - len(around.keys() & ids):
+        _say(f"of {absent} of {len(ids)} sentences the corpus as it is here has no source: nothing around them")
+    return around
 
 
-def _found_around(
-    candidates: "Sequence[Candidate]", corpus: "Corpus", params: "Params", construction: str
-) -> "dict[str, Surroundings]":
-    """Return the text around the sentences, from the corpus or from what was kept when it was last read."""
-    import pandas as pd
-
-    from cxprobe.corpora.sources import open_corpus
-    from cxprobe.files.tables import read_table, write_table
-    from cxprobe.files.writing import SCRATCH, digest, scratch_folder
-    from cxprobe.people.surroundings import Surroundings, find_surroundings
-
-    files = open_corpus(corpus, SCRATCH)
-    kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.parquet"
-    if not kept.is_file():
-        _say("reading the corpus for the sentences around; this is done once")
-        records = _records(files, params.mine_sentences.longest_line)
-        everything = [one for group in mined_groups(construction) for one in group.sentences]
-        found = find_surroundings(everything, records, paragraphs=corpus.kind == "installed")
-        rows = [(name, around.before, around.after) for name, around in found.items()]
-        write_table(pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string"), kept)
-    table = read_table(kept)
-    known = zip(table["before"].tolist(), table["after"].tolist(), strict=True)
-    around = dict(zip(table["id"].tolist(), (Surroundings(*texts) for texts in known), strict=True))
-    return {one.id: around[one.id] for one in candidates if one.id in around}
-
-
-def _records(files: "CorpusFiles", longest: int) -> "Iterator[Record]":
-    """Yield the records of a corpus as mining reads them; what cannot be read was recorded when it was mined."""
-    from typing import IO, cast
-
+def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dict[str, Surroundings]:
+    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read."""
     from datatrove.io import get_datafolder
 
     from cxprobe.corpora.readers import READERS, Fault, Keys
-    from cxprobe.people.surroundings import Record
+    from cxprobe.corpora.sources import open_corpus
 
-    folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
-    for shard in files.shards:
-        with folder.open(shard, "rb") as file:
-            for block in READERS[files.format](cast(IO[bytes], file), shard, keys, longest):
-                if not isinstance(block, Fault):
-                    for url, text, base in zip(block.urls, block.texts.to_pylist(), block.bases, strict=True):
-                        yield Record(url, text, base)
+    files = open_corpus(corpus, SCRATCH)
+    kept = scratch_folder(SCRATCH / "label", files.digest, digest(_mined_file(construction))) / "surroundings.parquet"
+
+    def records() -> Iterator[Record]:
+        """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
+        folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
+        for shard in files.shards:
+            with folder.open(shard, "rb") as file:
+                for block in READERS[files.format](cast(IO[bytes], file), shard, keys, longest):
+                    if not isinstance(block, Fault):
+                        yield from map(Record, block.urls, block.texts.to_pylist(), block.bases)
+
+    if not kept.is_file():
+        _say("reading the corpus for the sentences around; this is done once")
+        candidates = [candidate for group in _mined_groups(construction) for candidate in group.sentences]
+        found = find_surroundings(candidates, records(), paragraphs=corpus.kind == "installed")
+        rows = [(name, *texts) for name, texts in found.items()]
+        write_table(pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string"), kept)
+    table = read_table(kept)
+    columns = (table[name].tolist() for name in ("id", "before", "after"))
+    return {name: Surroundings(before, after) for name, before, after in zip(*columns, strict=True)}
 
 
-def _size(corpus: "Corpus") -> int:
-    """Return the bytes of a corpus of files; 0 for installed packages, whose prose is small."""
-    from cxprobe.corpora.sources import list_corpus
-
-    return 0 if corpus.kind == "installed" else int(list_corpus(corpus)["size"].sum())
+def _git_user() -> str:
+    done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
+    if not done.stdout.strip():
+        raise DataError("who labels? Give --who NAME, or tell git your name: git config user.name NAME")
+    return done.stdout.strip()
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,5 @@
 """The commands by which people judge items: ``cxprobe validate export`` and ``cxprobe validate import``."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,11 +10,7 @@ from cxprobe.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cxprobe.people.forms import Form
-    from cxprobe.people.rated_items import JudgedItem
-    from cxprobe.people.wording import Task, Wording
-
-Kind = Literal["pairs", "inference", "reasoning"]  # the kinds of cxprobe.people.ratings, which takes long to import
+Kind = Literal["pairs", "inference", "reasoning"]  # the kinds of cxprobe.people.ratings
 
 
 def export(
@@ -34,22 +29,28 @@ def export(
 
     items.csv says what is asked and what is right. Import needs it; raters must not see it.
     """
-    from cxprobe.people.forms import make_forms
-    from cxprobe.people.rated_items import draw_sample
+    from cxprobe.cli.rated_items import constructions_with, items_of
+    from cxprobe.files.tables import write_table
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
     from cxprobe.people.wording import load_wording
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise DataError(f"--output {output}: is there already; name a new folder, so that exports are not mixed")
     wording = load_wording()
-    names = constructions or _constructions_with(kind)
-    sample = draw_sample(_items_of(kind, names, wording, seed), items, seed)
+    _check_constructions(constructions or [])
+    sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
-    task: Task = getattr(wording.tasks, kind)
-    _write_forms(forms, task, output)
+    table = items_table(forms)
+    for form in forms:
+        page = render_page(form, table["export"][0], getattr(wording.tasks, kind))
+        write_table(form_table(table, form), output / f"{form.name}.csv")
+        write_bytes(page.encode(), output / f"{form.name}.html")
+    write_table(table, output / "items.csv")
     sizes = sorted({len(form.questions) for form in forms})
     shown = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     print(
-        f"{len(sample)} items of {len({one.construction for one in sample})} constructions, each in {raters_per_item}"
+        f"{len(sample)} items of {len({item.construction for item in sample})} constructions, each in {raters_per_item}"
     )
     print(f"of {len(forms)} forms with {shown} questions, attention checks included: {output}/form-*.html and .csv")
     print(f"{output}/items.csv has the answers: keep it for `cxprobe validate import`, and from the raters")
@@ -73,15 +74,15 @@ def import_(
     """
     import pandas as pd
 
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.people.agreement import human_agreement, load_ratings, mistaken_items
     from cxprobe.people.answers import judge_answers, merge_ratings, read_answers, read_items
-    from cxprobe.people.rating_agreement import human_agreement, load_ratings, mistaken_items
     from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
-    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
     asked = read_items(items)
     imported = judge_answers(read_answers(files, asked), asked, most_failed)
     names = sorted({*imported.ratings, *imported.withdrawn})
-    _require_constructions(names)
+    _check_constructions(names)
     paths = {name: CONSTRUCTIONS_FOLDER / name / RATINGS_FILE for name in names}
     merged = {
         name: merge_ratings(read_ratings(path), imported.ratings.get(name, []), imported.withdrawn.get(name, set()))
@@ -101,72 +102,18 @@ def import_(
     _print_mistaken(mistaken_items(ratings, asked))
 
 
-def _constructions_with(kind: Kind) -> list[str]:
-    """Return the constructions that have items of a kind; of minimal pairs, those that test meaning."""
-    from cxprobe.constructions.people import load_people
-    from cxprobe.pairs.frames import load_pairs
-    from cxprobe.prompts.items import load_items
-    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
-
-    folders = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
-    if kind == "pairs":
-        people = load_people()
-        names = [name for name in folders if (CONSTRUCTIONS_FOLDER / name / "pairs.yaml").is_file()]
-        return [name for name in names if load_pairs(name, people).tests == "meaning"]
-    names = [name for name in folders if (CONSTRUCTIONS_FOLDER / name / "items.yaml").is_file()]
-    return [name for name in names if getattr(load_items(name), kind)]
-
-
-def _items_of(kind: Kind, names: Sequence[str], wording: "Wording", seed: int) -> "list[JudgedItem]":
-    """Return all items of a kind of some constructions, made from their files."""
-    from cxprobe.constructions.people import load_people
-    from cxprobe.pairs.frames import load_pairs
-    from cxprobe.pairs.make import render_pairs
-    from cxprobe.people.rated_items import items_of_inferences, items_of_pairs, items_of_reasonings
-    from cxprobe.prompts.items import load_items, render_inferences, render_reasonings
-
-    _require_constructions(names)
-    tasks = wording.tasks
-    found: list[JudgedItem] = []
-    for name in dict.fromkeys(names):
-        if kind == "pairs":
-            people = load_people()
-            content = load_pairs(name, people)
-            # As many as there are frames, so that each of them comes with every type of nouns.
-            found += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed).pairs, tasks.pairs)
-        elif kind == "inference":
-            found += items_of_inferences(render_inferences(load_items(name), name), tasks.inference)
-        else:
-            found += items_of_reasonings(render_reasonings(load_items(name), name, seed=seed), tasks.reasoning)
-    return found
-
-
-def _require_constructions(names: Sequence[str]) -> None:
+def _check_constructions(names: list[str]) -> None:
     from cxprobe.files.schema import suggest
-    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.run.project import construction_names
 
-    known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/construction.yaml"))
+    known = construction_names(Path())
     if unknown := [name for name in names if name not in known]:
         raise DataError(f"construction '{unknown[0]}' is unknown{suggest(unknown[0], known)}")
 
 
-def _write_forms(forms: "Sequence[Form]", task: "Task", output: Path) -> None:
-    from cxprobe.files.tables import write_table
-    from cxprobe.files.writing import write_bytes
-    from cxprobe.people.form_page import render_page
-    from cxprobe.people.forms import form_table, items_table
-
-    items = items_table(forms)
-    name = str(items["export"].iloc[0])
-    for form in forms:
-        write_table(form_table(form, name), output / f"{form.name}.csv")
-        write_bytes(render_page(form, name, task).encode(), output / f"{form.name}.html")
-    write_table(items, output / "items.csv")
-
-
 def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
     """Print a table by construction: how often the majority is right, and how far people agree."""
-    from cxprobe.people.rating_agreement import read_published_agreement
+    from cxprobe.people.agreement import read_published_agreement
 
     if agreement.empty:
         print("nobody has judged these constructions yet")

@@ -1,28 +1,28 @@
-"""How far people agree: what they label differently, and Cohen's kappa of every two of them.
+"""How far people agree: about labels of mined sentences, and about the right answers of items."""
 
-What one person decides about the labels of others (`DECIDES`) is not compared: the person has seen their labels.
-"""
-
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
-from sklearn.metrics import cohen_kappa_score
+import krippendorff
+import numpy as np
+import pandas as pd
 
-from cxprobe.people.decisions import in_force, is_decision, judgements_on
-from cxprobe.people.labels import JUDGEMENTS, Judgement, Label
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.errors import DataError
+from cxprobe.people.labels import JUDGEMENTS, Label, Said, Target, in_force, is_decision, judgements_on
+from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
 from cxprobe.people.sessions import Group
+from cxprobe.stats import CLUSTER, rate_by
 
-Target = tuple[str, str]  # the kind of a label ("sequence" or "sentence") and what is labelled
-
-
-class Conflict(NamedTuple):
-    """A sequence or a sentence that people label differently, and each person's label."""
-
-    kind: str
-    target: str
-    labels: tuple[tuple[str, Judgement], ...]
+PUBLISHED_FILE = Path("published/oba2026_human_validation.tsv")
+_ITEM = ["construction", "kind", "item"]
+_BY = ["construction", "kind"]
+_AGREEMENT_COLUMNS = [
+    *("construction", "kind", "accuracy", "low", "high", "n", "ties"),
+    *("full_agreement", "full_low", "full_high", "full_n", "alpha", "raters", "ratings"),
+]
 
 
 class Kappa(NamedTuple):
@@ -43,16 +43,13 @@ class Kappa(NamedTuple):
     value: float | None
 
 
-def conflicts(labels: Sequence[Label]) -> list[Conflict]:
-    """Return the targets that have more than one label and about which nobody has decided, sorted."""
-    return [
-        Conflict(kind, target, tuple(sorted(people.items())))
-        for (kind, target), people in sorted(in_force(labels).items())
-        if len(set(people.values())) > 1
-    ]
+def conflicts(labels: Sequence[Label]) -> dict[Target, Said]:
+    """Return the targets with more than one label about which nobody has decided, sorted, and who said what."""
+    judged = in_force(labels)
+    return {target: _sorted(judged[target]) for target in sorted(judged) if _differ(judged[target])}
 
 
-def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Conflict]]:
+def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Said]]:
     """Return what keeps mined sentences from having a label: what to decide, and each person's label of it.
 
     Beside the conflicts about sequences and about sentences, these are sentences that one person labels otherwise than
@@ -66,36 +63,192 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
     found = []
     for group in groups:
         of_sequence = judged.get(("sequence", group.tags), {})
-        if open_sequence := len(set(of_sequence.values())) > 1:
-            found.append((group, Conflict("sequence", group.tags, tuple(sorted(of_sequence.items())))))
-        for one in group.sentences:
-            own = judged.get(("sentence", one.id))
-            said = own if open_sequence else own and judgements_on(one.id, group.tags, judged)
-            if said and len(set(said.values())) > 1:
-                alone = Group("sentence", one.id, group.tags, (one,))
-                found.append((alone, Conflict("sentence", one.id, tuple(sorted(said.items())))))
+        if is_open := _differ(of_sequence):
+            found.append((group, _sorted(of_sequence)))
+        for sentence in group.sentences:
+            of_sentence = judged.get(("sentence", sentence.id), {})
+            said = of_sentence if is_open or not of_sentence else judgements_on(sentence.id, group.tags, judged)
+            if _differ(said):
+                found.append((Group("sentence", sentence.id, group.tags, (sentence,)), _sorted(said)))
     return found
 
 
 def kappas(labels: Sequence[Label]) -> list[Kappa]:
     """Return Cohen's kappa of every two people, sorted by their names.
 
-    Kappa is not defined where both use one and the same label throughout: agreement by chance is then certain.
+    What one person decides about the labels of others is not compared: the person has seen their labels. Kappa is not
+    defined where both use one and the same label throughout: agreement by chance is then certain.
 
     Source:
         Cohen 1960, as scikit-learn computes it.
     """
-    by_person: dict[str, dict[Target, Judgement]] = defaultdict(dict)
+    from sklearn.metrics import cohen_kappa_score  # takes a second to import, and reports of ratings do not need it
+
+    by_person: dict[str, dict[Target, str]] = {}
     for label in labels:
         if not is_decision(label.who):
-            by_person[label.who][label.kind, label.target] = label.label
-    return [_kappa(first, second, by_person) for first, second in combinations(sorted(by_person), 2)]
+            by_person.setdefault(label.who, {})[label.kind, label.target] = label.label
+    found = []
+    for first, second in combinations(sorted(by_person), 2):
+        both = sorted(by_person[first].keys() & by_person[second].keys())
+        ours, theirs = ([by_person[who][target] for target in both] for who in (first, second))
+        agreed = sum(one == other for one, other in zip(ours, theirs, strict=True))
+        defined = len({*ours, *theirs}) > 1
+        value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if defined else None
+        found.append(Kappa(first, second, len(both), agreed, value))
+    return found
 
 
-def _kappa(first: str, second: str, by_person: Mapping[str, Mapping[Target, Judgement]]) -> Kappa:
-    one, other = by_person[first], by_person[second]
-    pairs = [(one[target], other[target]) for target in sorted(one.keys() & other.keys())]
-    agreed = sum(mine == yours for mine, yours in pairs)
-    defined = len({label for pair in pairs for label in pair}) > 1
-    value = float(cohen_kappa_score(*zip(*pairs, strict=True), labels=list(JUDGEMENTS))) if defined else None
-    return Kappa(first, second, len(pairs), agreed, value)
+def load_ratings(construction: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> pd.DataFrame:
+    """Return what people have said of a construction's items.
+
+    Returns:
+        One row per item and person: construction, kind, item, frame, rater, answer, gold; see
+        `cxprobe.people.ratings`. No rows where there is no file, or only its header: nobody has judged yet,
+        which is not the same as nobody being right.
+
+    Raises:
+        ConstructionError: See `read_ratings`.
+    """
+    ratings = read_ratings(constructions / construction / RATINGS_FILE)
+    table = pd.DataFrame(ratings, columns=list(Rating._fields), dtype=str)
+    table.insert(0, "construction", pd.Series([construction] * len(table), dtype=str))
+    return table
+
+
+def agreement_on(kind: str, constructions: Sequence[str]) -> pd.DataFrame:
+    """Return what `human_agreement` says of the items of one kind, from the ratings of some constructions.
+
+    Args:
+        kind: "pairs", "inference" or "reasoning".
+        constructions: Their folders' names.
+    """
+    ratings = pd.concat([load_ratings(name) for name in constructions], ignore_index=True)
+    return human_agreement(ratings[ratings["kind"] == kind])
+
+
+def majorities(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return what the majority says of each item.
+
+    Args:
+        ratings: See `load_ratings`.
+
+    Returns:
+        One row per item: construction, kind, item, frame; judged, the number of people; accuracy, which is 1 where the
+        answer that most people gave is the right one, 0.5 where the right one is among several that most people gave,
+        and else 0; and unanimous, whether all gave the same answer.
+    """
+    rows = []
+    for key, of_item in ratings.groupby(_ITEM, sort=True):
+        counts = of_item["answer"].value_counts()
+        most = set(counts.index[counts == counts.max()])
+        accuracy = float(of_item["gold"].iloc[0] in most) / (2 if len(most) > 1 else 1)
+        rows.append((*key, of_item["frame"].iloc[0], len(of_item), accuracy, len(counts) == 1))
+    return pd.DataFrame(rows, columns=[*_ITEM, "frame", "judged", "accuracy", "unanimous"])
+
+
+def human_agreement(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return how often the majority of people is right about an item, and how far people agree.
+
+    The intervals are about items, clustered by frame or premise: other items of this design, judged by these people.
+
+    Args:
+        ratings: See `load_ratings`; those of several constructions one after another.
+
+    Returns:
+        One row per construction and kind, sorted; none without ratings:
+
+        - accuracy, low, high, n, ties: the share of items about which the majority is right, with its 95 % interval,
+          the number of items, and the number of those without a majority, which count half where the right answer is
+          among those given most often;
+        - full_agreement, full_low, full_high, full_n: the share of items about which all people gave the same answer,
+          of those that at least two have judged; NaN and 0 where there are none;
+        - alpha: Krippendorff's, nominal, at most 1; NaN where no item was judged twice or all answers are the same;
+        - raters, ratings: the number of people and of their answers.
+
+    Source:
+        Krippendorff 2004 for alpha, by the package krippendorff.
+    """
+    if ratings.empty:
+        return pd.DataFrame(columns=_AGREEMENT_COLUMNS)
+    items = majorities(ratings)
+    items[f"{CLUSTER}frame"] = items["construction"] + " " + items["frame"]
+    twice = items[items["judged"] > 1].assign(full_agreement=lambda table: table["unanimous"].astype(float))
+    people = [
+        (*key, _alpha(of_kind), of_kind["rater"].nunique(), len(of_kind)) for key, of_kind in ratings.groupby(_BY)
+    ]
+    names = {"low": "full_low", "high": "full_high", "n": "full_n"}
+    full = rate_by(twice, "full_agreement", _BY).rename(columns=names).drop(columns="ties")
+    table = rate_by(items, "accuracy", _BY).merge(full, on=_BY, how="left")
+    table = table.merge(pd.DataFrame(people, columns=[*_BY, "alpha", "raters", "ratings"]), on=_BY)
+    table = table.fillna({"full_n": 0}).astype({"full_n": int})
+    return table[_AGREEMENT_COLUMNS].sort_values(_BY, ignore_index=True)
+
+
+def mistaken_items(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return the items about which most people do not say what the item calls right: those to be looked at.
+
+    Args:
+        ratings: See `load_ratings`.
+        items: What was asked, with texts, see `read_items`; rated items that are not in it are left out.
+
+    Returns:
+        One row per item, those with the fewest right answers first: construction, kind, item, verdict ("wrong", or
+        "tie" where the right answer is one of several that were given most often), text, question, right (the right
+        option in words), and given (what people said, the most frequent first, as "2 x ...").
+    """
+    asked = {(row["kind"], row["item"]): row for row in items.to_dict("records")}
+    rows = []
+    found = majorities(ratings)
+    keys = (found[name].tolist() for name in (*_ITEM, "accuracy"))
+    for construction, kind, item, accuracy in zip(*keys, strict=True):
+        if accuracy == 1 or (kind, item) not in asked:
+            continue
+        row = asked[kind, item]
+        shown = dict(zip(row["answers"].split(" "), (row["a"], row["b"], row["c"]), strict=False))
+        of_item = ratings[(ratings["kind"] == kind) & (ratings["item"] == item)]
+        given = "; ".join(f"{count} x {shown[name]}" for name, count in of_item["answer"].value_counts().items())
+        right = of_item["gold"].iloc[0]
+        share, verdict = (of_item["answer"] == right).mean(), "tie" if accuracy else "wrong"
+        rows.append((share, construction, kind, item, verdict, row["text"], row["question"], shown[right], given))
+    columns = ["construction", "kind", "item", "verdict", "text", "question", "right", "given"]
+    return pd.DataFrame([row[1:] for row in sorted(rows)], columns=columns)
+
+
+def read_published_agreement(path: Path = PUBLISHED_FILE) -> pd.DataFrame:
+    """Return what has been published of people's judgements of minimal pairs (Oba & Sugawara 2026).
+
+    Returns:
+        construction ("overall" for all), published_accuracy and published_full_agreement in [0, 1], published_n.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file; `git checkout {path}` brings it back")
+    table = pd.read_csv(path, sep="\t")
+    return pd.DataFrame(
+        {
+            "construction": table["construction"],
+            "published_accuracy": table["majority_percent"] / 100,
+            "published_full_agreement": table["full_agreement_percent"] / 100,
+            "published_n": table["items"],
+        }
+    )
+
+
+def _alpha(ratings: pd.DataFrame) -> float:
+    """Return Krippendorff's alpha of the ratings of some items, or NaN where it is not defined."""
+    counts = ratings.groupby(["construction", "item"])["answer"].value_counts().unstack(fill_value=0).to_numpy()
+    pairable = counts[counts.sum(axis=1) > 1]  # (items, answers)
+    if (pairable.sum(axis=0) > 0).sum() < 2:
+        return float("nan")
+    return float(krippendorff.alpha(value_counts=pairable, level_of_measurement="nominal", dtype=np.float64))
+
+
+def _differ(said: Said) -> bool:
+    return len(set(said.values())) > 1
+
+
+def _sorted(said: Said) -> Said:
+    return dict(sorted(said.items()))

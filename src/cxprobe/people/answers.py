@@ -1,4 +1,4 @@
-"""The answers of people: files of three kinds, told by their columns.
+"""The answers of people: files of three kinds, told by their columns, and what they become.
 
 The files may be separated by commas, semicolons or tabs, since spreadsheets write what they like.
 
@@ -13,7 +13,7 @@ import csv
 import hashlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,14 +22,18 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line, read_text, shown
 from cxprobe.people.forms import CHECK, ITEM_COLUMNS, LETTERS
-from cxprobe.people.ratings import ANSWERS, Rating, key_of
+from cxprobe.people.ratings import ANSWERS, Rating
 
 OWN = {"export", "form", "number", "rater", "answer"}
 LABEL_STUDIO = {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"}
 PROLIFIC = {"participant_id", "status"}
-_DELIMITERS = (",", ";", "\t")
-_MOST_DIGITS = 9  # of a number
+APPROVED = "APPROVED"  # the status of a submission that counts
 LONGEST_RATER = 200  # characters of a person's name
+_MOST_DIGITS = 9  # of a number
+
+RatingKey = tuple[str, str, str]  # kind, item, rater
+Questions = Mapping[tuple[int, int], Mapping[str, Any]]  # (form, number) -> a row of items.csv
+Rows = list[tuple[int, dict[str, str]]]  # of a file: the number of the line, and column -> cell
 
 
 class Answer(NamedTuple):
@@ -59,7 +63,31 @@ class Answers(NamedTuple):
     """
 
     given: list[Answer]
-    statuses: Mapping[str, frozenset[str]] | None
+    statuses: Mapping[str, set[str]] | None
+
+
+class LeftOut(NamedTuple):
+    """A form that somebody has answered and that does not count: who, which form, and why."""
+
+    rater: str
+    form: int
+    why: str
+
+
+class ImportedRatings(NamedTuple):
+    """What becomes of answers.
+
+    Attributes:
+        ratings: Construction -> what people who passed said of its items.
+        withdrawn: Construction -> keys of ratings that do not count: of forms that are left out.
+        left_out: Forms that are left out.
+        absent: How many questions of the forms that count have no answer.
+    """
+
+    ratings: Mapping[str, list[Rating]]
+    withdrawn: Mapping[str, set[RatingKey]]
+    left_out: list[LeftOut]
+    absent: int
 
 
 def read_items(path: Path) -> pd.DataFrame:
@@ -71,7 +99,7 @@ def read_items(path: Path) -> pd.DataFrame:
     header, rows = _read_rows(path)
     if not set(ITEM_COLUMNS) <= set(header):
         raise DataError(f"{path}: expected the columns {' '.join(ITEM_COLUMNS)}; is it the items.csv of an export?")
-    faults = [one_line(f"{path}, line {line}: {what}") for line, row in rows if (what := _fault_of_item(row))]
+    faults = [one_line(f"{path}, line {line}: {fault}") for line, row in rows if (fault := _fault_of_item(row))]
     if not rows:
         raise DataError(f"{path}: there is no question in it; take the items.csv that the export has written")
     table = pd.DataFrame([row for _, row in rows], columns=header)[list(ITEM_COLUMNS)]
@@ -93,79 +121,139 @@ def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
         DataError: One line for every fault: a file of no known kind, an answer without a person, to a question that
             was not asked or that belongs to another export, or that is none of the question's letters; or no answers.
     """
-    asked = _asked(items)
+    questions = _questions(items)
     given: dict[tuple[str, int, int], Answer] = {}
     statuses: dict[str, set[str]] | None = None
     faults: list[str] = []
     for path in paths:
         try:
             header, rows = _read_rows(path)
-            columns = _columns_of_answers(path, header)
+            columns = _columns_of(path, header)
         except DataError as fault:
             faults.append(str(fault))
             continue
         if columns is None:
+            names = {_plain(column): column for column in header}
             statuses = defaultdict(set) if statuses is None else statuses
-            for participant, status in _submissions(header, rows):
-                statuses[participant].add(status)
+            for _, row in rows:
+                statuses[row[names["participant_id"]].strip()].add(row[names["status"]].strip().upper())
             continue
-        for line, raw in _raw_answers(rows, columns):
+        rater_column, answer_column, when_column = columns
+        rater = ""
+        for line, row in rows:
+            rater = row[rater_column].strip() or rater
             try:
-                answer = _checked(raw, asked)
+                question, letter = _checked(row, rater, row[answer_column].strip(), questions)
             except ValueError as fault:
                 faults.append(one_line(f"{path}, line {line}: {fault}"))
                 continue
-            if answer is not None:
-                _keep(answer, given)
+            when = row.get(when_column, "").strip()
+            # Of two answers to one question the later counts; of two of one time, the last in the files.
+            known = given.get((rater, *question))
+            if letter and (known is None or when >= known.when):
+                given[rater, *question] = Answer(rater, *question, letter, when)
     if faults:
         raise DataError("\n".join(faults))
     if not given:
         raise DataError(f"{', '.join(map(str, paths))}: there is no answer in these files")
-    known = None if statuses is None else {person: frozenset(own) for person, own in statuses.items()}
-    return Answers(list(given.values()), known)
+    return Answers(list(given.values()), statuses)
 
 
-Rows = list[tuple[int, dict[str, str]]]  # of a file: the number of the line, and column -> cell
+def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -> ImportedRatings:
+    """Leave out forms whose attention checks were failed, and return the ratings of the others.
+
+    One person's answers to one form are left out if
+
+    - there is an export of Prolific, and none of the person's submissions is approved, or it does not have the person;
+    - more than ``most_failed`` of its attention checks were answered wrongly;
+    - none of its attention checks was answered, so that nothing is known of the person's attention.
+
+    A question without an answer is absent: it is wrong neither as an item nor as a check. An item that one person has
+    answered in several forms counts once, as it was answered first.
+
+    Args:
+        answers: What the files say, see `read_answers`.
+        items: What was asked, see `read_items`.
+        most_failed: How many wrong attention checks of a form are allowed.
+    """
+    questions = _questions(items)
+    by_form: dict[tuple[str, int], list[Answer]] = defaultdict(list)
+    for answer in answers.given:
+        by_form[answer.rater, answer.form].append(answer)
+    left_out, kept = [], []
+    withdrawn: dict[str, set[RatingKey]] = defaultdict(set)
+    absent = 0
+    for (rater, form), given in sorted(by_form.items()):
+        of_form = [question for (number, _), question in questions.items() if number == form]
+        why = _why_left_out(rater, given, questions, answers.statuses, most_failed)
+        if why is None:
+            kept += given
+            absent += len(of_form) - len(given)
+            continue
+        left_out.append(LeftOut(rater, form, why))
+        for question in of_form:
+            if question["kind"] != CHECK:
+                key = question["kind"], question["item"], pseudonym(rater, question["export"])
+                withdrawn[question["construction"]].add(key)
+    ratings: dict[RatingKey, tuple[str, Rating]] = {}  # the first of each person and item, with its construction
+    for answer in sorted(kept, key=lambda answer: (answer.when, answer.form, answer.number)):
+        question = questions[answer.form, answer.number]
+        if question["kind"] != CHECK:
+            codes = dict(zip(LETTERS, question["answers"].split(" "), strict=False))
+            rating = Rating(
+                kind=question["kind"],
+                item=question["item"],
+                frame=question["frame"],
+                rater=pseudonym(answer.rater, question["export"]),
+                answer=codes[answer.letter],
+                gold=codes[question["gold"]],
+            )
+            ratings.setdefault(rating.key, (question["construction"], rating))
+    by_construction: dict[str, list[Rating]] = defaultdict(list)
+    for construction, rating in ratings.values():
+        by_construction[construction].append(rating)
+    return ImportedRatings(by_construction, withdrawn, left_out, absent)
 
 
-class _Columns(NamedTuple):
-    """The columns of a file that answers are in; ``when`` may be absent."""
+def merge_ratings(known: Iterable[Rating], new: Sequence[Rating], withdrawn: Iterable[RatingKey] = ()) -> list[Rating]:
+    """Return the ratings of a construction with new ones added.
 
-    rater: str
-    answer: str
-    when: str
+    A new rating takes the place of an older one of the same person and item, and its right answer and frame that of
+    all ratings of the item, since an item may have been corrected without any of its words. The same answers imported
+    twice change nothing.
 
-
-class _Raw(NamedTuple):
-    """The cells of an answer."""
-
-    export: str
-    form: str
-    number: str
-    rater: str
-    answer: str
-    when: str
-
-
-class _Asked(NamedTuple):
-    """What was asked: the name of the export, and how many letters each question has, by form and number."""
-
-    export: str
-    letters: Mapping[tuple[int, int], int]
+    Args:
+        known: What ratings.tsv has.
+        new: What is added.
+        withdrawn: Keys of ratings that count no more, see `ImportedRatings`.
+    """
+    gone = set(withdrawn)
+    merged = {rating.key: rating for rating in known if rating.key not in gone} | {rating.key: rating for rating in new}
+    latest = {(rating.kind, rating.item): rating for rating in new}
+    corrected = ((rating, latest.get((rating.kind, rating.item), rating)) for rating in merged.values())
+    return sorted(rating._replace(gold=item.gold, frame=item.frame) for rating, item in corrected)
 
 
-def _asked(items: pd.DataFrame) -> _Asked:
-    options = (items[["a", "b", "c"]] != "").sum(axis=1)
-    letters = dict(zip(zip(items["form"], items["number"], strict=True), options, strict=True))
-    return _Asked(str(items["export"].iloc[0]), letters)
+def pseudonym(rater: str, export: str) -> str:
+    """Return what a person is called in ratings.tsv.
+
+    It is a keyed hash: without the items.csv of the export nobody can look up whether a known ID is among them. It is
+    no protection against whoever has that file.
+    """
+    return hashlib.blake2b(rater.encode(), key=export.encode()[:64], digest_size=6).hexdigest()
 
 
-def _columns_of_answers(path: Path, header: Sequence[str]) -> _Columns | None:
-    """Return the columns of a file of answers, or None for Prolific's export."""
+def _questions(items: pd.DataFrame) -> Questions:
+    rows: list[dict[str, Any]] = items.to_dict("records")  # type: ignore[assignment]  # the columns are strings
+    return {(row["form"], row["number"]): row for row in rows}
+
+
+def _columns_of(path: Path, header: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the columns of rater, answer and time (which may be absent), or None for Prolific's export."""
     if set(header) >= LABEL_STUDIO:
-        return _Columns("annotator", "choice", "updated_at")
+        return "annotator", "choice", "updated_at"
     if set(header) >= OWN:
-        return _Columns("rater", "answer", "saved")
+        return "rater", "answer", "saved"
     if {_plain(column) for column in header} >= PROLIFIC:
         return None
     kinds = {"the project's own": OWN, "Label Studio's": LABEL_STUDIO, "Prolific's": PROLIFIC}
@@ -173,68 +261,63 @@ def _columns_of_answers(path: Path, header: Sequence[str]) -> _Columns | None:
     raise DataError(one_line(f"{path}: the columns {', '.join(header)} are those of no known kind of file: {known}"))
 
 
-def _submissions(header: Sequence[str], rows: Rows) -> Iterator[tuple[str, str]]:
-    names = {_plain(column): column for column in header}
-    for _, row in rows:
-        yield row[names["participant_id"]].strip(), row[names["status"]].strip().upper()
-
-
-def _raw_answers(rows: Rows, columns: _Columns) -> Iterator[tuple[int, _Raw]]:
-    rater = ""
-    for line, row in rows:
-        rater = row[columns.rater].strip() or rater
-        export, form, number = (row[name].strip() for name in ("export", "form", "number"))
-        yield line, _Raw(export, form, number, rater, row[columns.answer].strip(), row.get(columns.when, "").strip())
-
-
-def _checked(raw: _Raw, asked: _Asked) -> Answer | None:
-    """Return an answer, or None if none was given.
+def _checked(row: Mapping[str, str], rater: str, answer: str, questions: Questions) -> tuple[tuple[int, int], str]:
+    """Return which question a row answers, and with which letter; "" if there is no answer.
 
     Raises:
         ValueError: It cannot be an answer to what was asked.
     """
-    if raw.export != asked.export:
-        raise ValueError(
-            f"export {shown(raw.export)} is not {asked.export}, the one of items.csv; take its own items.csv"
-        )
-    form, number = (cell.removesuffix(".0") for cell in (raw.form, raw.number))
-    question = (int(form), int(number)) if _is_number(form) and _is_number(number) else None
-    if question is None or question not in asked.letters:
-        raise ValueError(f"form {shown(raw.form)} has no question {shown(raw.number)} in items.csv")
-    if not raw.answer:
-        return None
-    allowed = LETTERS[: asked.letters[question]]
-    if raw.answer.upper() not in allowed:
-        raise ValueError(f"answer {shown(raw.answer)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
-    if not 1 <= len(raw.rater) <= LONGEST_RATER:
-        raise ValueError(
-            f"rater {shown(raw.rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters"
-        )
-    return Answer(raw.rater, *question, raw.answer.upper(), raw.when)
+    export = next(iter(questions.values()))["export"]
+    if row["export"].strip() != export:
+        raise ValueError(f"export {shown(row['export'])} is not {export}, the one of items.csv; take its own items.csv")
+    form, number = (row[name].strip().removesuffix(".0") for name in ("form", "number"))
+    place = (int(form), int(number)) if _is_number(form) and _is_number(number) else (0, 0)
+    if place not in questions:
+        raise ValueError(f"form {shown(form)} has no question {shown(number)} in items.csv")
+    if not answer:
+        return place, ""
+    allowed = LETTERS[: sum(questions[place][name] != "" for name in ("a", "b", "c"))]
+    if answer.upper() not in allowed:
+        raise ValueError(f"answer {shown(answer)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
+    if not 1 <= len(rater) <= LONGEST_RATER:
+        raise ValueError(f"rater {shown(rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters")
+    return place, answer.upper()
 
 
-def _keep(answer: Answer, given: dict[tuple[str, int, int], Answer]) -> None:
-    """Keep an answer unless a later one to the same question is known; of two of one time, the last in the files."""
-    key = (answer.rater, answer.form, answer.number)
-    if key not in given or answer.when >= given[key].when:
-        given[key] = answer
+def _why_left_out(
+    rater: str,
+    given: Sequence[Answer],
+    questions: Questions,
+    statuses: Mapping[str, set[str]] | None,
+    most_failed: int,
+) -> str | None:
+    if statuses is not None and rater not in statuses:
+        return "not in Prolific's export"
+    if statuses is not None and APPROVED not in statuses[rater]:
+        return f"not approved on Prolific ({', '.join(sorted(statuses[rater]))})"
+    checks = [(questions[answer.form, answer.number], answer.letter) for answer in given]
+    checks = [(question, letter) for question, letter in checks if question["kind"] == CHECK]
+    failed = sorted(question["item"] for question, letter in checks if letter != question["gold"])
+    if len(failed) > most_failed:
+        return f"{len(failed)} of {len(checks)} attention checks wrong ({', '.join(failed)})"
+    return None if checks else "no attention check answered"
 
 
 def _read_rows(path: Path) -> tuple[list[str], Rows]:
     """Return the columns and rows of a table; rows without any text are left out."""
     text = read_text(path, DataError)
-    first = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as fault:
         raise DataError(f"{path}, line {reader.line_num}: is no row of a table: {fault}") from None
-    if twice := [name for name in dict.fromkeys(header) if header.count(name) > 1]:
+    if twice := [name for name in header if header.count(name) > 1]:
         raise DataError(one_line(f"{path}, line 1: the column {shown(twice[0])} is there twice"))
-    if wrong := next(((line, len(cells)) for line, cells in lines if len(cells) != len(header)), None):
-        raise DataError(f"{path}, line {wrong[0]}: has {wrong[1]} cells, and the first line has {len(header)}")
+    for line, cells in lines:
+        if len(cells) != len(header):
+            raise DataError(f"{path}, line {line}: has {len(cells)} cells, and the first line has {len(header)}")
     return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in lines]
 
 
@@ -254,153 +337,10 @@ def _fault_of_item(row: Mapping[str, str]) -> str | None:
     return f"{empty[0]} is empty; it must not be" if empty else None
 
 
-def _is_number(cell: str) -> bool:
-    return cell.isdecimal() and len(cell) <= _MOST_DIGITS
-
-
 def _plain(column: str) -> str:
-    """Return the name of a column as Prolific's older exports have it: "Participant id" is participant_id."""
+    """Return the name of a column as Prolific's newer exports have it: "Participant id" is participant_id."""
     return "_".join(column.lower().split())
 
 
-APPROVED = "APPROVED"
-Questions = Mapping[tuple[int, int], Mapping[str, Any]]  # (form, number) -> a row of items.csv
-
-
-class LeftOut(NamedTuple):
-    """A form that somebody has answered and that does not count: who, which form, and why."""
-
-    rater: str
-    form: int
-    why: str
-
-
-class Imported(NamedTuple):
-    """What becomes of answers.
-
-    Attributes:
-        ratings: Construction -> what people who passed said of its items.
-        withdrawn: Construction -> keys of ratings (`key_of`) that do not count: of forms that are left out.
-        left_out: Forms that are left out.
-        absent: How many questions of the forms that count have no answer.
-    """
-
-    ratings: Mapping[str, list[Rating]]
-    withdrawn: Mapping[str, set[tuple[str, str, str]]]
-    left_out: list[LeftOut]
-    absent: int
-
-
-def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -> Imported:
-    """Leave out forms whose attention checks were failed, and return the ratings of the others.
-
-    One person's answers to one form are left out if
-
-    - there is an export of Prolific, and none of the person's submissions is approved, or it does not have the person;
-    - more than ``most_failed`` of its attention checks were answered wrongly;
-    - none of its attention checks was answered, so that nothing is known of the person's attention.
-
-    A question without an answer is absent: it is wrong neither as an item nor as a check. An item that one person has
-    answered in several forms counts once, as it was answered first.
-
-    Args:
-        answers: What the files say, see `read_answers`.
-        items: What was asked, see `read_items`.
-        most_failed: How many wrong attention checks of a form are allowed.
-    """
-    questions: Questions = {(row["form"], row["number"]): row for row in _rows(items)}
-    export = str(items["export"].iloc[0])
-    by_form: dict[tuple[str, int], list[Answer]] = defaultdict(list)
-    for answer in answers.given:
-        by_form[answer.rater, answer.form].append(answer)
-    left_out, kept = [], []
-    withdrawn: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
-    absent = 0
-    for (rater, form), given in sorted(by_form.items()):
-        why = _why_left_out(rater, given, questions, answers.statuses, most_failed)
-        if why is None:
-            kept += given
-            absent += sum(place[0] == form for place in questions) - len(given)
-            continue
-        left_out.append(LeftOut(rater, form, why))
-        for place, question in questions.items():
-            if place[0] == form and question["kind"] != CHECK:
-                withdrawn[question["construction"]].add((question["kind"], question["item"], pseudonym(rater, export)))
-    return Imported(_ratings(kept, questions, export), withdrawn, left_out, absent)
-
-
-def merge_ratings(
-    known: Iterable[Rating], new: Sequence[Rating], withdrawn: Iterable[tuple[str, str, str]] = ()
-) -> list[Rating]:
-    """Return the ratings of a construction with new ones added.
-
-    A new rating takes the place of an older one of the same person and item, and its right answer and frame that of
-    all ratings of the item, since an item may have been corrected without any of its words. The same answers imported
-    twice change nothing.
-
-    Args:
-        known: What ratings.tsv has.
-        new: What is added.
-        withdrawn: Keys of ratings that count no more, see `Imported`.
-    """
-    gone = set(withdrawn)
-    merged = {key_of(one): one for one in known if key_of(one) not in gone} | {key_of(one): one for one in new}
-    latest = {(one.kind, one.item): one for one in new}
-    corrected = (
-        one._replace(gold=item.gold, frame=item.frame) if (item := latest.get((one.kind, one.item))) else one
-        for one in merged.values()
-    )
-    return sorted(corrected)
-
-
-def pseudonym(rater: str, export: str) -> str:
-    """Return what a person is called in ratings.tsv.
-
-    It is a keyed hash: without the items.csv of the export nobody can look up whether a known ID is among them. It is
-    no protection against whoever has that file.
-    """
-    return hashlib.blake2b(rater.encode(), key=export.encode()[:64], digest_size=6).hexdigest()
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(column): value for column, value in row.items()} for row in table.to_dict("records")]
-
-
-def _why_left_out(
-    rater: str,
-    given: Sequence[Answer],
-    questions: Questions,
-    statuses: Mapping[str, frozenset[str]] | None,
-    most_failed: int,
-) -> str | None:
-    if statuses is not None and rater not in statuses:
-        return "not in Prolific's export"
-    if statuses is not None and APPROVED not in statuses[rater]:
-        return f"not approved on Prolific ({', '.join(sorted(statuses[rater]))})"
-    checks = [(one, question) for one in given if (question := questions[one.form, one.number])["kind"] == CHECK]
-    failed = sorted(question["item"] for one, question in checks if one.letter != question["gold"])
-    if len(failed) > most_failed:
-        return f"{len(failed)} of {len(checks)} attention checks wrong ({', '.join(failed)})"
-    return None if checks else "no attention check answered"
-
-
-def _ratings(kept: Iterable[Answer], questions: Questions, export: str) -> dict[str, list[Rating]]:
-    first: dict[tuple[str, str, str], tuple[str, Rating]] = {}
-    for one in sorted(kept, key=lambda answer: (answer.when, answer.form, answer.number)):
-        question = questions[one.form, one.number]
-        if question["kind"] == CHECK:
-            continue
-        codes = question["answers"].split(" ")
-        rating = Rating(
-            kind=question["kind"],
-            item=question["item"],
-            frame=question["frame"],
-            rater=pseudonym(one.rater, export),
-            answer=codes[LETTERS.index(one.letter)],
-            gold=codes[LETTERS.index(question["gold"])],
-        )
-        first.setdefault(key_of(rating), (question["construction"], rating))
-    by_construction: dict[str, list[Rating]] = defaultdict(list)
-    for construction, rating in first.values():
-        by_construction[construction].append(rating)
-    return by_construction
+def _is_number(cell: str) -> bool:
+    return cell.isdecimal() and len(cell) <= _MOST_DIGITS

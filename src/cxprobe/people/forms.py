@@ -1,132 +1,20 @@
-"""Items dealt into forms, and their places and sides counterbalanced."""
+"""Forms that people answer: items are drawn, dealt into forms, counterbalanced, and written as pages and tables."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from heapq import nsmallest
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import islice, zip_longest
 from math import ceil
 
+import jinja2
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.people.rated_items import JudgedItem
-from cxprobe.people.wording import CHECKS, Checks
+from cxprobe.people.ratings import RatedKind
+from cxprobe.people.wording import Checks, Task
 from cxprobe.seeding import generator_for, text_id
-
-Edge = tuple[Hashable, Hashable]
-
-
-def deal(
-    items: Sequence[JudgedItem], raters_per_item: int, per_rater: int, rng: np.random.Generator
-) -> list[list[int]]:
-    """Deal items into forms, each item into as many as people are to judge it.
-
-    There are as few forms as possible. Their sizes differ by at most 1. As far as possible a form has no two items of
-    one frame, and every construction and stratum equally often.
-
-    Args:
-        items: The items.
-        raters_per_item: How many forms have an item; at least 1.
-        per_rater: The most items of a form; at least 1.
-        rng: The generator.
-
-    Returns:
-        The places of each form's items, all different.
-    """
-    count = max(raters_per_item, ceil(len(items) * raters_per_item / per_rater))
-    forms: list[list[int]] = [[] for _ in range(count)]
-    has: list[Counter[Hashable]] = [Counter() for _ in range(count)]
-    for place in _frame_by_frame(items, rng):
-        frame = (items[place].construction, items[place].frame)
-        construction = items[place].construction
-        values = [(construction,), *((construction, *value) for value in items[place].stratum.items())]
-        chance = rng.permutation(count)
-        keys = [
-            (len(forms[form]), own[frame], sum(own[value] for value in values), chance[form])
-            for form, own in enumerate(has)
-        ]
-        for form in nsmallest(raters_per_item, range(count), key=keys.__getitem__):
-            forms[form].append(place)
-            has[form].update([frame, *values])
-    return forms
-
-
-def split_evenly(edges: Sequence[Edge], parts: int, rng: np.random.Generator) -> list[int]:
-    """Divide the edges of a bipartite graph into parts so that every vertex has its edges equally often in each.
-
-    With items and forms as vertices, an edge is a question. So the question of an item stands on the left as often as
-    on the right over its forms, and the questions of a form do as well, exactly or within one.
-
-    Args:
-        edges: Pairs of a left and a right vertex, none twice.
-        parts: The number of parts, at least 1.
-        rng: The generator.
-
-    Returns:
-        The part of each edge, from 0. For any vertex, the numbers of its edges in two parts differ by at most 1.
-
-    Source:
-        König 1916 for the colouring of bipartite graphs by exchanges along a path; de Werra 1971 for equitable ones.
-    """
-    ends = _bounded(edges, parts, rng)
-    taken: dict[Hashable, dict[int, int]] = defaultdict(dict)  # vertex -> part -> edge
-    part_of = [0] * len(edges)
-    for edge in rng.permutation(len(edges)).tolist():
-        left, right = ends[edge]
-        order = rng.permutation(parts).tolist()
-        free_left, free_right = (next(part for part in order if part not in taken[one]) for one in (left, right))
-        if free_left != free_right:
-            _exchange(right, free_left, free_right, ends, taken, part_of)
-        part_of[edge] = free_left
-        taken[left][free_left] = taken[right][free_left] = edge
-    return part_of
-
-
-def _frame_by_frame(items: Sequence[JudgedItem], rng: np.random.Generator) -> list[int]:
-    """Return the places of all items in an order by chance in which those of one frame follow one another.
-
-    Since the emptiest forms are next, items that follow one another come into different forms.
-    """
-    frames: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place in rng.permutation(len(items)).tolist():
-        frames[items[place].construction, items[place].frame].append(place)
-    return [place for places in frames.values() for place in places]
-
-
-def _bounded(edges: Sequence[Edge], parts: int, rng: np.random.Generator) -> list[Edge]:
-    """Return the edges with each vertex split into several that have ``parts`` edges each, and one with the rest."""
-    seen: Counter[Hashable] = Counter()
-    ends: list[Edge] = [("", "")] * len(edges)
-    for edge in rng.permutation(len(edges)).tolist():
-        sides = [("left", edges[edge][0]), ("right", edges[edge][1])]
-        ends[edge] = tuple((*side, seen[side] // parts) for side in sides)  # type: ignore[assignment]
-        seen.update(sides)
-    return ends
-
-
-def _exchange(
-    start: Hashable,
-    first: int,
-    second: int,
-    ends: Sequence[Edge],
-    taken: dict[Hashable, dict[int, int]],
-    part_of: list[int],
-) -> None:
-    """Exchange two parts along the path of edges that begins at a vertex with one of the part ``first``."""
-    path, vertex, part = [], start, first
-    while (edge := taken[vertex].get(part)) is not None:
-        path.append(edge)
-        left, right = ends[edge]
-        vertex, part = (left if vertex == right else right), (second if part == first else first)
-    for edge in path:
-        for vertex in ends[edge]:
-            taken[vertex].pop(part_of[edge], None)
-    for edge in path:
-        part_of[edge] = second if part_of[edge] == first else first
-        for vertex in ends[edge]:
-            taken[vertex][part_of[edge]] = edge
-
 
 LETTERS = ("A", "B", "C")
 CHECK = "check"  # the kind of a question that is an attention check
@@ -137,6 +25,33 @@ ITEM_COLUMNS = (
 )
 # The columns of form-NN.csv; the last two are for whoever answers in it.
 FORM_COLUMNS = ("export", "form", "number", "text", "question", "a", "b", "c", "rater", "answer")
+
+
+@dataclass(frozen=True)
+class RatedItem:
+    """What a person can be asked.
+
+    Attributes:
+        kind: What it is made of.
+        id: Names the item by its texts, so that a rating of it is lost when they change.
+        construction: The construction that it asks about.
+        frame: What it was made from; items with the same are a cluster.
+        stratum: What a sample is balanced over, such as "variant" -> "A".
+        text: What is shown before the question, or "".
+        question: What is asked.
+        options: Answer, as ratings.tsv has it -> how it is shown.
+        gold: The right answer.
+    """
+
+    kind: RatedKind
+    id: str
+    construction: str
+    frame: str
+    stratum: Mapping[str, str] = field(hash=False)
+    text: str
+    question: str
+    options: Mapping[str, str] = field(hash=False)
+    gold: str
 
 
 @dataclass(frozen=True)
@@ -181,17 +96,62 @@ class Form:
         return f"form-{self.number:02d}"
 
 
+def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[RatedItem]:
+    """Draw items, balanced as far as the items allow; the same items and seed give the same sample.
+
+    Constructions take turns. Within a construction an item of the stratum that was drawn least comes next; a stratum is
+    a combination of values, such as variant A with female names in the original order. Of several such strata the one
+    whose values were drawn least, each for itself, comes first, and of its items one whose frame was drawn least.
+
+    Args:
+        items: What there is to draw from.
+        wanted: How many to draw.
+        seed: What the draw follows from.
+
+    Raises:
+        DataError: There are fewer items than wanted, or none is wanted.
+    """
+    if not 1 <= wanted <= len(items):
+        raise DataError(f"--items {wanted}: there are {len(items)} items to draw from; ask for 1 to {len(items)}")
+    by_construction: dict[str, list[RatedItem]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: item.id):
+        by_construction[item.construction].append(item)
+    names = sorted(by_construction)
+    order = generator_for(seed, "validation", "constructions").permutation(len(names))
+    turns = [
+        _balanced(by_construction[names[index]], generator_for(seed, "validation", names[index])) for index in order
+    ]
+    return list(islice((item for turn in zip_longest(*turns) for item in turn if item is not None), wanted))
+
+
+def _balanced(items: Sequence[RatedItem], rng: np.random.Generator) -> Iterator[RatedItem]:
+    """Yield all items of a construction in such an order that those up to any one are balanced."""
+    left = [items[index] for index in rng.permutation(len(items))]
+    strata, values, frames = Counter[Hashable](), Counter[Hashable](), Counter[Hashable]()
+
+    def uses(item: RatedItem) -> tuple[int, int, int]:
+        stratum = tuple(item.stratum.items())
+        return strata[stratum], sum(values[value] for value in stratum), frames[item.frame]
+
+    while left:
+        item = min(left, key=uses)
+        left.remove(item)
+        strata[tuple(item.stratum.items())] += 1
+        values.update(item.stratum.items())
+        frames[item.frame] += 1
+        yield item
+
+
 def make_forms(
-    items: Sequence[JudgedItem], checks: Checks, raters_per_item: int, per_rater: int, seed: int
+    items: Sequence[RatedItem], checks: Checks, raters_per_item: int, per_rater: int, seed: int
 ) -> list[Form]:
     """Make forms of items of one kind; the same items and seed give the same forms.
 
-    An item comes early in one form and late in another: the forms are divided into as many parts as an item has forms,
-    and it is once in each part. Of minimal pairs and multiple-choice items, A and B change places: over the forms of an
-    item and over the items of a form, A is right as often as B, exactly or within one; where C is right, the two take
-    turns at standing first. The three relations of inferences keep their order within a form; every second form has
-    them in the reverse order. Each form has one question of every kind of attention checks, the first in its first
-    third, and so on; the kinds change places from form to form.
+    Of minimal pairs and multiple-choice items, A and B change places: over the forms of an item and over the items of a
+    form, A is right as often as B, exactly or within one; where C is right, the two take turns at standing first. The
+    three relations of inferences keep their order within a form; every second form has them in the reverse order. Each
+    form has one question of every kind of attention checks, the first in its first third, and so on; the kinds change
+    places from form to form.
 
     Args:
         items: The sample.
@@ -209,51 +169,96 @@ def make_forms(
         )
     rng = generator_for(seed, "validation", "forms")
     dealt = deal(items, raters_per_item, per_rater, rng)
-    edges = [(place, form) for form, places in enumerate(dealt) for place in places]
-    has_sides = [items[place].gold in LETTERS[:2] for place, _ in edges]  # C is right on neither
-    sided = [(place, (form, one)) for (place, form), one in zip(edges, has_sides, strict=True)]
-    side = dict(zip(edges, split_evenly(sided, 2, rng), strict=True))
-    part = dict(zip(edges, split_evenly(edges, raters_per_item, rng), strict=True))
+    asked = [(index, form) for form, indices in enumerate(dealt) for index in indices]
+    # Where C is right, which of A and B comes first is balanced apart from where one of them is.
+    sides = split_in_halves(
+        [((items[index].gold == "C", index), (items[index].gold == "C", form)) for index, form in asked], rng
+    )
+    side = dict(zip(asked, sides, strict=True))
     forms = []
-    for form, places in enumerate(dealt):
-        by_chance = [places[one] for one in rng.permutation(len(places))]
-        ordered = sorted((part[place, form], chance, place) for chance, place in enumerate(by_chance))
-        questions = [_question(items[place], side[place, form], form) for _, _, place in ordered]
+    for form, indices in enumerate(dealt):
+        questions = [_question(items[index], side[index, form], form) for index in indices]
         forms.append(Form(form + 1, tuple(_with_checks(questions, checks, form, rng))))
     return forms
 
 
-def items_table(forms: Sequence[Form]) -> pd.DataFrame:
-    """Return what is asked in all forms, with what is right: the table that answers are read by.
+def deal(items: Sequence[RatedItem], raters_per_item: int, per_rater: int, rng: np.random.Generator) -> list[list[int]]:
+    """Deal items into forms, each item into as many as people are to judge it.
+
+    In each of ``raters_per_item`` rounds all items are dealt once, into as few forms as possible, whose sizes differ by
+    at most 1. Every form has every construction equally often, within one or two, and no two items of one frame where a
+    round has enough forms: as many as a frame has items, and one more for each further round. An item comes with other
+    items in each round, and is early in one form and late in another: a form is divided into as many parts as there are
+    rounds, and each item is once in each part.
+
+    Args:
+        items: The items.
+        raters_per_item: How many forms have an item; at least 1.
+        per_rater: The most items of a form; at least 1.
+        rng: The generator.
 
     Returns:
-        One row per question: export (names all that is asked, so that answers to another export are noticed), form,
-        number, kind, item, construction, frame, stratum, text, question, a, b, c ("" where there is none), answers
-        (what a, b and c are in ratings.tsv, separated by spaces) and gold (a letter).
+        The indices of each form's items, all different, in their order in the form.
     """
-    rows = [
-        (
-            *(form.number, number, one.kind, one.item, one.construction, one.frame, one.stratum, one.text),
-            *(one.question, *_three(one.options), " ".join(one.answers), one.gold),
-        )
-        for form in forms
-        for number, one in enumerate(form.questions, start=1)
-    ]
-    table = pd.DataFrame(rows, columns=ITEM_COLUMNS[1:])
-    table.insert(0, "export", text_id("export", table.to_csv(index=False, lineterminator="\n")))
-    return table
+    frames: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for index in rng.permutation(len(items)).tolist():
+        frames[items[index].construction, items[index].frame].append(index)
+    # Items of one construction and, within it, of one frame follow one another, so that they come into different forms.
+    ordered = [index for frame in sorted(frames, key=lambda frame: frame[0]) for index in frames[frame]]
+    count = ceil(len(items) / per_rater)
+    rows = [ordered[start : start + count] for start in range(0, len(ordered), count)]  # a form has one item of each
+    parts = rng.permutation(len(rows)) * raters_per_item // len(rows)
+    forms = []
+    for turn in range(raters_per_item):
+        for form in range(count):
+            # From round to round a row moves on by its own number, so that no two rows stay side by side.
+            columns = [(form - number * turn) % count for number in range(len(rows))]
+            chance = rng.permutation(len(rows))
+            order = sorted(
+                range(len(rows)), key=lambda number: ((parts[number] + turn) % raters_per_item, chance[number])
+            )
+            forms.append([rows[number][columns[number]] for number in order if columns[number] < len(rows[number])])
+    return forms
 
 
-def form_table(form: Form, export: str) -> pd.DataFrame:
-    """Return the questions of a form without what is right, with empty columns rater and answer."""
-    rows = [
-        (export, form.number, number, one.text, one.question, *_three(one.options), "", "")
-        for number, one in enumerate(form.questions, start=1)
-    ]
-    return pd.DataFrame(rows, columns=FORM_COLUMNS)
+def split_in_halves(edges: Sequence[tuple[Hashable, Hashable]], rng: np.random.Generator) -> list[int]:
+    """Divide the edges of a bipartite graph in two so that every vertex has as many in one half as in the other.
+
+    With items and forms as vertices, an edge is a question. So an item has its right answer on the left as often as on
+    the right over its forms, and so has a form over its items, exactly or within one.
+
+    Args:
+        edges: Pairs of a left and a right vertex, none twice.
+        rng: The generator.
+
+    Returns:
+        The half of each edge, 0 or 1. For any vertex, the numbers of its edges in the two halves differ by at most 1.
+
+    Source:
+        The edges of each vertex are linked in twos. The linked edges make paths and circles of even length, since links
+        at a left and at a right vertex take turns; along them the halves take turns as well.
+    """
+    by_vertex: dict[Hashable, list[int]] = defaultdict(list)
+    for edge in rng.permutation(len(edges)).tolist():
+        for side, vertex in enumerate(edges[edge]):
+            by_vertex[side, vertex].append(edge)
+    linked: dict[int, list[int]] = defaultdict(list)
+    for at_vertex in by_vertex.values():
+        for first, second in zip(at_vertex[::2], at_vertex[1::2], strict=False):
+            linked[first].append(second)
+            linked[second].append(first)
+    half: dict[int, int] = {}
+    for start in range(len(edges)):
+        reached = [(start, int(rng.integers(2)))]
+        while reached:
+            edge, value = reached.pop()
+            if edge not in half:
+                half[edge] = value
+                reached += [(other, 1 - value) for other in linked[edge]]
+    return [half[edge] for edge in range(len(edges))]
 
 
-def _question(item: JudgedItem, side: int, form: int) -> Question:
+def _question(item: RatedItem, side: int, form: int) -> Question:
     """Return an item with the right one of two options first (0) or second (1)."""
     answers = list(item.options)
     if item.kind == "inference":
@@ -276,23 +281,57 @@ def _question(item: JudgedItem, side: int, form: int) -> Question:
 
 def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.random.Generator) -> list[Question]:
     """Put one check of each kind among the questions: one into each third, and none before the first question."""
-    borders = [1 + (len(questions) * third) // len(CHECKS) for third in range(len(CHECKS) + 1)]
+    kinds = list(checks)
+    borders = [1 + (len(questions) * third) // len(kinds) for third in range(len(kinds) + 1)]
     asked = list(questions)
-    for third in reversed(range(len(CHECKS))):  # from the end, so that the borders stay where they are
-        name = CHECKS[(third + form) % len(CHECKS)]
-        place = min(int(rng.integers(borders[third], borders[third + 1] + 1)), len(asked))
-        asked.insert(place, _check(name, checks, form, right_first=bool(rng.integers(2))))
+    for third in reversed(range(len(kinds))):  # from the end, so that the borders stay where they are
+        name, check = kinds[(third + form) % len(kinds)]
+        member = check.members[form % len(check.members)]
+        options, answers = (member.right, member.wrong), ("right", "wrong")
+        if rng.integers(2):
+            options, answers = options[::-1], answers[::-1]
+        gold = LETTERS[answers.index("right")]
+        question = Question(CHECK, name, "", "", "", "", check.question.format(answer=gold), options, answers, gold)
+        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), question)
     return asked
 
 
-def _check(name: str, checks: Checks, form: int, *, right_first: bool) -> Question:
-    check = checks.of(name)
-    member = check.members[form % len(check.members)]
-    gold = LETTERS[0 if right_first else 1]
-    shown = [(member.right, "right"), (member.wrong, "wrong")]
-    options, answers = zip(*(shown if right_first else shown[::-1]), strict=True)
-    return Question(CHECK, name, "", "", "", "", check.question.format(answer=gold), options, answers, gold)
+def items_table(forms: Sequence[Form]) -> pd.DataFrame:
+    """Return what is asked in all forms, with what is right: the table that answers are read by.
+
+    Returns:
+        One row per question: export (names all that is asked, so that answers to another export are noticed), form,
+        number, kind, item, construction, frame, stratum, text, question, a, b, c ("" where there is none), answers
+        (what a, b and c are in ratings.tsv, separated by spaces) and gold (a letter).
+    """
+    rows = [
+        vars(question)
+        | dict(zip("abc", (*question.options, ""), strict=False))
+        | {"form": form.number, "number": number, "answers": " ".join(question.answers)}
+        for form in forms
+        for number, question in enumerate(form.questions, start=1)
+    ]
+    table = pd.DataFrame(rows)[list(ITEM_COLUMNS[1:])]
+    table.insert(0, "export", text_id("export", table.to_csv(index=False, lineterminator="\n")))
+    return table
 
 
-def _three(options: Sequence[str]) -> tuple[str, ...]:
-    return (*options, *[""] * (len(LETTERS) - len(options)))
+def form_table(items: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """Return the questions of a form without what is right, with empty columns rater and answer.
+
+    Args:
+        items: What is asked in all forms, see `items_table`.
+        form: The form.
+    """
+    return items[items["form"] == form.number].assign(rater="", answer="")[list(FORM_COLUMNS)]
+
+
+def render_page(form: Form, export: str, task: Task) -> str:
+    """Return a form as a page of HTML that needs no network and no server, and does not say what is right.
+
+    Answers stay in the page, and in the browser's own storage where it has one, until "Save answers" downloads them as
+    CSV with the columns export, form, number, rater, answer and saved.
+    """
+    template = files("cxprobe.people").joinpath("form.html").read_text(encoding="utf-8")
+    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(template)
+    return page.render(form=form, export=export, task=task, letters=LETTERS)

@@ -10,96 +10,63 @@ Source:
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from importlib.resources import files
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line
-from cxprobe.people.cards import Desk, Hit
 from cxprobe.people.labels import JUDGEMENTS, Judgement, Label
-from cxprobe.people.sessions import Candidate, Group
+from cxprobe.people.sessions import Desk, Group, ShownSentence, shown_sentences
 
-_LABEL, _EXCEPTIONS = "label", "exceptions"  # the names of the two questions
-_FAULTS_SHOWN = 20
+_MOST_FAULTS = 20  # lines of a message
 _ASIDE = 'style="color: #767676; margin: 0.3em 0"'
 
-CONFIG = f"""\
-<View>
-  <Style>
-    .cx-positive {{ white-space: pre-line; }}
-  </Style>
-  <Header value="$construction" size="4"/>
-  <Text name="positive" value="$positive"/>
-  <HyperText name="sentences" value="$html"/>
-  <Choices name="{_LABEL}" toName="sentences" choice="single" required="true" showInline="true"
-    requiredMessage="Choose positive, negative or unclear">
-    <Choice value="positive" hotkey="p"/>
-    <Choice value="negative" hotkey="n"/>
-    <Choice value="unclear" hotkey="u"/>
-  </Choices>
-  <Header value="If there are several sentences: which are not like the others?" size="5"/>
-  <Choices name="{_EXCEPTIONS}" toName="sentences" choice="multiple" value="$exceptions" layout="inline"/>
-</View>
-"""
 
-
-class _Read(BaseModel):
-    """A part of an export; Label Studio adds keys with every version, so what is not needed is ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Data(_Read):
+class _Data(BaseModel):
     cxprobe: str
     tags: str
     ids: tuple[str, ...]
 
 
-class _Choices(_Read):
-    choices: tuple[str, ...]
+class _Result(BaseModel):
+    """An answer to one question of the configuration, or something else that somebody has noted."""
 
-
-class _Result(_Read):
-    from_name: str
-    type: Literal["choices"]
-    value: _Choices
-
-
-class _OtherResult(_Read):
+    from_name: str = ""
     type: str
+    value: dict[str, Any] = {}
 
 
-class _Person(_Read):
+class _Person(BaseModel):
     id: int
 
 
-class _Annotation(_Read):
+class _Annotation(BaseModel):
     completed_by: int | _Person
     created_at: datetime
     was_cancelled: bool = False
-    result: tuple[Annotated[_Result | _OtherResult, Field(union_mode="left_to_right")], ...]
+    result: tuple[_Result, ...]
 
     @property
     def person(self) -> int:
         return self.completed_by if isinstance(self.completed_by, int) else self.completed_by.id
 
-    def chosen(self, question: str) -> tuple[str, ...]:
-        found = (one.value.choices for one in self.result if isinstance(one, _Result) and one.from_name == question)
-        return next(found, ())
+    def chosen(self, question: str) -> list[str]:
+        """Return what was chosen as the answer to a question."""
+        answers = (result for result in self.result if result.from_name == question and result.type == "choices")
+        return [str(choice) for result in answers for choice in result.value.get("choices", ())]
 
 
-class _Task(_Read):
+class _Task(BaseModel):
+    """A task of an export; Label Studio adds keys with every version, and what is not needed is ignored."""
+
     id: int
     data: _Data
     annotations: tuple[_Annotation, ...]
 
 
-_TASKS = TypeAdapter(tuple[_Task, ...])
-T = TypeVar("T")
-
-
-class Imported(NamedTuple):
+class ImportedLabels(NamedTuple):
     """What an export of Label Studio has.
 
     Attributes:
@@ -113,6 +80,11 @@ class Imported(NamedTuple):
     unlabelled: int
 
 
+def labelling_config() -> str:
+    """Return the labelling interface that belongs to `tasks_of`, as Label Studio takes it."""
+    return files("cxprobe.people").joinpath("label_studio.xml").read_text(encoding="utf-8")
+
+
 def tasks_of(name: str, groups: Sequence[Group], desk: Desk) -> list[dict[str, Any]]:
     """Return the tasks, in the order of the groups, as Label Studio imports them from JSON.
 
@@ -121,12 +93,39 @@ def tasks_of(name: str, groups: Sequence[Group], desk: Desk) -> list[dict[str, A
         groups: The sequences with their sentences.
         desk: What is shown beside them.
     """
-    return [{"data": _data(name, group, desk)} for group in groups]
+    tasks = []
+    for group in groups:
+        numbers = range(1, len(group.shown) + 1) if len(group.shown) > 1 else ()
+        data = {
+            "cxprobe": name,
+            "construction": desk.construction.name,
+            "positive": f"{desk.construction.gloss}\nPositive: {desk.construction.positive}",
+            "tags": group.tags,
+            "ids": [candidate.id for candidate in group.shown],
+            "html": "".join(_html(sentence) for sentence in shown_sentences(group, desk, {})),
+            "exceptions": [{"value": f"{number} {label}"} for number in numbers for label in JUDGEMENTS],
+        }
+        tasks.append({"data": data})
+    return tasks
+
+
+def _html(sentence: ShownSentence) -> str:
+    """Return a sentence between its surroundings; Label Studio shows it in a frame, where only its own style counts."""
+    texts = [(escape(piece.text), piece.form) for piece in sentence.pieces]
+    marked = "".join(f"<mark>{text}</mark>" if form else text for text, form in texts)
+    before, after, source = (
+        f"<div {_ASIDE}>{escape(text)}</div>" if text else ""
+        for text in (sentence.before, sentence.after, sentence.source)
+    )
+    return (
+        f'<div style="font-family: sans-serif; margin: 0.8em 0">{before}<div style="font-size: 1.2em">'
+        f"<b>{sentence.number}</b> {marked}</div>{after}{source}</div>"
+    )
 
 
 def read_annotations(
-    content: object, name: str, groups: Sequence[Group], people: Mapping[int, str], place: str
-) -> Imported:
+    content: object, name: str, groups: Sequence[Group], people: Mapping[int, str], path: str
+) -> ImportedLabels:
     """Return the labels of an export in Label Studio's format JSON.
 
     Args:
@@ -135,121 +134,83 @@ def read_annotations(
         groups: The sequences that were mined.
         people: The number of an annotator in Label Studio -> the name in labels.tsv. A single annotator may have the
             number 0, whatever the number in Label Studio is.
-        place: The file, for messages.
+        path: The file, for messages.
 
     Raises:
         DataError: One line for every fault: it is no such export; a task is of another construction, or of sentences
             that are not those mined here; an answer is none; an annotator has no name.
     """
     try:
-        tasks = _TASKS.validate_python(content)
+        tasks = TypeAdapter(tuple[_Task, ...]).validate_python(content)
     except ValidationError as fault:
-        raise DataError(_not_an_export(fault, place)) from None
+        first = fault.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "the top"
+        raise DataError(
+            one_line(
+                f"{path}: {key}: {first['msg']}; expected Label Studio's export in the format JSON (not JSON-MIN or "
+                "CSV) of tasks that `cxprobe label --export` has written"
+            )
+        ) from None
     annotators = {one.person for task in tasks for one in task.annotations if not one.was_cancelled}
     names = {next(iter(annotators)): people[0]} if len(annotators) == 1 and 0 in people else people
     if nameless := sorted(annotators - names.keys()):
-        shown = ", ".join(map(str, nameless))
         raise DataError(
-            f"{place}: annotators {shown} have no name; Label Studio knows people by these numbers: give each one, "
-            f"--annotator {nameless[0]}=NAME"
+            f"{path}: annotators {', '.join(map(str, nameless))} have no name; Label Studio knows people by these "
+            f"numbers: give each one, --annotator {nameless[0]}=NAME"
         )
-    known = {group.tags: {one.id for one in group.sentences} for group in groups}
-    found: dict[tuple[str, str, str], tuple[datetime, Label]] = {}
+    mined = {group.tags: {candidate.id for candidate in group.sentences} for group in groups}
+    last: dict[tuple[str, str, str], tuple[datetime, Label]] = {}
     faults: list[str] = []
     for task in tasks:
         try:
-            _check(task, name, known)
-            for made, label in _labels_of(task, names):
-                key = label.kind, label.target, label.who
-                if key not in found or found[key][0] <= made:
-                    found[key] = made, label
+            if task.data.cxprobe != name:
+                raise ValueError(f"it is of the construction '{task.data.cxprobe}', not of '{name}'")
+            if not set(task.data.ids) <= mined.get(task.data.tags, set()):
+                raise ValueError(
+                    "its sentences are not those that were mined here; import it where it was exported, or mine the "
+                    "same corpus"
+                )
+            for created, label in _labels_of(task, names):
+                if label.key not in last or last[label.key][0] <= created:
+                    last[label.key] = created, label
         except ValueError as fault:
-            faults.append(one_line(f"{place}, task {task.id}: {fault}"))
+            faults.append(one_line(f"{path}, task {task.id}: {fault}"))
     if faults:
-        more = [f"{place}: and {len(faults) - _FAULTS_SHOWN} more"] if len(faults) > _FAULTS_SHOWN else []
-        raise DataError("\n".join(faults[:_FAULTS_SHOWN] + more))
-    return Imported(
-        labels=tuple(sorted(label for _, label in found.values())),
+        more = [f"{path}: and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
+        raise DataError("\n".join(faults[:_MOST_FAULTS] + more))
+    return ImportedLabels(
+        labels=tuple(sorted(label for _, label in last.values())),
         skipped=sum(one.was_cancelled for task in tasks for one in task.annotations),
         unlabelled=sum(all(one.was_cancelled for one in task.annotations) for task in tasks),
     )
 
 
-def _data(name: str, group: Group, desk: Desk) -> dict[str, Any]:
-    several = len(group.shown) > 1
-    return {
-        "cxprobe": name,
-        "construction": desk.construction.name,
-        "positive": f"{desk.construction.gloss}\nPositive: {desk.construction.positive}",
-        "tags": group.tags,
-        "ids": [one.id for one in group.shown],
-        "html": "".join(_html(number, one, group, desk) for number, one in enumerate(group.shown, start=1)),
-        "exceptions": [
-            {"value": f"{number} {label}"}
-            for number in range(1, len(group.shown) + 1)
-            for label in JUDGEMENTS
-            if several
-        ],
-    }
-
-
-def _html(number: int, one: Candidate, group: Group, desk: Desk) -> str:
-    """Return a sentence between its surroundings; Label Studio shows it in a frame, where only its own style counts."""
-    around = desk.surroundings.get(one.id)
-    before, after = (f"<div {_ASIDE}>{escape(text)}</div>" for text in around) if around else ("", "")
-    sentence = _with_marks(one.text, desk.find_hits(one.text, group.tags))
-    return (
-        f'<div style="font-family: sans-serif; margin: 0.8em 0">{before}<div style="font-size: 1.2em">'
-        f"<b>{number}</b> {sentence}</div>{after}<div {_ASIDE}>{escape(one.url)}</div></div>"
-    )
-
-
-def _with_marks(text: str, hits: Sequence[Hit]) -> str:
-    html, done = "", 0
-    for hit in hits:
-        html += f"{escape(text[done : hit.start])}<mark>{escape(text[hit.start : hit.end])}</mark>"
-        done = hit.end
-    return html + escape(text[done:])
-
-
-def _not_an_export(fault: ValidationError, place: str) -> str:
-    first = fault.errors()[0]
-    where = ".".join(map(str, first["loc"])) or "the top"
-    return one_line(
-        f"{place}: {where}: {first['msg']}; expected Label Studio's export in the format JSON (not JSON-MIN or CSV) of "
-        "tasks that `cxprobe label --export` has written"
-    )
-
-
-def _check(task: _Task, name: str, known: Mapping[str, set[str]]) -> None:
-    if task.data.cxprobe != name:
-        raise ValueError(f"it is of the construction '{task.data.cxprobe}', not of '{name}'")
-    if not set(task.data.ids) <= known.get(task.data.tags, set()):
-        raise ValueError(
-            "its sentences are not those that were mined here; import it where it was exported, or mine the same corpus"
-        )
-
-
 def _labels_of(task: _Task, names: Mapping[int, str]) -> Iterator[tuple[datetime, Label]]:
-    for one in task.annotations:
-        if one.was_cancelled:
+    """Yield the labels of a task with when they were given.
+
+    Raises:
+        ValueError: An answer is none.
+    """
+    for annotation in task.annotations:
+        if annotation.was_cancelled:
             continue
-        who, day = names[one.person], one.created_at.date().isoformat()
-        chosen = one.chosen(_LABEL)
+        person, created = annotation.person, annotation.created_at
+        chosen = annotation.chosen("label")
         if len(chosen) != 1:
-            raise ValueError(
-                f"annotator {one.person} has {len(chosen)} labels; one of {', '.join(JUDGEMENTS)} is needed"
-            )
-        yield one.created_at, Label("sequence", task.data.tags, _judgement(chosen[0]), who, day)
-        apart: dict[str, Judgement] = {}
-        for exception in one.chosen(_EXCEPTIONS):
-            sentence, label = _exception(exception, task.data.ids)
-            if sentence in apart:
+            raise ValueError(f"annotator {person} has {len(chosen)} labels; one of {', '.join(JUDGEMENTS)} is needed")
+        given = [("sequence", task.data.tags, chosen[0])]
+        for exception in annotation.chosen("exceptions"):
+            number, _, label = exception.partition(" ")
+            if not (number.isdecimal() and 1 <= int(number) <= len(task.data.ids)):
                 raise ValueError(
-                    f"annotator {one.person} gives one sentence two labels: {exception} and {apart[sentence]}"
+                    f"the exception '{exception}' names no sentence; expected a number from 1 to "
+                    f"{len(task.data.ids)} and a label"
                 )
-            apart[sentence] = label
-            yield one.created_at, Label("sentence", sentence, label, who, day)
+            given.append(("sentence", task.data.ids[int(number) - 1], label))
+        for position, (kind, target, label) in enumerate(given):
+            if twice := [other for _, before, other in given[:position] if before == target]:
+                raise ValueError(f"annotator {person} gives one sentence two labels: {twice[0]} and {label}")
+            yield created, Label(kind, target, _judgement(label), names[person], created.date().isoformat())
 
 
 def _judgement(text: str) -> Judgement:
@@ -257,12 +218,3 @@ def _judgement(text: str) -> Judgement:
         if text == label:
             return label
     raise ValueError(f"the label '{text}' is unknown (allowed: {', '.join(JUDGEMENTS)})")
-
-
-def _exception(text: str, ids: Sequence[str]) -> tuple[str, Judgement]:
-    number, _, label = text.partition(" ")
-    if not (number.isascii() and number.isdigit() and 1 <= int(number) <= len(ids)):
-        raise ValueError(
-            f"the exception '{text}' names no sentence; expected a number from 1 to {len(ids)} and a label"
-        )
-    return ids[int(number) - 1], _judgement(label)

@@ -1,26 +1,25 @@
-"""``constructions/<name>/labels.tsv``: who gave which label to a sequence of tags, or to a single sentence, and when.
+"""``constructions/<name>/labels.tsv``: who gave which label to a sequence of tags, or to one sentence, and when."""
 
-One line for each thing and person, sorted, so that the work of two people merges in git line by line.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from cxprobe.errors import ConstructionError
-from cxprobe.files.reading import one_line, read_text
-from cxprobe.files.writing import replacing
+from cxprobe.people.tables import read_rows, write_rows
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
-COLUMNS = ("kind", "target", "label", "who", "when")
 KINDS = ("sequence", "sentence")
+DECIDES = " (decides)"  # what follows the name of a person who decides what others have labelled differently
+LABELS_FILE = "labels.tsv"
 LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
+
+Target = tuple[str, str]  # "sequence" and tags, or "sentence" and its id
+Said = Mapping[str, Judgement]  # who -> the label that this person gave
 
 
 class Label(NamedTuple):
-    """A judgement.
+    """A label that a person gave; the attributes are the columns of the file.
 
     Attributes:
         kind: "sequence" for all sentences with these tags, "sentence" for one of them, which then counts more.
@@ -36,72 +35,79 @@ class Label(NamedTuple):
     who: str
     when: str
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What there is one label of: the kind, the target and the person."""
+        return self.kind, self.target, self.who
+
 
 def read_labels(path: Path) -> list[Label]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or one line for every
-            fault: a conflict that git left, a line without its five columns, an unknown kind or label, something that
-            is not a day, or two labels of one person for one thing.
+        ConstructionError: See `read_rows`; the faults are also an unknown kind or label, something that is not a day,
+            and two labels of one person for one thing.
     """
-    if not (path.exists() or path.is_symlink()):
-        return []
-    rows = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
-    if rows[-1] == [""]:  # after the end of the last line
-        rows.pop()
-    if not rows or tuple(rows[0]) != COLUMNS:
-        raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(COLUMNS)}, separated by tabs")
-    labels: dict[tuple[str, str, str], Label] = {}
-    faults: list[str] = []
-    for number, row in enumerate(rows[1:], start=2):
-        fault = _fault(row)
-        if fault is None:
-            label = Label(*row)  # type: ignore[arg-type]  # `_fault` has checked it
-            if _key(label) in labels:
-                fault = f"{label.who} has labelled '{label.target}' twice; keep one of the lines"
-            labels[_key(label)] = label
-        if fault is not None:
-            faults.append(one_line(f"{path}, line {number}: {fault}"))
-    if faults:
-        raise ConstructionError("\n".join(faults))
-    return list(labels.values())
+    known = set()
+
+    def fault_of(label: Label) -> str | None:
+        if label.kind not in KINDS:
+            return f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})"
+        if label.label not in JUDGEMENTS:
+            return f"label '{label.label}' is unknown (allowed: {', '.join(JUDGEMENTS)})"
+        if not _is_day(label.when):
+            return f"when '{label.when}' is not a day; write it as 2026-01-31"
+        if label.key in known:
+            return f"{label.who} has labelled '{label.target}' twice; keep one of the lines"
+        known.add(label.key)
+        return None
+
+    return read_rows(path, Label._fields, LONGEST, Label, fault_of)
 
 
 def write_labels(labels: Iterable[Label], path: Path) -> None:
     """Write labels, sorted, one a line."""
-    lines = ["\t".join(row) for row in (COLUMNS, *sorted(labels))]
-    with replacing(path) as partial:
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_rows(labels, Label._fields, path)
 
 
-def with_label(labels: Iterable[Label], label: Label) -> list[Label]:
+def with_label(labels: Iterable[Label], new: Label) -> list[Label]:
     """Return the labels with one more, in place of what the same person said of the same thing before."""
-    return [*(one for one in labels if _key(one) != _key(label)), label]
+    return [*(label for label in labels if label.key != new.key), new]
 
 
-def without_label(labels: Iterable[Label], label: Label) -> list[Label]:
-    """Return the labels without one of them."""
-    return [one for one in labels if one != label]
+def is_decision(who: str) -> bool:
+    """Return whether a name in labels.tsv is that of a person who decides between others."""
+    return who.endswith(DECIDES)
 
 
-def _key(label: Label) -> tuple[str, str, str]:
-    return label.kind, label.target, label.who
+def in_force(labels: Sequence[Label]) -> dict[Target, dict[str, Judgement]]:
+    """Return the labels that count: (kind, target) -> who -> label.
+
+    Where somebody has decided about a sequence or a sentence, the decisions alone count, and nobody's own label of it.
+    """
+    judged: dict[Target, dict[str, Judgement]] = {}
+    for label in labels:
+        judged.setdefault((label.kind, label.target), {})[label.who] = label.label
+    return {target: _decisions(said) or said for target, said in judged.items()}
 
 
-def _fault(row: list[str]) -> str | None:
-    if row and row[0].startswith(("<<<<<<<", "=======", ">>>>>>>")):
-        return "a conflict that git left here; keep the lines of both sides and delete its marks"
-    if len(row) != len(COLUMNS) or not all(cell.strip() for cell in row):
-        return f"expected {len(COLUMNS)} columns ({' '.join(COLUMNS)}), separated by tabs, none empty, found {row}"
-    if (longest := max(map(len, row))) > LONGEST:
-        return f"a cell of {longest} characters; at most {LONGEST} are allowed; is the end of a line missing?"
-    kind, _, label, _, when = row
-    if kind not in KINDS:
-        return f"kind '{kind}' is unknown (allowed: {', '.join(KINDS)})"
-    if label not in JUDGEMENTS:
-        return f"label '{label}' is unknown (allowed: {', '.join(JUDGEMENTS)})"
-    return None if _is_day(when) else f"when '{when}' is not a day; write it as 2026-01-31"
+def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> dict[str, Judgement]:
+    """Return what counts for one sentence: who -> label.
+
+    A decision about the sentence counts alone. Else each person's label of the sentence replaces the label that this
+    person gave to its sequence, and all of these count.
+
+    Args:
+        sentence: Its id.
+        tags: Its sequence of tags.
+        judged: The labels that count, of `in_force`.
+    """
+    of_sequence, of_sentence = judged.get(("sequence", tags), {}), judged.get(("sentence", sentence), {})
+    return dict(of_sentence) if _decisions(of_sentence) else {**of_sequence, **of_sentence}
+
+
+def _decisions(said: Said) -> dict[str, Judgement]:
+    return {who: label for who, label in said.items() if is_decision(who)}
 
 
 def _is_day(text: str) -> bool:

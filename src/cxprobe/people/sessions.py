@@ -1,36 +1,32 @@
-"""One person's labelling session: which sentences come next and what an answer does. Nothing here asks or prints."""
+"""One person's labelling: which sentences come next, what an answer does, how it is saved, and what is then shown.
+
+Nothing here asks or prints; the terminal and the page in the browser do.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import pandas as pd
 
+from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
-from cxprobe.people.labels import Judgement, Label, with_label, without_label
+from cxprobe.people.labels import Judgement, Label, Said, Target, read_labels, with_label, write_labels
+from cxprobe.people.mined import Candidate, Piece, PieceFinder, Surroundings
 from cxprobe.seeding import generator_for
 
-SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
-
+MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
 ANSWERS: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
 HELP = (
     "p positive, n negative, u unclear (2n: only the second sentence is negative), z undo, "
     "s next, b back, g 12 go to number 12, /word search (/ again: the next), q quit"
 )
-_ANSWER = re.compile(rf"([1-{SHOWN}]?)([{''.join(ANSWERS)}])")
+_ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([{''.join(ANSWERS)}])")
 _GO = re.compile(r"g ?([0-9]{1,9})")
-
-
-class Candidate(NamedTuple):
-    """A mined sentence; ``start`` and ``end`` are characters of what ``url`` names."""
-
-    id: str
-    text: str
-    url: str
-    start: int
-    end: int
 
 
 class Group(NamedTuple):
@@ -51,7 +47,7 @@ class Group(NamedTuple):
     @property
     def shown(self) -> tuple[Candidate, ...]:
         """The sentences that are shown."""
-        return self.sentences[:SHOWN]
+        return self.sentences[:MOST_SHOWN]
 
 
 class Step(NamedTuple):
@@ -61,13 +57,6 @@ class Step(NamedTuple):
     replaced: Label | None
     place: int
     seconds: float | None
-
-
-class Pace(NamedTuple):
-    """How fast a person labels: the median of the seconds from one group to the next, of ``n`` groups."""
-
-    seconds: float
-    n: int
 
 
 @dataclass(frozen=True)
@@ -98,21 +87,15 @@ class Session:
         return None if self.place is None else self.groups[self.place]
 
     @property
-    def own(self) -> Mapping[tuple[str, str], Judgement]:
+    def own(self) -> Mapping[Target, Judgement]:
         """The person's labels: (kind, target) -> label."""
-        return {(one.kind, one.target): one.label for one in self.labels if one.who == self.who}
+        return {(label.kind, label.target): label.label for label in self.labels if label.who == self.who}
 
     @property
-    def left(self) -> int:
-        """How many groups the person has not labelled."""
+    def unlabelled(self) -> list[int]:
+        """The places of the groups that the person has not labelled."""
         own = self.own
-        return sum((group.kind, group.target) not in own for group in self.groups)
-
-    @property
-    def pace(self) -> Pace | None:
-        """How fast the person labels in this session, or None before the first group is labelled."""
-        seconds = [step.seconds for step in self.history if step.seconds is not None]
-        return Pace(median(seconds), len(seconds)) if seconds else None
+        return [place for place, group in enumerate(self.groups) if (group.kind, group.target) not in own]
 
 
 class Reply(NamedTuple):
@@ -135,19 +118,17 @@ def group_sentences(sentences: pd.DataFrame, seed: int) -> tuple[Group, ...]:
     The order depends neither on the order of the sentences nor on which other sequences there are, so a corpus that
     grows leaves the known sequences in their order.
     """
-    by_tags = sentences.sort_values("id").groupby("tags", sort=True)
-    groups = [Group("sequence", str(tags), str(tags), _candidates(rows)) for tags, rows in by_tags]
+    groups = []
+    for tags, rows in sentences.sort_values("id").groupby("tags", sort=True):
+        columns = [rows[name].tolist() for name in Candidate._fields]
+        candidates = tuple(Candidate(*row) for row in zip(*columns, strict=True))
+        groups.append(Group("sequence", str(tags), str(tags), candidates))
     return tuple(sorted(groups, key=lambda group: (generator_for(seed, "labelling", group.tags).random(), group.tags)))
-
-
-def _candidates(rows: pd.DataFrame) -> tuple[Candidate, ...]:
-    columns = [rows[name].tolist() for name in Candidate._fields]
-    return tuple(Candidate(*row) for row in zip(*columns, strict=True))
 
 
 def start_session(groups: Sequence[Group], labels: Sequence[Label], who: str, today: str) -> Session:
     """Begin a session with the first group that the person has not labelled."""
-    return _to_next_open(Session(tuple(groups), tuple(labels), who, today), -1)
+    return _to_next_unlabelled(Session(tuple(groups), tuple(labels), who, today), -1)
 
 
 def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
@@ -160,115 +141,262 @@ def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
     """
     text = text.strip()
     if match := _ANSWER.fullmatch(text):
-        label = ANSWERS[match[2]]
-        return label_sentence(session, int(match[1]), label) if match[1] else label_group(session, label, seconds)
+        return _label(session, int(match[1] or 0), ANSWERS[match[2]], seconds)
     if match := _GO.fullmatch(text):
-        return go_to(session, int(match[1]))
+        return _go_to(session, int(match[1]))
     if text.startswith("/"):
-        return search(session, text[1:].strip())
-    if text in _MOVES:
-        return _MOVES[text](session)
+        return _search(session, text[1:].strip() or session.query)
+    if text == "z":
+        return _undo(session)
+    if text in ("s", "b") and session.groups:  # after the last comes the first, and the other way round
+        by = 1 if text == "s" else -1
+        here = session.place if session.place is not None else min(0, -by)
+        return _go_to(session, (here + by) % len(session.groups) + 1)
     return Reply(session, one_line(f"'{text}' is not an answer: {HELP}"), refused=True)
 
 
-def label_group(session: Session, label: Judgement, seconds: float | None = None) -> Reply:
-    """Label all sentences that are shown, and go to the next group without a label."""
-    if session.place is None or session.current is None:
-        return _nothing_shown(session)
+def _label(session: Session, number: int, label: Judgement, seconds: float | None) -> Reply:
+    """Label the group that is shown and go to the next one, or label one of its sentences, by its number from 1."""
     group, place = session.current, session.place
-    after = _label(session, group.kind, group.target, label, seconds)
-    return Reply(_to_next_open(after, place), f"number {place + 1} is {label}")
-
-
-def label_sentence(session: Session, number: int, label: Judgement) -> Reply:
-    """Label a single sentence of the group; ``number`` counts the shown sentences from 1."""
-    group = session.current
-    if group is None:
-        return _nothing_shown(session)
-    if group.kind == "sentence":
+    if group is None or place is None:
+        return Reply(session, "all are labelled; z takes the last label back, g 12 shows number 12", refused=True)
+    if number and group.kind == "sentence":
         return Reply(session, f"there is one sentence only; answer {label[0]}", refused=True)
-    if not 1 <= number <= len(group.shown):
+    if number > len(group.shown):
         return Reply(session, f"there is no sentence {number}", refused=True)
-    said = f"sentence {number} is {label}; now label the others"
-    return Reply(_label(session, "sentence", group.shown[number - 1].id, label, None), said)
+    kind, target = ("sentence", group.shown[number - 1].id) if number else (group.kind, group.target)
+    new = Label(kind, target, label, session.who, session.today)
+    replaced = next((known for known in session.labels if known.key == new.key), None)
+    step = Step(new, replaced, place, None if number else seconds)
+    after = replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
+    if number:
+        return Reply(after, f"sentence {number} is {label}; now label the others")
+    return Reply(_to_next_unlabelled(after, place), f"number {place + 1} is {label}")
 
 
-def undo(session: Session) -> Reply:
+def _undo(session: Session) -> Reply:
     """Remove the last label of this session, restore the label that it replaced, and go back to where it was given."""
     if not session.history:
         return Reply(session, "nothing to undo: this session has no label", refused=True)
     last = session.history[-1]
-    labels = without_label(session.labels, last.label)
-    kept = labels if last.replaced is None else with_label(labels, last.replaced)
-    after = replace(session, labels=tuple(kept), history=session.history[:-1], place=last.place)
+    labels = [label for label in session.labels if label != last.label]
+    if last.replaced is not None:
+        labels = with_label(labels, last.replaced)
+    after = replace(session, labels=tuple(labels), history=session.history[:-1], place=last.place)
     return Reply(after, f"undone: number {last.place + 1} is no longer {last.label.label}")
 
 
-def go_to(session: Session, number: int) -> Reply:
+def _go_to(session: Session, number: int) -> Reply:
     """Show the group of that number, which counts from 1; it may be labelled already."""
     if not 1 <= number <= len(session.groups):
         return Reply(session, f"there is no number {number}; they go from 1 to {len(session.groups)}", refused=True)
     return Reply(replace(session, place=number - 1), "")
 
 
-def step_on(session: Session) -> Reply:
-    """Show the next group, labelled or not; after the last comes the first."""
-    return _step(session, 1)
-
-
-def step_back(session: Session) -> Reply:
-    """Show the group before, labelled or not; before the first comes the last."""
-    return _step(session, -1)
-
-
-def search(session: Session, query: str) -> Reply:
-    """Show the next group with a text in its sentences, tags or sources; capital letters do not matter.
-
-    Args:
-        session: The state before.
-        query: The text; empty for what was last searched for.
-    """
-    query = query or session.query
+def _search(session: Session, query: str) -> Reply:
+    """Show the next group with a text in its sentences, tags or sources; capital letters do not matter."""
     if not query:
         return Reply(session, "what is searched for? Write /word", refused=True)
-    found = [place for place, group in enumerate(session.groups) if _has(group, query.lower())]
+    found = [
+        place
+        for place, group in enumerate(session.groups)
+        if any(query.lower() in text.lower() for one in group.sentences for text in (one.text, one.url, one.id))
+        or query.lower() in group.tags.lower()
+    ]
     if not found:
         return Reply(replace(session, query=query), f"'{query}' is nowhere", refused=True)
     here = -1 if session.place is None else session.place
-    place = next((one for one in found if one > here), found[0])
+    place = next((place for place in found if place > here), found[0])
     said = f"'{query}' is in {len(found)} of {len(session.groups)}; this is match {found.index(place) + 1}"
     return Reply(replace(session, place=place, query=query), said)
 
 
-_MOVES = {"z": undo, "s": step_on, "b": step_back}
-
-
-def _has(group: Group, query: str) -> bool:
-    return any(query in text.lower() for one in group.sentences for text in (one.text, group.tags, one.url, one.id))
-
-
-def _step(session: Session, by: int) -> Reply:
-    if not session.groups:
-        return _nothing_shown(session)
-    here = (-1 if by > 0 else 0) if session.place is None else session.place
-    return go_to(session, (here + by) % len(session.groups) + 1)
-
-
-def _nothing_shown(session: Session) -> Reply:
-    return Reply(session, "all are labelled; z takes the last label back, g 12 shows number 12", refused=True)
-
-
-def _to_next_open(session: Session, place: int) -> Session:
+def _to_next_unlabelled(session: Session, place: int) -> Session:
     """Show the first group after a place, or else from the beginning, that the person has not labelled."""
-    own, groups = session.own, session.groups
-    for one in (*range(place + 1, len(groups)), *range(place + 1)):
-        if (groups[one].kind, groups[one].target) not in own:
-            return replace(session, place=one)
-    return replace(session, place=None)
+    unlabelled = session.unlabelled
+    following = [other for other in unlabelled if other > place] or unlabelled
+    return replace(session, place=following[0] if following else None)
 
 
-def _label(session: Session, kind: str, target: str, label: Judgement, seconds: float | None) -> Session:
-    new = Label(kind, target, label, session.who, session.today)
-    known = {(one.kind, one.target, one.who): one for one in session.labels}
-    step = Step(new, known.get((kind, target, session.who)), session.place or 0, seconds)
-    return replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
+class SavedSession:
+    """A session and its file.
+
+    The file is read again before each answer, so that what another person or `git pull` has written meanwhile stays.
+
+    Args:
+        session: Where to begin.
+        path: The labels.tsv.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, session: Session, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.session = session
+        self._path, self._clock, self._since = path, clock, clock()
+
+    def say(self, text: str, shown: int | None = None) -> Reply:
+        """Do what a person asks for, and write the labels if they have changed.
+
+        Args:
+            text: What was typed.
+            shown: The number of the group that the person sees, if it could be another than the session's: then nothing
+                is done. 0 where all is labelled and none is shown.
+
+        Raises:
+            ConstructionError: labels.tsv has a fault that somebody else has made meanwhile; nothing is done.
+            DiskFullError: The labels cannot be written; nothing is done.
+        """
+        before = replace(self.session, labels=tuple(read_labels(self._path)))
+        if shown is not None and shown != (0 if before.place is None else before.place + 1):
+            said = "nothing was done: the session has moved on, perhaps in another window; look again"
+            return Reply(self.session, said, refused=True)
+        reply = answer(before, text, self._clock() - self._since)
+        if set(reply.session.labels) != set(before.labels):
+            write_labels(reply.session.labels, self._path)
+        if reply.session.place != before.place:
+            self._since = self._clock()
+        self.session = reply.session
+        return reply
+
+
+class Desk(NamedTuple):
+    """What is shown beside the sentences themselves.
+
+    Attributes:
+        construction: What is labelled, with what counts as positive.
+        find_pieces: Marks the parts of the construction in a sentence.
+        surroundings: The id of a sentence -> the text around it, for the sentences where it is known.
+        disputes: (kind, target) -> the labels that somebody decides about; empty where people label independently of
+            each other, so that nobody sees the labels of others.
+    """
+
+    construction: Construction
+    find_pieces: PieceFinder
+    surroundings: Mapping[str, Surroundings]
+    disputes: Mapping[Target, Said]
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence as it is shown.
+
+    Attributes:
+        number: Its number in the group, from 1.
+        pieces: Its text.
+        before: The text before it, or "".
+        after: The text after it, or "".
+        source: Where it is from.
+        label: The person's label of this sentence alone, if there is one.
+    """
+
+    number: int
+    pieces: tuple[Piece, ...]
+    before: str
+    after: str
+    source: str
+    label: Judgement | None
+
+
+@dataclass(frozen=True)
+class Card:
+    """A group as it is shown.
+
+    Attributes:
+        kind: "sequence" or "sentence".
+        tags: The sequence of tags.
+        size: How many sentences have it; not all of them may be shown.
+        label: The person's label of the group, if there is one.
+        said: The labels that the person decides about.
+        sentences: The sentences.
+    """
+
+    kind: str
+    tags: str
+    size: int
+    label: Judgement | None
+    said: Said
+    sentences: tuple[ShownSentence, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """All that a person sees, on the terminal or on the page.
+
+    Attributes:
+        construction: Its name.
+        gloss: What it is.
+        positive: What counts as positive.
+        who: Who labels.
+        total: How many groups there are.
+        left: How many of them the person has not labelled.
+        progress: How much is done, how fast, and how long the rest takes.
+        said: What the last answer did.
+        refused: Whether it did nothing.
+        undo: Whether there is a label to take back.
+        shown: The number of the group that is shown, from 1; 0 for none.
+        card: The group, or None when all are labelled.
+    """
+
+    construction: str
+    gloss: str
+    positive: str
+    who: str
+    total: int
+    left: int
+    progress: str
+    said: str
+    refused: bool
+    undo: bool
+    shown: int
+    card: Card | None
+
+
+def view_of(reply: Reply, desk: Desk) -> View:
+    """Return what a person sees after an answer."""
+    session, content = reply.session, desk.construction
+    return View(
+        construction=content.name,
+        gloss=content.gloss,
+        positive=content.positive,
+        who=session.who,
+        total=len(session.groups),
+        left=len(session.unlabelled),
+        progress=progress_of(session),
+        said=reply.said,
+        refused=reply.refused,
+        undo=bool(session.history),
+        shown=0 if session.place is None else session.place + 1,
+        card=_card(session.current, session.own, desk) if session.current else None,
+    )
+
+
+def shown_sentences(group: Group, desk: Desk, labels: Mapping[Target, Judgement]) -> tuple[ShownSentence, ...]:
+    """Return the sentences of a group as they are shown, with the labels of single sentences."""
+    shown = []
+    for number, candidate in enumerate(group.shown, start=1):
+        around = desk.surroundings.get(candidate.id, Surroundings("", ""))
+        pieces, label = desk.find_pieces(candidate.text, group.tags), labels.get(("sentence", candidate.id))
+        shown.append(ShownSentence(number, pieces, around.before, around.after, candidate.url, label))
+    return tuple(shown)
+
+
+def _card(group: Group, own: Mapping[Target, Judgement], desk: Desk) -> Card:
+    target = (group.kind, group.target)
+    sentences = shown_sentences(group, desk, own if group.kind == "sequence" else {})
+    return Card(group.kind, group.tags, len(group.sentences), own.get(target), desk.disputes.get(target, {}), sentences)
+
+
+def progress_of(session: Session) -> str:
+    """Return in words how much is done, how fast, and how long the rest takes at this pace.
+
+    The pace is the median of the seconds from one group to the next in this session.
+    """
+    total, left = len(session.groups), len(session.unlabelled)
+    text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
+    seconds = [step.seconds for step in session.history if step.seconds is not None]
+    if not seconds:
+        return text
+    pace = median(seconds)
+    text += f"; {pace:.{int(pace < 10)}f} s each (median of {len(seconds)})"
+    rest = pace * left
+    duration = f"{rest:.0f} s" if rest < 90 else f"{rest / 60:.0f} min" if rest < 5400 else f"{rest / 3600:.1f} h"
+    return f"{text}, about {duration} to go" if left else text

@@ -1,7 +1,6 @@
 """What people are asked: ``prompts/validation.yaml``, read and checked."""
 
 from collections import Counter
-from collections.abc import Collection
 from pathlib import Path
 from string import Formatter
 from typing import Annotated
@@ -10,24 +9,26 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, read_yaml, validate
-from cxprobe.prompts.items import Relation
 
 WORDING_FILE = Path("prompts/validation.yaml")
-CHECKS = ("agreement", "shuffled", "instruction")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-def _require_slots(text: str, wanted: Collection[str]) -> str:
-    """Return a template that has these slots and no others."""
-    try:
-        slots = {slot for _, slot, _, _ in Formatter().parse(text) if slot is not None}
-    except ValueError as fault:
-        raise ValueError(f"{text!r} is not a template: {fault}") from None
-    if slots != set(wanted):
-        needed = ", ".join(f"{{{slot}}}" for slot in wanted) or "none"
-        found = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
-        raise ValueError(f"{text!r} has the slots {found}; it needs {needed}")
-    return text
+def _template_of(*names: str) -> AfterValidator:
+    """Return a validator of a template that must have these slots and no others."""
+
+    def check(text: str) -> str:
+        try:
+            slots = {slot for _, slot, _, _ in Formatter().parse(text) if slot is not None}
+        except ValueError as fault:
+            raise ValueError(f"{text!r} is not a template: {fault}") from None
+        if slots != set(names):
+            found = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
+            needed = ", ".join(f"{{{slot}}}" for slot in names) or "none"
+            raise ValueError(f"{text!r} has the slots {found}; it needs {needed}")
+        return text
+
+    return AfterValidator(check)
 
 
 class Task(Closed):
@@ -52,18 +53,13 @@ class RelationNames(Closed):
     neutral: Text
     contradiction: Text
 
-    def of(self, relation: Relation) -> str:
-        """Return what a relation is called."""
-        name: str = getattr(self, relation)
-        return name
-
 
 class InferenceTask(Task):
     """What a sentence means for a statement."""
 
-    text: Annotated[Text, AfterValidator(lambda text: _require_slots(text, ["premise"]))]
+    text: Annotated[Text, _template_of("premise")]
     """How the premise is shown."""
-    question: Annotated[Text, AfterValidator(lambda text: _require_slots(text, ["hypothesis"]))]
+    question: Annotated[Text, _template_of("hypothesis")]
     """How the hypothesis is asked about."""
     options: RelationNames
 
@@ -99,10 +95,17 @@ class Member(Closed):
 class Check(Closed):
     """A kind of attention checks."""
 
-    question: Text
-    """What is asked; {answer} is the letter of the right one."""
+    question: Annotated[Text, _template_of()]
+    """What is asked."""
     members: Annotated[list[Member], Field(min_length=1)]
     """The sentences; each form has one member."""
+
+
+class Instruction(Check):
+    """Whether an instruction is followed."""
+
+    question: Annotated[Text, _template_of("answer")]
+    """What is asked; {answer} is the letter of the right one."""
 
 
 class Checks(Closed):
@@ -112,22 +115,16 @@ class Checks(Closed):
     """Which verb agrees with its subject."""
     shuffled: Check
     """Which sentence has its words in order."""
-    instruction: Check
+    instruction: Instruction
     """Whether an instruction is followed."""
 
     @model_validator(mode="after")
-    def _do_what_they_say(self) -> "Checks":
-        for name in CHECKS:
-            _require_slots(self.of(name).question, ["answer"] if name == "instruction" else [])
+    def _same_words(self) -> "Checks":
         for member in self.shuffled.members:
-            if _words(member.right) != _words(member.wrong):
+            right, wrong = (Counter(text.rstrip(".?!").lower().split()) for text in (member.right, member.wrong))
+            if right != wrong:
                 raise ValueError(f"shuffled: {member.wrong!r} does not have the words of {member.right!r}")
         return self
-
-    def of(self, name: str) -> Check:
-        """Return a kind of checks by its name, one of `CHECKS`."""
-        check: Check = getattr(self, name)
-        return check
 
 
 class Wording(Closed):
@@ -144,7 +141,3 @@ def load_wording(path: Path = WORDING_FILE) -> Wording:
         PromptError: One line for every fault of the file.
     """
     return validate(Wording, read_yaml(path, PromptError), path, PromptError)
-
-
-def _words(sentence: str) -> Counter[str]:
-    return Counter(sentence.rstrip(".?!").lower().split())

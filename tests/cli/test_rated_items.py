@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from conftest import ROOT
+from cxprobe.cli.rated_items import items_of_inferences, items_of_pairs, items_of_reasonings
 from cxprobe.lm.texts import Pair
-from cxprobe.people.rated_items import items_of_inferences, items_of_pairs, items_of_reasonings
 from cxprobe.people.wording import load_wording
 from cxprobe.prompts.items import Inference, Reasoning
 

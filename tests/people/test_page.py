@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -14,9 +15,9 @@ from cxprobe.people.labels import read_labels
 def ask(server, place="state", method="GET", body=None, host=None, **headers):
     """Return the status, the headers and the text of a reply."""
     path = place if place.startswith("/") else f"/{server.secret}/{place}"
-    link = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     link.putrequest(method, path, skip_host=True)
-    link.putheader("Host", f"127.0.0.1:{server.server_port}" if host is None else host)
+    link.putheader("Host", f"127.0.0.1:{server.port}" if host is None else host)
     for name, value in headers.items():
         link.putheader(name.replace("_", "-"), value)
     if body is not None and "Content_Length" not in headers:
@@ -77,11 +78,18 @@ def test_an_answer_to_sentences_that_are_no_longer_shown_is_not_saved(tmp_path):
     assert [one.label for one in read_labels(tmp_path / "labels.tsv")] == ["positive"]
 
 
+def test_of_answers_to_the_same_sentences_at_the_same_time_one_counts(tmp_path):
+    with serving(tmp_path) as server, ThreadPoolExecutor(5) as threads:
+        replies = [json.loads(reply[2]) for reply in threads.map(lambda _: say(server, "p", 1), range(5))]
+    assert sorted(reply["refused"] for reply in replies) == [False, True, True, True, True]
+    assert len(read_labels(tmp_path / "labels.tsv")) == 1
+
+
 def test_it_listens_on_this_machine_alone(tmp_path):
     with serving(tmp_path) as server:
         assert server.address.startswith("http://127.0.0.1:")
         listening = [one.laddr for one in psutil.Process().net_connections("tcp") if one.status == "LISTEN"]
-        own = [place for place in listening if place.port == server.server_port]
+        own = [place for place in listening if place.port == server.port]
         assert [place.ip for place in own] == ["127.0.0.1"]
 
 
@@ -104,8 +112,8 @@ def test_every_server_has_a_secret_of_its_own(tmp_path):
 @pytest.mark.parametrize("place", ["", "state"])
 def test_a_request_for_another_host_is_refused(tmp_path, host, place):
     with serving(tmp_path) as server:
-        assert ask(server, place, host=host.format(port=server.server_port))[0] == 403
-        assert ask(server, place, host=f"localhost:{server.server_port}")[0] == 200
+        assert ask(server, place, host=host.format(port=server.port))[0] == 403
+        assert ask(server, place, host=f"localhost:{server.port}")[0] == 200
 
 
 @pytest.mark.parametrize("origin", ["https://example.org", "null", "http://127.0.0.1:1", "http://localhost"])
@@ -138,23 +146,28 @@ def test_what_is_no_answer_is_refused(tmp_path, body, status):
         assert state(server)["left"] == 4
 
 
-@pytest.mark.parametrize("length", ["x", "-1", "1e3", "²"])
+@pytest.mark.parametrize("length", ["x", "-1", "1e3", "\xb2"])
 def test_a_wrong_length_is_refused(tmp_path, length):
     with serving(tmp_path) as server:
-        length = length.encode().decode("latin-1")
-        assert ask(server, "answer", "POST", Content_Type="application/json", Content_Length=length)[0] == 413
+        assert ask(server, "answer", "POST", Content_Type="application/json", Content_Length=length)[0] == 400
+
+
+def test_a_body_without_a_length_is_not_read(tmp_path):
+    with serving(tmp_path) as server:
+        chunked = {"Content_Type": "application/json", "Transfer_Encoding": "chunked"}
+        assert ask(server, "answer", "POST", **chunked)[0] == 413
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "HEAD"])
 def test_other_methods_are_not_known(tmp_path, method):
     with serving(tmp_path) as server:
-        assert ask(server, "state", method)[0] == 501
+        assert ask(server, "state", method)[0] == 405
 
 
 def test_an_answer_is_not_taken_by_get_nor_the_page_by_post(tmp_path):
     with serving(tmp_path) as server:
-        assert ask(server, "answer")[0] == 404
-        assert ask(server, "state", "POST", b"{}", Content_Type="application/json")[0] == 404
+        assert ask(server, "answer")[0] == 405
+        assert ask(server, "state", "POST", b"{}", Content_Type="application/json")[0] == 405
 
 
 def test_labels_that_cannot_be_written_are_told_and_the_session_goes_on(tmp_path):
@@ -169,7 +182,7 @@ def test_labels_that_cannot_be_written_are_told_and_the_session_goes_on(tmp_path
 
 
 def test_a_connection_that_says_nothing_keeps_nobody_waiting(tmp_path):
-    with serving(tmp_path) as server, socket.create_connection(("127.0.0.1", server.server_port)):
+    with serving(tmp_path) as server, socket.create_connection(("127.0.0.1", server.port)):
         assert state(server)["left"] == 4
 
 

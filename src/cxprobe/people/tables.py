@@ -1,0 +1,60 @@
+"""The files of people's judgements: one line for each, sorted, so that git merges the work of several people."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cxprobe.errors import ConstructionError
+from cxprobe.files.reading import one_line, read_text
+from cxprobe.files.writing import write_bytes
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+_CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+
+
+def read_rows(
+    path: Path, columns: Sequence[str], longest: int, make: Callable[..., Row], fault_of: Callable[[Row], str | None]
+) -> list[Row]:
+    """Read a table that is separated by tabs; if there is no file, there are no rows.
+
+    Args:
+        path: The file.
+        columns: Its columns; no cell may be empty.
+        longest: The most characters of a cell.
+        make: Makes a row of its cells.
+        fault_of: Says what is wrong with a row, or None; it is called for each row in turn.
+
+    Raises:
+        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or it has faults, one a line.
+    """
+    if not (path.exists() or path.is_symlink()):
+        return []
+    lines = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
+    if lines[-1] == [""]:  # after the end of the last line
+        lines.pop()
+    if not lines or lines[0] != list(columns):
+        raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
+    rows, faults = [], []
+    for number, cells in enumerate(lines[1:], start=2):
+        if cells[0].startswith(_CONFLICT_MARKS):
+            fault: str | None = "a conflict that git left here; keep the lines of both sides and delete its marks"
+        elif len(cells) != len(columns) or not all(cell.strip() for cell in cells):
+            fault = (
+                f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, found {cells}"
+            )
+        elif (length := max(map(len, cells))) > longest:
+            fault = f"a cell of {length} characters; at most {longest} are allowed; is the end of a line missing?"
+        else:
+            rows.append(make(*cells))
+            fault = fault_of(rows[-1])
+        if fault:
+            faults.append(one_line(f"{path}, line {number}: {fault}"))
+    if faults:
+        raise ConstructionError("\n".join(faults))
+    return rows
+
+
+def write_rows(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
+    """Write a table that is separated by tabs, its rows sorted; it appears whole or not at all."""
+    lines = ["\t".join(row) for row in (tuple(columns), *sorted(rows))]
+    write_bytes(("\n".join(lines) + "\n").encode(), path)

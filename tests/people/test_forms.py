@@ -1,0 +1,372 @@
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+from html.parser import HTMLParser
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged import item, items
+
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.people.forms import (
+    LETTERS,
+    Form,
+    RatedItem,
+    deal,
+    draw_sample,
+    form_table,
+    items_table,
+    make_forms,
+    render_page,
+    split_in_halves,
+)
+from cxprobe.people.wording import load_wording
+
+WORDING = load_wording(ROOT / "prompts" / "validation.yaml")
+KNOWN = items(2, 8, 2)  # 64
+
+
+def made(raters: int = 3, most: int = 16, seed: int = 1):
+    return make_forms(KNOWN, WORDING.checks, raters, most, seed)
+
+
+def asked(form):
+    return [one for one in form.questions if one.kind != "check"]
+
+
+def test_each_form_has_one_check_of_every_kind_and_none_comes_first():
+    orders = set()
+    for form in made():
+        kinds = [one.item for one in form.questions if one.kind == "check"]
+        assert sorted(kinds) == ["agreement", "instruction", "shuffled"]
+        assert form.questions[0].kind != "check"
+        orders.add(tuple(kinds))
+    assert len(orders) == 3
+
+
+def test_checks_are_spread_over_a_form():
+    for form in made():
+        places = [number for number, one in enumerate(form.questions) if one.kind == "check"]
+        thirds = [(place - before) * 3 / len(asked(form)) for before, place in enumerate(places)]
+        assert all(third <= place <= third + 1 + 3 / 16 for third, place in enumerate(thirds))
+
+
+def test_what_a_check_calls_right_is_the_sentence_that_the_wording_calls_right():
+    for form in made():
+        for one in form.questions:
+            if one.kind == "check":
+                members = {
+                    member["right"]: member["wrong"] for member in WORDING.checks.model_dump()[one.item]["members"]
+                }
+                right, wrong = one.options["AB".index(one.gold)], one.options["BA".index(one.gold)]
+                assert members[right] == wrong
+                assert ("choose " in one.question) == (one.item == "instruction")
+                assert one.item != "instruction" or one.question.endswith(f"choose {one.gold}.")
+
+
+def test_the_sides_of_an_item_take_turns_over_its_forms_and_those_of_a_form_over_its_items():
+    sides = defaultdict(Counter)
+    for form in made():
+        right = Counter(one.gold for one in asked(form))
+        assert right["A"] == right["B"] == 8
+        for one in asked(form):
+            sides[one.item][one.gold] += 1
+    assert all(sorted(own.values()) == [1, 2] for own in sides.values())
+    assert len(sides) == 64
+
+
+def test_a_and_b_are_right_equally_often_also_where_c_is_right_in_some():
+    neither = "Nobody can tell."
+    known = [
+        replace(one, kind="reasoning", gold="ABCC"[number % 4], options=one.options | {"C": neither})
+        for number, one in enumerate(KNOWN)
+    ]
+    firsts = defaultdict(Counter)
+    for form in make_forms(known, WORDING.checks, 3, 16, 1):
+        right = Counter(one.gold for one in asked(form))
+        assert abs(right["A"] - right["B"]) <= 1
+        assert all(one.options[2] == neither for one in asked(form))
+        for one in asked(form):
+            firsts[one.item][one.answers[0]] += 1
+    assert all(sorted(own.values()) == [1, 2] for own in firsts.values())
+
+
+def test_an_item_comes_once_in_each_third_of_the_forms():
+    thirds = defaultdict(list)
+    for form in made(most=15):
+        own = asked(form)
+        for place, one in enumerate(own):
+            thirds[one.item].append(place / len(own))
+    spread = [max(own) - min(own) for own in thirds.values()]
+    assert min(spread) > 0.3
+
+
+def test_options_and_the_right_letter_are_those_of_the_item():
+    known = {one.id: one for one in KNOWN}
+    for form in made():
+        for one in asked(form):
+            own = known[one.item]
+            shown = dict(zip(one.answers, one.options, strict=True))
+            assert shown == own.options
+            assert one.answers["ABC".index(one.gold)] == own.gold
+
+
+def test_relations_keep_their_order_in_a_form_and_turn_it_round_in_the_next():
+    names = WORDING.tasks.inference.options.model_dump()
+    inferences = [
+        RatedItem("inference", f"i{n}", "one", f"p{n}", {}, "P.", f"H{n}.", names, "neutral") for n in range(8)
+    ]
+    forms = make_forms(inferences, WORDING.checks, 2, 4, 1)
+    orders = [{one.answers for one in asked(form)} for form in forms]
+    forwards, backwards = ("entailment", "neutral", "contradiction"), ("contradiction", "neutral", "entailment")
+    assert orders == [{forwards}, {backwards}, {forwards}, {backwards}]
+    assert all(one.gold == "B" and one.options[1] == "It may be true or false." for one in asked(forms[0]))
+
+
+def test_the_same_seed_makes_the_same_forms():
+    assert made() == made()
+    assert made() != made(seed=2)
+    assert (
+        items_table(made())["export"][0] == items_table(made())["export"][0] != items_table(made(seed=2))["export"][0]
+    )
+
+
+def test_the_table_of_a_form_does_not_say_what_is_right():
+    table = items_table(made())
+    form = form_table(table, made()[0])
+    assert not {"gold", "answers", "stratum", "item", "kind"} & set(form.columns)
+    own = table[table["form"] == 1]
+    assert form[["number", "a", "b"]].to_numpy().tolist() == own[["number", "a", "b"]].to_numpy().tolist()
+    assert set(form["answer"]) == set(form["rater"]) == {""}
+
+
+@pytest.mark.parametrize(("raters", "most"), [(0, 16), (3, 0)])
+def test_forms_need_raters_and_items(raters, most):
+    with pytest.raises(DataError, match="each must be at least 1"):
+        made(raters, most)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_small_forms_have_all_checks_too(most):
+    for form in made(1, most):
+        assert sum(one.kind == "check" for one in form.questions) == 3
+        assert 1 <= len(asked(form)) <= most
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 4), st.integers(1, 20), st.integers(0, 9))
+def test_every_item_is_in_as_many_forms_as_people_are_to_judge_it(some, frames, raters, most, seed):
+    known = items(some, frames, 2)
+    forms = deal(known, raters, most, np.random.default_rng(seed))
+    assert Counter(place for form in forms for place in form) == dict.fromkeys(range(len(known)), raters)
+    assert all(len(set(form)) == len(form) <= most for form in forms)
+    assert max(map(len, forms)) - min(map(len, forms)) <= 1
+    assert len(forms) == raters * ceil(len(known) / most)
+
+
+def test_a_form_has_no_frame_twice_where_there_are_enough_forms():
+    known = items(1, 10, 2)  # four items of a frame, each in three forms
+    forms = deal(known, 3, 7, np.random.default_rng(1))
+    assert len(forms) == 18  # in each of three rounds six, two more than a frame has items
+    assert not [
+        form for form in forms if len({(known[one].construction, known[one].frame) for one in form}) < len(form)
+    ]
+
+
+def test_a_form_has_items_of_all_constructions():
+    known = items(4, 12, 2)
+    for form in deal(known, 3, 16, np.random.default_rng(2)):
+        counts = Counter(known[place].construction for place in form)
+        assert set(counts) == {"c0", "c1", "c2", "c3"}
+        assert max(counts.values()) - min(counts.values()) <= 2
+
+
+edges = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), unique=True, max_size=60)
+
+
+@settings(max_examples=200)
+@given(edges, st.integers(0, 9))
+def test_every_vertex_has_as_many_edges_in_one_half_as_in_the_other(edges, seed):
+    split = split_in_halves(edges, np.random.default_rng(seed))
+    counts = defaultdict(Counter)
+    for (left, right), part in zip(edges, split, strict=True):
+        counts["left", left][part] += 1
+        counts["right", right][part] += 1
+    for own in counts.values():
+        assert set(own) <= {0, 1}
+        assert abs(own[0] - own[1]) <= 1
+
+
+def test_no_half_is_preferred():
+    lonely = [(number, number) for number in range(400)]
+    split = split_in_halves(lonely, np.random.default_rng(0))
+    assert 150 < sum(split) < 250
+
+
+WORDING = load_wording(ROOT / "prompts" / "validation.yaml")
+EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+class Page(HTMLParser):
+    """Collects the elements of a page: tag, attributes, the text in it, and the fieldset around it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements, self.open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        group = next((one["attrs"].get("id") for one in reversed(self.open) if one["tag"] == "fieldset"), None)
+        element = {"tag": tag, "attrs": dict(attrs), "text": "", "group": group}
+        self.elements.append(element)
+        if tag not in EMPTY:
+            self.open.append(element)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop()["tag"] == tag
+
+    def handle_data(self, data):
+        for one in self.open:
+            one["text"] += data
+
+    def all(self, tag, **attrs):
+        return [
+            one
+            for one in self.elements
+            if one["tag"] == tag and all(one["attrs"].get(key) == value for key, value in attrs.items())
+        ]
+
+
+FORM = make_forms(items(2, 4, 2), WORDING.checks, 2, 8, 1)[0]
+TEXT = render_page(FORM, "export-0", WORDING.tasks.pairs)
+PAGE = Page(TEXT)
+
+
+def test_every_question_is_a_group_with_a_legend_and_radio_buttons_that_exclude_each_other():
+    groups = [one for one in PAGE.all("fieldset") if one["attrs"]["id"] != "who"]
+    assert [one["attrs"]["id"] for one in groups] == [f"q{number + 1}" for number in range(len(FORM.questions))]
+    for group, question in zip(groups, FORM.questions, strict=True):
+        own = group["attrs"]["id"]
+        (legend,) = [one for one in PAGE.all("legend") if one["group"] == own]
+        assert legend["text"].endswith(f"{question.text} {question.question}")
+        buttons = [one["attrs"] for one in PAGE.all("input", type="radio") if one["group"] == own]
+        assert {one["name"] for one in buttons} == {own}
+        assert [one["value"] for one in buttons] == list(LETTERS[: len(question.options)])
+        assert not [one for one in buttons if "checked" in one]
+
+
+def test_every_field_has_a_label_that_says_what_it_is():
+    labels = {one["attrs"]["for"]: " ".join(one["text"].split()) for one in PAGE.all("label")}
+    fields = [one["attrs"]["id"] for tag in ("input", "textarea") for one in PAGE.all(tag)]
+    assert sorted(labels) == sorted(fields)
+    for number, question in enumerate(FORM.questions, start=1):
+        for letter, option in zip(LETTERS, question.options, strict=False):
+            assert labels[f"q{number}-{letter}"] == f"{letter} {option}"
+
+
+def test_what_the_page_refers_to_is_there_once():
+    ids = [one["attrs"]["id"] for one in PAGE.elements if "id" in one["attrs"]]
+    assert len(ids) == len(set(ids))
+    described = [one["attrs"]["aria-describedby"] for one in PAGE.elements if "aria-describedby" in one["attrs"]]
+    assert {name for names in described for name in names.split()} <= set(ids)
+    assert set(re.findall(r'getElementById\("([\w-]+)"\)', TEXT)) <= set(ids)
+
+
+def test_the_page_asks_nothing_of_any_other_file_or_server():
+    assert not re.search(r"https?:|//[a-z]|@import|url\(|fetch\(|XMLHttpRequest|sendBeacon|WebSocket", TEXT)
+    assert not [one for one in PAGE.elements if "src" in one["attrs"] or "action" in one["attrs"]]
+    links = [one["attrs"]["href"] for one in PAGE.elements if "href" in one["attrs"]]
+    assert links == ["data:,"]
+    (policy,) = PAGE.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert policy["attrs"]["content"].startswith("default-src 'none'")
+
+
+def test_the_page_fits_a_telephone_and_says_its_language():
+    (viewport,) = PAGE.all("meta", name="viewport")
+    assert "width=device-width" in viewport["attrs"]["content"]
+    assert PAGE.all("html", lang="en")
+    assert not PAGE.open
+
+
+def test_faults_and_what_is_done_are_announced():
+    assert PAGE.all("div", id="faults", role="alert")
+    assert PAGE.all("p", id="done", role="status")
+    assert [one["text"] for one in PAGE.all("button", type="submit")] == ["Save answers"]
+
+
+def test_the_page_does_not_say_what_is_right():
+    for question in FORM.questions:
+        assert question.kind == "check" or question.item not in TEXT
+    assert "gold" not in TEXT
+    swapped = [replace(one, gold="B" if one.gold == "A" else "A", answers=one.answers[::-1]) for one in FORM.questions]
+    assert render_page(Form(FORM.number, tuple(swapped)), "export-0", WORDING.tasks.pairs) == TEXT
+
+
+@pytest.mark.parametrize("nasty", ['</script><b id="x">', "{{title}}", 'a "quoted" & <b>'])
+def test_texts_are_texts_whatever_they_have(nasty):
+    question = replace(FORM.questions[0], text=nasty, options=(nasty, "B"))
+    page = Page(render_page(Form(1, (question,)), "export-0", WORDING.tasks.pairs))
+    (shown,) = page.all("span", **{"class": "text"})
+    assert shown["text"] == nasty
+    assert not page.all("b", id="x")
+
+
+def spread(values) -> int:
+    counts = Counter(values).values()
+    return max(counts) - min(counts)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(1, 3), st.integers(0, 9), st.data())
+def test_a_sample_is_balanced_over_constructions_and_strata_and_comes_from_the_items(some, frames, values, seed, data):
+    known = items(some, frames, values)
+    wanted = data.draw(st.integers(1, len(known)))
+    sample = draw_sample(known, wanted, seed)
+    assert len({one.id for one in sample}) == len(sample) == wanted
+    assert {one.id for one in sample} <= {one.id for one in known}
+    if wanted >= some:
+        assert spread(one.construction for one in sample) <= 1
+    for name in {one.construction for one in sample}:
+        own = [one for one in sample if one.construction == name]
+        strata = Counter((one.stratum["variant"], one.stratum["order"]) for one in own)
+        counts = [strata[f"v{value}", order] for value in range(values) for order in "os"]
+        assert max(counts) - min(counts) <= 1
+        assert spread(one.stratum["order"] for one in own) <= 1 or len(own) < 2
+
+
+def test_frames_are_used_equally_often_where_the_strata_leave_a_choice():
+    sample = draw_sample(items(1, frames=10, values=2), 20, seed=3)
+    assert spread(one.frame for one in sample) <= 1
+    assert len({one.frame for one in sample}) == 10
+
+
+def test_the_same_seed_draws_the_same_items_in_whatever_order_they_are_known():
+    known = items(3, 4, 2)
+    first = [one.id for one in draw_sample(known, 17, seed=5)]
+    assert first == [one.id for one in draw_sample(known[::-1], 17, seed=5)]
+    assert first != [one.id for one in draw_sample(known, 17, seed=6)]
+
+
+def test_a_construction_with_few_items_gives_all_it_has_and_the_others_give_the_rest():
+    known = [item(0, "small", variant="A"), *items(1, 5, 2)]
+    assert Counter(one.construction for one in draw_sample(known, 9, seed=1)) == {"small": 1, "c0": 8}
+
+
+def test_a_column_that_only_some_items_have_is_a_stratum_like_any_other():
+    known = [item(number, variant="A") for number in range(4)]
+    known += [item(number, variant="A", sentence="rival") for number in range(4, 8)]
+    sample = draw_sample(known, 4, seed=1)
+    assert sum("sentence" in one.stratum for one in sample) == 2
+    assert draw_sample([item(0)], 1, seed=1) == [item(0)]
+
+
+@pytest.mark.parametrize("wanted", [0, 25])
+def test_more_items_than_there_are_cannot_be_drawn(wanted):
+    with pytest.raises(DataError, match=r"there are 24 items to draw from; ask for 1 to 24"):
+        draw_sample(items(2, 3, 2), wanted, seed=1)

@@ -1,0 +1,150 @@
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from labelling_desk import BLANK, TAGS, toy_pattern
+
+from conftest import save_toy_tagger
+from cxprobe.corpora.pattern import Pattern
+from cxprobe.corpora.search import Found, Matchers
+from cxprobe.people.mined import (
+    LONGEST_AROUND,
+    Candidate,
+    Record,
+    Surroundings,
+    find_surroundings,
+    piece_finder,
+)
+
+
+def hits(pattern, text: str, tags: str) -> list[tuple[int, int, str]]:
+    """Return where the parts of the construction are: first character, the one after the last, form."""
+    pieces = piece_finder(pattern, BLANK)(text, tags)
+    assert "".join(piece.text for piece in pieces) == text
+    ends = list(accumulate(len(piece.text) for piece in pieces))
+    return [(end - len(one.text), end, one.form) for one, end in zip(pieces, ends, strict=True) if one.form]
+
+
+WORDS = st.sampled_from(["the", "red", "big", "old", "The", "cat", "runs", ",", "the", "small"])
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    import spacy
+
+    folder = tmp_path_factory.mktemp("tagger") / "toy"
+    save_toy_tagger(folder)
+    return spacy.load(folder)
+
+
+def test_the_parts_of_the_construction_are_marked():
+    text = "the red cat runs, the old dog sings."
+    found = hits(toy_pattern(), text, TAGS)
+    assert [text[start:end] for start, end, _ in found] == ["the red", "the old"]
+    assert {form for _, _, form in found} == {"the + adjective"}
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12))
+def test_what_is_marked_begins_where_mining_found_the_parts(tagger, words):
+    text = " ".join(words)
+    doc = tagger(text)
+    found = Matchers(toy_pattern(), tagger).match(doc)
+    marked = hits(toy_pattern(), text, " ".join(token.tag_ for token in doc))
+    if isinstance(found, Found):
+        assert tuple(text.count(" ", 0, start) for start, _, _ in marked) == found.marks
+    else:
+        assert marked == []
+
+
+def test_of_several_forms_at_one_place_the_longest_is_marked_but_nothing_twice():
+    any_word = {"name": "the + word", "tokens": [{"LOWER": "the"}, {}]}
+    longer = {"name": "the + words", "tokens": [{"LOWER": "the"}, {}, {"TAG": "JJ", "OP": "*"}]}
+    part = {"prefilter": "the", "patterns": [any_word, longer]}
+    content = {"parts": [part, part], "must_match": ["x"], "must_not_match": ["y"]}
+    text = "the very old red cat and the dog"
+    found = hits(Pattern.model_validate(content), text, "DT RB JJ JJ NN CC DT NN")
+    assert found == [(0, 16, "the + words"), (25, 32, "the + word")]
+    overlapping = {"name": "long", "tokens": [{"LOWER": "the"}, {"OP": "+"}]}
+    content["parts"] = [{"prefilter": "the", "patterns": [overlapping]}] * 2
+    found = hits(Pattern.model_validate(content), "the cat the dog", "DT NN DT NN")
+    assert found == [(0, 8, "long"), (8, 15, "long")]
+
+
+def test_a_form_that_asks_for_more_than_tags_is_found_by_its_words_and_tags():
+    content = toy_pattern().model_dump()
+    for part in content["parts"]:
+        part["patterns"][0]["tokens"] = [{"LOWER": "the"}, {"TAG": "JJ", "POS": "ADJ"}]
+    assert len(hits(Pattern.model_validate(content), "the red cat runs, the old dog sings.", TAGS)) == 2
+
+
+@pytest.mark.parametrize("tags", ["DT", "DT NN NN NN , DT JJ NN NN ."], ids=["other tokens", "another pattern"])
+def test_a_sentence_that_the_pattern_does_not_match_has_no_hits(tags):
+    assert hits(toy_pattern(), "the red cat runs, the old dog sings.", tags) == []
+
+
+def test_of_two_places_that_overlap_the_one_that_ends_first_is_marked_as_in_mining(tagger):
+    forms = [
+        {"name": "long", "tokens": [{"LOWER": "the"}, {}, {}, {}, {"LOWER": "dog"}]},
+        {"name": "short", "tokens": [{"LOWER": "the"}, {"LOWER": "cat"}]},
+    ]
+    content = {"parts": [{"prefilter": "the", "patterns": forms}], "must_match": ["x"], "must_not_match": ["y"]}
+    pattern, text = Pattern.model_validate(content), "the the cat or dog"
+    doc = tagger(text)
+    assert hits(pattern, text, " ".join(token.tag_ for token in doc)) == [(4, 11, "short")]
+    assert Matchers(pattern, tagger).match(doc).marks == (1,)
+
+
+TEXT = "One. Two  here. Three it is. Four. Five."
+
+
+def candidate(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> Candidate:
+    start = within.index(text)
+    return Candidate(text, " ".join(text.split()), url, base + start, base + start + len(text))
+
+
+def around(one: Candidate, *records: Record, paragraphs: bool = False) -> Surroundings | None:
+    return find_surroundings([one], records, paragraphs=paragraphs).get(one.id)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("One.", "", "Two here. Three it is."),
+        ("Two  here.", "One.", "Three it is. Four."),
+        ("Four.", "Two here. Three it is.", "Five."),
+        ("Five.", "Three it is. Four.", ""),
+    ],
+)
+def test_two_sentences_of_the_record_are_shown_on_each_side(text, before, after):
+    assert around(candidate(text), Record("u", TEXT, 0)) == (before, after)
+
+
+def test_of_several_records_of_one_source_the_one_with_the_sentence_is_taken():
+    records = [Record("u", "Nothing. Here.", 0), Record("u", TEXT, 20), Record("u", TEXT.upper(), 20)]
+    assert around(candidate("Four.", base=20), *records) == ("Two here. Three it is.", "Five.")
+
+
+def test_a_sentence_that_is_no_longer_there_has_no_surroundings():
+    assert around(candidate("Four."), Record("u", "Another text altogether, it is.", 0)) is None
+    assert around(candidate("Four."), Record("v", TEXT, 0)) is None
+
+
+def test_the_paragraphs_before_and_after_are_looked_at_where_there_are_paragraphs():
+    records = [Record("p/a.py#9", "Nine.", 0), Record("p/a.py#10", "Ten.", 0), Record("p/a.py#11", "Eleven. More.", 0)]
+    one = Candidate("x", "Ten.", "p/a.py#10", 0, 4)
+    assert around(one, *records, paragraphs=True) == ("Nine.", "Eleven. More.")
+    assert around(one, *records) == ("", "")
+    first = Candidate("y", "Nine.", "p/a.py#0", 0, 5)
+    assert around(first, Record("p/a.py#0", "Nine.", 0), Record("p/a.py#1", "Ten.", 0), paragraphs=True) == ("", "Ten.")
+
+
+@given(st.integers(1, 2000))
+def test_long_surroundings_are_cut_at_a_word(length):
+    long = " ".join(["word"] * length)
+    text = f"{long} Middle {long}"
+    one = Candidate("x", "Middle", "u", len(long) + 1, len(long) + 7)
+    before, after = around(one, Record("u", text, 0))
+    assert max(len(before), len(after)) <= LONGEST_AROUND + 4
+    assert set(f"{before} {after}".split()) <= {"word", "..."}
+    assert ("..." in before) == (len(long) > LONGEST_AROUND)
