@@ -1,54 +1,148 @@
 """The command ``cxprobe plan``."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from cxprobe.cli.names import complete_parameter_file, refuse_unknown_file
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cxprobe.planning.plan import Plan
+    from cxprobe.run.params import Params
 
-PIPELINE = Path("dvc.yaml")
-
-
-def plan(
-    preset: Annotated[
-        Path,
-        typer.Option(
-            help="The parameter file to plan, such as presets/paper.yaml.",
-            show_default=True,
-            autocompletion=complete_parameter_file,
-        ),
-    ] = Path("params.yaml"),
-) -> None:
-    """Say what a run would do: stages, texts, questions and tokens, and the hours that they take; nothing is run."""
-    from cxprobe.planning.page import page_of_plan
-
-    refuse_unknown_file(preset)
-    print(page_of_plan(plan_of(preset), f"What {preset} asks for"), end="")
+CHARACTERS_PER_TOKEN = 4  # of English, in the tokenizers of most models
+HEADER = ("stage", "model", "texts", "tokens", "tokens back")
 
 
-def plan_of(path: Path, *, imports: bool = True) -> "Plan":
-    """Return the plan of a parameter file, with the files of the working directory. No model and no network is used.
+class Asked(NamedTuple):
+    """What one stage asks of one model.
 
-    Args:
-        path: The parameter file.
-        imports: Whether files that were imported or mined are counted where they are there; without, the plan is the
-            same in every clone.
+    Attributes:
+        stage: The stage, without its item.
+        model: The entry of models or llms.
+        texts: How many different texts it reads, or how many requests it gets.
+        tokens: Of all texts, about.
+        replied: The most tokens of all replies; 0 of models that are not asked in words.
+    """
+
+    stage: str
+    model: str
+    texts: int
+    tokens: int
+    replied: int = 0
+
+
+def plan() -> None:
+    """Say how many texts and tokens each model of params.yaml is to read, and how many requests it gets.
+
+    It counts what the making stages have made: run `dvc repro make_recognition make_scenarios make_pairs make_prompts`
+    first, which takes no model. Texts whose answers are kept in data/.answers are counted too.
+    """
+    from cxprobe.run.params import LINES, load_params
+
+    params = load_params()
+    making = [f"make_{line}" for line in LINES if getattr(params, line).constructions]
+    for stage in changed_stages(making):
+        print(f"{stage}: its parameters or files have changed since; run `dvc repro {stage}` to count what is new")
+    rows = list(count(params))
+    cells = [HEADER, *((row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for stage, model, *numbers in cells:
+        aligned = "  ".join(number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True))
+        print(f"{stage.ljust(widths[0])}  {model.ljust(widths[1])}  {aligned}".rstrip())
+    print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
+
+
+def changed_stages(stages: Iterable[str]) -> list[str]:
+    """Return those of some stages whose parameters, files or outputs DVC finds changed; none outside of DVC."""
+    from dvc.exceptions import NotDvcRepoError
+    from dvc.repo import Repo
+
+    try:
+        with Repo() as repo:
+            return [stage for stage in stages if repo.status(targets=[stage])]
+    except NotDvcRepoError:
+        return []
+
+
+def count(params: "Params") -> Iterator[Asked]:
+    """Yield what the stages of all lines ask of each model that is loaded or served, from what has been made.
 
     Raises:
-        CxprobeError: A file has faults; `cxprobe check` tells those of all files.
+        DataError: Something has not been made.
     """
-    from cxprobe.cli.counting import count_data
-    from cxprobe.errors import DataError
-    from cxprobe.files.schema import read_yaml
-    from cxprobe.planning.facts import load_facts
-    from cxprobe.planning.plan import make_plan
-    from cxprobe.planning.stages import stage_items
-    from cxprobe.run.params import load_params
+    yield from _recognition(params)
+    yield from _scenarios(params)
+    yield from _pairs(params)
+    yield from _prompts(params)
 
-    params, facts = load_params(path), load_facts()
-    stages = stage_items(read_yaml(PIPELINE, DataError), read_yaml(path, DataError))
-    return make_plan(params, tuple(stages), count_data(params, facts, imports=imports), facts)
+
+def _recognition(params: "Params") -> Iterator[Asked]:
+    from cxprobe.exports.project import read_sentences
+
+    texts: set[str] = set()
+    if params.recognition.models:
+        texts.update(read_sentences(params, mined=True)["text"])
+    yield from _read(params, "measure_recognition", params.recognition.models, texts)
+
+
+def _scenarios(params: "Params") -> Iterator[Asked]:
+    from cxprobe.exports.project import read_scenarios
+
+    if params.scenarios.models and params.scenarios.constructions:
+        yield from _read(params, "score_scenarios", params.scenarios.models, set(read_scenarios(params)["text"]))
+
+
+def _pairs(params: "Params") -> Iterator[Asked]:
+    from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+    from cxprobe.pairs.sources import OWN, made_files, read_made
+
+    section = params.pairs
+    tables = {source: read_made(files) for source, files in made_files(section).items()}
+    texts: set[str] = set()
+    for table in tables.values():
+        for side in ("good", "bad"):
+            texts.update(table["context"] + table[side])
+            texts.update(table.loc[table["context"] != "", side].str.lstrip())  # scored without its context too
+    yield from _read(params, "score_pairs", section.models, texts)
+    if section.ask and section.llms:
+        questions: list[str] = []
+        for source, table in tables.items():
+            by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
+            drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
+            questions += preference_questions(drawn, section.ask.prompt, load_preference_prompts())["question"].tolist()
+        yield from _answered(params, "ask_pairs", section.llms, questions)
+    if section.frames:
+        # Each frame that is written is shown to two filters.
+        frames = section.frames
+        requests = len(frames.constructions) * frames.requests * (1 + 2 * frames.per_request)
+        for name in section.writers:
+            yield Asked("write_frames", name, requests, 0, requests * params.llms[name].max_tokens)
+
+
+def _prompts(params: "Params") -> Iterator[Asked]:
+    from cxprobe.exports.project import read_prompts
+
+    section = params.prompts
+    if section.llms and section.constructions:
+        questions = read_prompts(params, "questions", others=True)["question"]
+        yield from _answered(params, "ask_prompts", section.llms, questions)
+    if section.models and section.constructions:
+        choices, answers = (read_prompts(params, table, others=True) for table in ("choices", "answers"))
+        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
+        texts = {*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])}
+        yield from _read(params, "score_prompts", section.models, texts)
+
+
+def _read(params: "Params", stage: str, entries: Iterable[str], texts: set[str]) -> Iterator[Asked]:
+    """Yield what models read: once for each member of a series; blind models are not counted."""
+    from cxprobe.lm.params import members_of
+
+    characters = sum(map(len, texts))
+    for entry in entries:
+        members = sum(not member.is_blind for member in members_of(params.models, [entry]))
+        if members and texts:
+            yield Asked(stage, entry, members * len(texts), members * characters // CHARACTERS_PER_TOKEN)
+
+
+def _answered(params: "Params", stage: str, llms: Iterable[str], questions: Iterable[str]) -> Iterator[Asked]:
+    lengths = [len(question) for question in questions]
+    for name in llms:
+        most = len(lengths) * params.llms[name].max_tokens
+        yield Asked(stage, name, len(lengths), sum(lengths) // CHARACTERS_PER_TOKEN, most)

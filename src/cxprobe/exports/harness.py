@@ -18,13 +18,14 @@ choice follows from the item's id.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cxprobe.pairs.judge import unbalanced_cells
+from cxprobe.pairs.balance import unbalanced_cells
 
 ALL = "cxprobe"
 LOADER = "load_items.py"
@@ -41,27 +42,25 @@ def load(file, **_):
     lines = (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines()
     return {"test": datasets.Dataset.from_list([json.loads(line) for line in lines])}
 '''
-README = "README.md"
-_README = """# Constructions, for lm-evaluation-harness
-
-    lm_eval --model hf --model_args pretrained=MODEL --tasks cxprobe --include_path THIS_FOLDER
-
-runs all tasks; `--tasks` takes a task or a group. Groups show their tasks and no mean, since chance differs.
-
-| task or group | items | about |
-| --- | --- | --- |
-{rows}
-
-- Written for version 0.4.13 of the harness. The folder can be moved.
-- `acc` is the share of items in which the right text has the greatest sum of log-probabilities: cxprobe's score `sum`.
-- Use causal models. Each text stands behind the model's beginning-of-sequence token, or its end-of-sequence token if it
-  has no other; to compare with cxprobe, set `bos: add` there if the model's tokenizer puts nothing before a text.
-- Choices are whole texts, context included, so `acc_norm` and the like mean nothing and are not given.
-- Of two texts with the same sum the harness takes the first; cxprobe calls that half right.
-- The harness cuts a text that is too long for the model from the left, and warns; cxprobe refuses it.
-- The standard errors of the harness take items as independent. They are not: items share frames, people and wording.
+_README = Path(__file__).with_name("harness.md")
+_TASK = """# {task.description}
+task: {task.name}
+custom_dataset: !function load_items.load
+dataset_kwargs: {{file: {items}}}
+test_split: test
+output_type: multiple_choice
+num_fewshot: 0
+doc_to_text: ""
+target_delimiter: ""
+doc_to_choice: choices
+doc_to_target: label
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+metadata: {{version: {version}}}
 """
 _VERSION = 1.0  # of the tasks; raise it when the same items would be scored in another way
+_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
+_CHOICE = ("id", "item", "construction", "set", "test", "template")
 _KINDS = {"inference": "nli", "reasoning": "reasoning"}
 
 
@@ -108,7 +107,11 @@ def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
         if variant:
             reason = unbalanced[construction, words, variant]
             text = f"{text} Variant {variant}: {reason}, so a preference for a word is enough."
-        tasks.append(HarnessTask(name, construction, "pairs", text, [_pair_item(row) for row in _rows(own)]))
+        items = [
+            _item(row, _PAIR, {side: row["context"] + row[side] for side in ("good", "bad")}, "good")
+            for row in own.to_dict("records")
+        ]
+        tasks.append(HarnessTask(name, construction, "pairs", text, items))
     return tasks
 
 
@@ -132,7 +135,10 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTa
         text = f"{short} about {construction}, prompt {prompt}" + (
             f", {shots} examples of each relation." if shots else "."
         )
-        items = [_choice_item(row, texts[row["id"]]) for row in _rows(own)]
+        items = []
+        for row in own.to_dict("records"):
+            choices_of = {symbol: row["question"] + answer for symbol, answer in texts[row["id"]].items()}
+            items.append(_item(row, _CHOICE, choices_of, row["gold"]))
         tasks.append(HarnessTask(name, construction, short, text, items))
     return tasks
 
@@ -143,82 +149,39 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     The groups are one for all tasks (`ALL`), one for each kind, and one for each construction. They show their tasks
     and no mean, since chance is not the same in all of them.
     """
-    files = {LOADER: _LOADER_TEXT.encode()}
+    groups = groups_of(tasks)
+    files = {LOADER: _LOADER_TEXT}
     for task in tasks:
         items = f"items/{task.name}.jsonl"
-        files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in task.items).encode()
-        files[f"{task.name}.yaml"] = _task_yaml(task, items).encode()
-    files[README] = _README.format(rows=_readme_rows(tasks)).encode()
-    for name, members in groups_of(tasks).items():
-        files[f"{name}.yaml"] = _group_yaml(name, members).encode()
-    return files
+        files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in task.items)
+        files[f"{task.name}.yaml"] = _TASK.format(task=task, items=items, version=_VERSION)
+    for name, members in groups.items():
+        listed = "".join(f"  - {member}\n" for member in members)
+        files[f"{name}.yaml"] = f"group: {name}\ntask:\n{listed}metadata: {{version: {_VERSION}}}\n"
+    rows = [f"| {name} | | group of {len(members)} |" for name, members in groups.items()]
+    rows += [f"| {task.name} | {len(task.items)} | {task.description} |" for task in tasks]
+    files["README.md"] = _README.read_text("utf-8").format(rows="\n".join(rows))
+    return {name: text.encode() for name, text in files.items()}
 
 
 def groups_of(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
     """Return the groups of some tasks: name -> what is in it; that of all tasks has the groups of the kinds."""
-    kinds = {_name(ALL, kind): kind for kind in dict.fromkeys(task.kind for task in tasks)}
-    constructions = {_name(ALL, name): name for name in dict.fromkeys(task.construction for task in tasks)}
-    return {
-        ALL: list(kinds),
-        **{group: [task.name for task in tasks if task.kind == kind] for group, kind in kinds.items()},
-        **{group: [task.name for task in tasks if task.construction == name] for group, name in constructions.items()},
-    }
+    kinds: dict[str, list[str]] = {}
+    constructions: dict[str, list[str]] = {}
+    for task in tasks:
+        kinds.setdefault(_name(ALL, task.kind), []).append(task.name)
+        constructions.setdefault(_name(ALL, task.construction), []).append(task.name)
+    return {ALL: list(kinds), **kinds, **constructions}
 
 
-def _pair_item(row: Mapping[str, Any]) -> dict[str, Any]:
-    choices = {"good": row["context"] + row["good"], "bad": row["context"] + row["bad"]}
-    about = {name: row[name] for name in ("id", "item", "construction", "variant", "sentence", "order")}
-    return about | _shown(row["id"], choices, "good")
-
-
-def _choice_item(row: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, Any]:
-    choices = {symbol: row["question"] + answer for symbol, answer in answers.items()}
-    about = {name: row[name] for name in ("id", "item", "construction", "set", "test", "template")}
-    return about | _shown(row["id"], choices, row["gold"])
-
-
-def _shown(id_: str, choices: Mapping[str, str], gold: str) -> dict[str, Any]:
-    """Return the choices in an order that the id decides: symbols, choices, and label, the place of the right one."""
-    first = hashlib.sha256(id_.encode()).digest()[0] % len(choices)
+def _item(row: Mapping[str, Any], kept: Sequence[str], choices: Mapping[str, str], gold: str) -> dict[str, Any]:
+    """Return an item, its choices in an order that its id decides; label is the place of the right one."""
+    first = hashlib.sha256(row["id"].encode()).digest()[0] % len(choices)
     symbols = [*choices][first:] + [*choices][:first]
-    return {"symbols": symbols, "choices": [choices[symbol] for symbol in symbols], "label": symbols.index(gold)}
-
-
-def _task_yaml(task: HarnessTask, items: str) -> str:
-    return (
-        f"# {task.description}\n"
-        f"task: {task.name}\n"
-        f"custom_dataset: !function {LOADER.removesuffix('.py')}.load\n"
-        f"dataset_kwargs: {{file: {items}}}\n"
-        "test_split: test\n"
-        "output_type: multiple_choice\n"
-        "num_fewshot: 0\n"
-        'doc_to_text: ""\n'
-        'target_delimiter: ""\n'
-        "doc_to_choice: choices\n"
-        "doc_to_target: label\n"
-        "metric_list:\n"
-        "  - {metric: acc, aggregation: mean, higher_is_better: true}\n"
-        f"metadata: {{version: {_VERSION}}}\n"
-    )
-
-
-def _group_yaml(name: str, members: Iterable[str]) -> str:
-    listed = "".join(f"  - {member}\n" for member in members)
-    return f"group: {name}\ntask:\n{listed}metadata: {{version: {_VERSION}}}\n"
-
-
-def _readme_rows(tasks: Sequence[HarnessTask]) -> str:
-    sizes = {task.name: len(task.items) for task in tasks}
-    rows = [(name, "", f"group of {len(members)}") for name, members in groups_of(tasks).items()]
-    rows += [(task.name, str(sizes[task.name]), task.description) for task in tasks]
-    return "\n".join(f"| {name} | {size} | {about} |" for name, size, about in rows)
+    shown = {"symbols": symbols, "choices": [choices[symbol] for symbol in symbols], "label": symbols.index(gold)}
+    return {name: row[name] for name in kept} | shown
 
 
 def _name(*parts: object) -> str:
     """Return the name of a task or group: letters, digits and underscores."""
     return "_".join(re.sub(r"\W+", "_", str(part)) for part in parts)
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

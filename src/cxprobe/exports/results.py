@@ -1,8 +1,7 @@
 """One tidy table of every answer of every model to every item, of all lines of work."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cxprobe.errors import DataError
-from cxprobe.exports.configurations import cluster_texts
-from cxprobe.exports.project import UNCALIBRATED, read_made_table
+from cxprobe.exports.project import cluster_texts, read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.params import ContinuationAlone, Member, members_of
-from cxprobe.run.params import Params
-from cxprobe.scenarios.rules import Scenarios, load_scenarios
+from cxprobe.lm.params import members_of
+from cxprobe.lm.replies import REPLY
+from cxprobe.run.params import LINES, Params
+from cxprobe.scenarios.judge import UNCALIBRATED
+from cxprobe.scenarios.rules import load_scenarios
 
-NO_PROMPT = "none"
+_JUDGED = {line: DATA / f"judge_{line}" for line in LINES}
 # Column -> its type in Parquet, and what it holds; the file has the descriptions in its schema.
 COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "line": (pa.string(), "the line of work: recognition, scenarios, pairs, prompts or benchmarks"),
@@ -59,16 +59,24 @@ COLUMNS: dict[str, tuple[pa.DataType, str]] = {
 }
 
 
-def read_results(params: Params) -> pd.DataFrame:
-    """Read every judged answer that the grid names: the columns of `COLUMNS`.
+def read_results(params: Params, lines: Iterable[str] = LINES) -> pd.DataFrame:
+    """Read every judged answer of some lines of work: the columns of `COLUMNS`.
 
     Raises:
         DataError: A file is missing, or there is no answer at all.
     """
-    tables = [table for line in (_recognition, _scenarios, _pairs, _benchmarks, _prompts) for table in line(params)]
+    readers = {"recognition": _recognition, "scenarios": _scenarios, "pairs": _pairs, "prompts": _prompts}
+    tables = []
+    for line in lines:
+        section = getattr(params, line)
+        members = members_of(params.models, section.models, params.llms, getattr(section, "llms", []))
+        if members and (section.constructions or getattr(section, "benchmarks", None)):
+            states = {member.slug: member.state for member in members}
+            table = readers[line](params)
+            tables.append(table[table["model"].isin(list(states))].assign(weights=table["model"].map(states)))
     if not tables:
-        raise DataError("params.yaml has no models in its grid, so there are no answers; run `dvc repro` first")
-    return pd.concat([table.reindex(columns=list(COLUMNS)) for table in tables], ignore_index=True)
+        raise DataError("params.yaml names no models and constructions, so there are no answers")
+    return pd.concat(tables, ignore_index=True).reindex(columns=list(COLUMNS))
 
 
 def results_parquet(results: pd.DataFrame) -> bytes:
@@ -79,196 +87,118 @@ def results_parquet(results: pd.DataFrame) -> bytes:
     return written.getvalue()
 
 
-def sentence_answers(items: pd.DataFrame, middle: int) -> pd.DataFrame:
-    """Return the answers of probes.
-
-    Args:
-        items: As ``data/judge_probes/.../items.parquet``.
-        middle: The layer that decides.
-    """
+def _recognition(params: Params) -> pd.DataFrame:
+    """Return what the probe of each layer says about each sentence."""
+    tables = []
+    for name, sources in params.recognition.constructions.items():
+        for source in sources:
+            items = read_made_table(_JUDGED["recognition"] / name / source / "items.parquet")
+            middle = items.groupby("model")["layer"].transform("nunique") // 2
+            clusters = cluster_texts(items)
+            items = items.assign(construction=name, source=source, decides=items["layer"] == middle, clusters=clusters)
+            tables.append(items)
+    items = pd.concat(tables, ignore_index=True)
     other = items["label"].map({"positive": "negative", "negative": "positive"})
-    return pd.DataFrame(
-        {
-            "item": items["id"],
-            "variant": items["feature"],
-            "asked": "probe",
-            "scheme": "",
-            "layer": items["layer"].astype("Int32"),
-            "decides": items["layer"] == middle,
-            "correct": items["accuracy"],
-            "chosen": _chosen(items["accuracy"], items["label"], other),
-            "gold": items["label"],
-            "clusters": cluster_texts(items),
-        }
+    return items.assign(
+        line="recognition",
+        item=items["id"],
+        variant=items["feature"],
+        asked="probe",
+        scheme="",
+        layer=items["layer"].astype("Int32"),
+        correct=items["accuracy"],
+        chosen=_chosen(items["accuracy"], items["label"], other),
+        gold=items["label"],
     )
 
 
-def scenario_answers(decisions: pd.DataFrame, texts: pd.DataFrame, scenarios: Scenarios) -> pd.DataFrame:
-    """Return the decisions between two words.
-
-    Args:
-        decisions: As ``data/judge_scenarios/.../accuracy.parquet``.
-        texts: As ``data/build_scenarios``: the candidates of each item in each test.
-        scenarios: The construction's tests, which say what is right.
-    """
-    tests = texts[texts["scenario"].isin(list(scenarios.tests))][["item", "scenario", "first", "second"]]
-    joined = decisions.merge(tests, on=["item", "scenario"], how="left", validate="many_to_one")
-    places = {name: scenarios.candidates.index(test.answer) for name, test in scenarios.tests.items()}
-    first_right = joined["scenario"].map(places) == 0
+def _scenarios(params: Params) -> pd.DataFrame:
+    """Return the decisions between two words at a mask."""
+    tables = []
+    for name in params.scenarios.constructions:
+        decisions = read_made_table(_JUDGED["scenarios"] / name / "accuracy.parquet")
+        texts = read_made_table(DATA / "make_scenarios" / name / "texts.parquet")
+        scenarios = load_scenarios(name)
+        rights = {test: scenarios.candidates.index(own.answer) for test, own in scenarios.tests.items()}
+        tests = texts.loc[texts["scenario"].isin(list(rights)), ["item", "scenario", "first", "second"]]
+        joined = decisions.merge(tests, on=["item", "scenario"], how="left", validate="many_to_one")
+        tables.append(joined.assign(construction=name, right=joined["scenario"].map(rights)))
+    joined = pd.concat(tables, ignore_index=True)
+    first_right = joined["right"] == 0
     right = joined["first"].where(first_right, joined["second"])
     wrong = joined["second"].where(first_right, joined["first"])
-    return pd.DataFrame(
-        {
-            "source": "own",
-            "item": joined["item"],
-            "variant": joined["scenario"],
-            "asked": joined["calibration"],
-            "scheme": "",
-            "decides": joined["base"] & (joined["calibration"] == UNCALIBRATED),
-            "correct": joined["accuracy"],
-            "chosen": _chosen(joined["accuracy"], right, wrong),
-            "gold": right,
-            "clusters": cluster_texts(joined),
-        }
+    return joined.assign(
+        line="scenarios",
+        source="own",
+        variant=joined["scenario"],
+        asked=joined["calibration"],
+        scheme="",
+        decides=joined["base"].astype(bool) & (joined["calibration"] == UNCALIBRATED),
+        correct=joined["accuracy"],
+        chosen=_chosen(joined["accuracy"], right, wrong),
+        gold=right,
+        clusters=cluster_texts(joined),
     )
 
 
-def pair_answers(scores: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the decisions on minimal pairs, by every score.
+def _pairs(params: Params) -> pd.DataFrame:
+    """Return the decisions on minimal pairs, the project's own and those of others, by every score."""
+    folders = {"": _JUDGED["pairs"]} if params.pairs.constructions else {}
+    folders |= {name: _JUDGED["pairs"] / "benchmarks" / name for name in params.pairs.benchmarks}
+    tables = []
+    for benchmark, folder in folders.items():
+        scores, items = (read_made_table(folder / f"{name}.parquet") for name in ("scores", "items"))
+        keys = ["model", "id", "scheme", "score"]
+        deciding = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(items[keys]))
+        if benchmark:
+            scores = scores.assign(construction=benchmark, words="own", variant="", balanced=True)
+        right, wrong = pd.Series("good", index=scores.index), pd.Series("bad", index=scores.index)
+        tables.append(
+            scores.assign(
+                line="benchmarks" if benchmark else "pairs",
+                source=scores["words"],
+                item=scores["id"],
+                asked=scores["score"],
+                decides=deciding & scores["balanced"].astype(bool),
+                correct=scores["accuracy"],
+                chosen=_chosen(scores["accuracy"], right, wrong),
+                gold=right,
+                clusters=cluster_texts(scores),
+            ).reindex(columns=list(COLUMNS))
+        )
+    return pd.concat(tables, ignore_index=True)
 
-    Args:
-        scores: As ``scores.parquet`` of judged pairs.
-        items: As ``items.parquet`` of the same, which has the score that decides.
-    """
-    deciding = set(items[["id", "scheme", "score"]].itertuples(index=False, name=None))
-    keys = scores[["id", "scheme", "score"]].itertuples(index=False, name=None)
-    balanced = scores.get("balanced", pd.Series(True, index=scores.index)).astype(bool)
-    one = pd.Series("good", index=scores.index)
-    return pd.DataFrame(
-        {
-            "source": scores.get("words", "own"),
-            "item": scores["id"],
-            "variant": scores.get("variant", ""),
-            "asked": scores["score"],
-            "scheme": scores["scheme"],
-            "decides": pd.Series([key in deciding for key in keys], index=scores.index) & balanced,
-            "margin": scores["margin"],
-            "correct": scores["accuracy"],
-            "chosen": _chosen(scores["accuracy"], one, pd.Series("bad", index=scores.index)),
-            "gold": one,
-            "clusters": cluster_texts(scores),
-        }
+
+def _prompts(params: Params) -> pd.DataFrame:
+    """Return the answers to questions, in words, by likelihood or by a rule."""
+    judged = read_made_table(_JUDGED["prompts"] / "items.parquet")
+    keys = ["model", "id", "score"]
+    golds = judged[["model", "id", "gold"]].drop_duplicates()
+    scores = read_made_table(_JUDGED["prompts"] / "scores.parquet").merge(golds, on=keys[:2], validate="many_to_one")
+    is_right = scores["answer"] == scores["gold"]
+    best = scores[~is_right].groupby(keys)["value"].max()
+    margins = (scores[is_right].set_index(keys)["value"] - best).rename("margin").reset_index()
+    judged = judged.merge(margins.rename(columns={"score": "asked"}), on=["model", "id", "asked"], how="left")
+    by_score = set(scores["model"])
+    deciding = np.where(
+        judged["model"].isin(by_score), params.prompts.judge.score, np.where(judged["asked"] == REPLY, REPLY, "rule")
     )
-
-
-def prompt_answers(judged: pd.DataFrame, scores: pd.DataFrame | None, deciding: str) -> pd.DataFrame:
-    """Return the answers to questions, in words, by likelihood or by a rule.
-
-    Args:
-        judged: As ``judged.parquet`` of answers or replies.
-        scores: As ``scores.parquet`` of answers, for the margins; None where there are none.
-        deciding: The way of asking that counts.
-    """
-    lacks = judged["outcome"] == "failed"
-    drawn = judged.get("drawn", pd.Series(True, index=judged.index)).astype(bool)
     variants = [
-        id_.removeprefix(f"{item}/") if id_ != item else NO_PROMPT
+        "none" if id_ == item else id_.removeprefix(f"{item}/")
         for id_, item in zip(judged["id"], judged["item"], strict=True)
     ]
-    margins = pd.Series(np.nan, index=judged.index) if scores is None else _margins(judged, scores)
-    return pd.DataFrame(
-        {
-            "source": judged["set"],
-            "item": judged["item"],
-            "variant": variants,
-            "asked": judged["asked"],
-            "scheme": "",
-            "decides": (judged["asked"] == deciding) & drawn,
-            "margin": margins,
-            "correct": judged["credit"].where(~lacks),
-            "chosen": judged["answer"],
-            "gold": judged["gold"],
-            "clusters": cluster_texts(judged),
-        }
+    return judged.assign(
+        line="prompts",
+        source=judged["set"],
+        variant=variants,
+        scheme="",
+        decides=(judged["asked"] == deciding) & judged["drawn"].astype(bool),
+        correct=judged["credit"].where(judged["outcome"] != "failed"),
+        chosen=judged["answer"],
+        clusters=cluster_texts(judged),
     )
 
 
 def _chosen(correct: "pd.Series[Any]", right: "pd.Series[Any]", wrong: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return the right answer where the decision is right, the wrong one where it is wrong, and nothing for a tie."""
     return right.where(correct == 1, wrong.where(correct == 0, ""))
-
-
-def _margins(judged: pd.DataFrame, scores: pd.DataFrame) -> "pd.Series[Any]":
-    """Return by how much the right answer to each question is ahead of the best other, by the score of its row."""
-    golds = judged[["id", "gold"]].drop_duplicates()
-    told = scores.merge(golds, on="id", validate="many_to_one")
-    is_right = told["answer"] == told["gold"]
-    keys = ["id", "score"]
-    right = told[is_right].set_index(keys)["value"]
-    best = told[~is_right].groupby(keys)["value"].max()
-    margins = (right - best).rename("margin").reset_index()
-    return judged[["id", "asked"]].merge(
-        margins, left_on=["id", "asked"], right_on=keys, how="left", validate="one_to_one"
-    )["margin"]
-
-
-def _recognition(params: Params) -> Iterator[pd.DataFrame]:
-    grid = params.grid.recognition
-    for member in members_of(params.models or {}, grid.models):
-        for name, sources in grid.constructions.items():
-            for source in sources:
-                folder = DATA / "judge_probes" / member.entry / member.inside / name / source
-                middle = int(read_made_table(folder / "recognition.parquet")["layer"].iloc[0])
-                yield _of(
-                    "recognition", member, name, sentence_answers(read_made_table(folder / "items.parquet"), middle)
-                ).assign(source=source)
-
-
-def _scenarios(params: Params) -> Iterator[pd.DataFrame]:
-    grid = params.grid.scenarios
-    for member in members_of(params.models or {}, grid.models):
-        for name in grid.constructions:
-            decisions = read_made_table(
-                DATA / "judge_scenarios" / member.entry / member.inside / name / "accuracy.parquet"
-            )
-            texts = read_made_table(DATA / "build_scenarios" / name / "texts.parquet")
-            yield _of("scenarios", member, name, scenario_answers(decisions, texts, load_scenarios(name)))
-
-
-def _pairs(params: Params) -> Iterator[pd.DataFrame]:
-    grid = params.grid.pairs
-    for member in members_of(params.models or {}, grid.models, params.llms, grid.llms):
-        stage = "judge_pair_replies" if member.is_asked else "judge_pairs"
-        for name in grid.constructions:
-            folder = DATA / stage / member.entry / member.inside / name
-            if folder.exists() or not isinstance(member.spec, ContinuationAlone):
-                yield _of("pairs", member, name, _pair_tables(folder))
-
-
-def _benchmarks(params: Params) -> Iterator[pd.DataFrame]:
-    grid = params.grid.benchmarks
-    for member in members_of(params.models or {}, grid.models, params.llms, grid.llms):
-        stage = "judge_benchmark_replies" if member.is_asked else "judge_benchmarks"
-        for name in grid.benchmarks:
-            yield _of("benchmarks", member, name, _pair_tables(DATA / stage / member.entry / name / member.inside))
-
-
-def _prompts(params: Params) -> Iterator[pd.DataFrame]:
-    grid = params.grid.prompts
-    for member in members_of(params.models or {}, grid.models, params.llms, grid.llms):
-        stage = "judge_replies" if member.is_asked else "judge_answers"
-        for name in grid.constructions:
-            folder = DATA / stage / member.entry / member.inside / name
-            scored = not member.is_asked and not member.is_blind
-            scores = read_made_table(folder / "scores.parquet") if scored else None
-            deciding = params.judge_answers.score if scored else "reply" if member.is_asked else "rule"
-            judged = read_made_table(folder / "judged.parquet")
-            yield _of("prompts", member, name, prompt_answers(judged, scores, deciding))
-
-
-def _pair_tables(folder: Path) -> pd.DataFrame:
-    return pair_answers(read_made_table(folder / "scores.parquet"), read_made_table(folder / "items.parquet"))
-
-
-def _of(line: str, member: Member, construction: str, answers: pd.DataFrame) -> pd.DataFrame:
-    return answers.assign(line=line, model=member.slug, weights=member.state, construction=construction)
