@@ -58,7 +58,7 @@ def _is_folder(name: str) -> bool:
 
 def _hash_of(slug: str, spec: ModelSpec) -> str | None:
     """Return the SHA-256 of the weights in a folder or a package; None for a folder without weights."""
-    from cxprobe.lm.checkpoints import hash_weights, locate, refuse_damaged
+    from cxprobe.lm.checkpoints import hash_weights, locate, check_folder
 
     if spec.revision is not None:
         raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
@@ -67,7 +67,7 @@ def _hash_of(slug: str, spec: ModelSpec) -> str | None:
         raise ProjectError(
             f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
         )
-    refuse_damaged(slug, folder)
+    check_folder(slug, folder)
     return hash_weights(slug, spec, folder).removeprefix("sha256 ") or None
 
 

@@ -1,8 +1,9 @@
 """Vectors of sentences: those of a model as memory-mapped arrays, counts as sparse matrices."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO, RawIOBase
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -37,60 +38,30 @@ class Features:
     vectors: Vectors
 
 
-def write_array(array: NDArray[np.float32], path: Path, ids: Sequence[str]) -> None:
-    """Write the vectors of a batch, shape (layers, len(ids), dimensions), as .npy.
-
-    Raises:
-        DataError: The array does not hold one column a sentence, or a number is not finite; the message names
-            the sentences.
-    """
-    if array.ndim != 3 or array.shape[1] != len(ids):
-        raise DataError(f"{path}: expected (layers, {len(ids)}, dimensions), got {array.shape}")
-    finite = np.isfinite(array).all(axis=2).all(axis=0)  # (sentences,)
-    if not finite.all():
-        broken = [ids[int(row)] for row in np.flatnonzero(~finite)]
-        raise DataError(
-            f"{path}: the model gave numbers that are not finite for {', '.join(broken[:5])} ({len(broken)} in all); "
-            "try dtype: float32, or look at these sentences"
-        )
-    header, rows = _header(array.shape), np.ascontiguousarray(array, np.float32)
-    # Not by `np.save`, which forgets why it could not write.
-    with replacing(path, len(header) + rows.nbytes) as partial, partial.open("wb", buffering=0) as file:
-        file.write(header)
-        _write_all(file, rows)
-
-
 def read_array(path: Path) -> NDArray[np.float32]:
     """Map the vectors of a .npy file into memory, read-only; nothing that holds pickled objects is opened."""
     array: NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
     return array
 
 
-def is_array_of(path: Path, ids: Sequence[str]) -> bool:
-    """Return whether a file exists, is complete and holds the vectors of these sentences."""
-    try:
-        array = read_array(path)
-    except (OSError, ValueError):  # missing, or truncated
-        return False
-    return array.ndim == 3 and array.shape[1] == len(ids)
-
-
-def merge_features(parts: Sequence[tuple[Path, Sequence[str]]], folder: Path) -> None:
-    """Join the vectors of all batches into one layer-major file that never has to fit in memory.
+def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], folder: Path) -> None:
+    """Write vectors into one layer-major file; they never have to fit into memory at once.
 
     Writes ``features.npy``, shape (layers, sentences, dimensions), and ``ids.parquet``, its rows' sentences.
 
     Args:
-        parts: Each batch's .npy file and the ids of its sentences, in the order of the merged rows.
+        blocks: The vectors of some sentences after the other, each of shape (layers, sentences, dimensions).
+        ids: The sentence of each row.
         folder: Where the two files go.
 
     Raises:
-        DataError: There is no sentence, one is in two batches, or two batches differ in layers or dimensions.
+        DataError: There is no sentence, one has two rows, or the blocks do not have as many rows as there are ids.
     """
-    ids = [id_ for _, batch_ids in parts for id_ in batch_ids]
     if not ids or len(set(ids)) != len(ids):
         raise DataError(f"{folder}: {len(ids)} rows for {len(set(ids))} sentences; each must have exactly one row")
-    layers, _, dimensions = read_array(parts[0][0]).shape
+    blocks = iter(blocks)
+    first = next(blocks)
+    layers, _, dimensions = first.shape
     header = _header((layers, len(ids), dimensions))
     size = len(header) + 4 * layers * len(ids) * dimensions
     with replacing(folder / _DENSE, size) as partial:
@@ -99,16 +70,13 @@ def merge_features(parts: Sequence[tuple[Path, Sequence[str]]], folder: Path) ->
         with partial.open("r+b", buffering=0) as file:
             file.write(header)
             start = 0
-            for path, batch_ids in parts:
-                batch = read_array(path)
-                if batch.shape != (layers, len(batch_ids), dimensions):
-                    raise DataError(
-                        f"{path}: shape {batch.shape}, expected ({layers}, {len(batch_ids)}, {dimensions}); delete it"
-                    )
-                for layer, rows in enumerate(batch):
+            for block in chain([first], blocks):
+                for layer, rows in enumerate(block):
                     file.seek(len(header) + 4 * dimensions * (layer * len(ids) + start))
                     _write_all(file, np.ascontiguousarray(rows, np.float32))
-                start += len(batch_ids)
+                start += block.shape[1]
+        if start != len(ids):
+            raise DataError(f"{folder}: vectors of {start} sentences, expected {len(ids)}")
     write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")
 
 

@@ -1,7 +1,7 @@
 """Candidates: how probable words are at the mask of a text, and which words can be compared there."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,92 +9,121 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import MaskedLM
-from cxprobe.lm.masked import MaskedInputs, encode_inputs, numbers_of, refuse_not_finite
-from cxprobe.lm.store import Answers, Batch, Found
-from cxprobe.lm.tokens import Encoded
+from cxprobe.lm.masked import PORTION, MaskedQuestions, encode_inputs
+from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.lm.store import Answers
+from cxprobe.lm.texts import Encoded
 
 MASK = "[MASK]"
-_PORTION = 2048  # texts that are tokenised at a time
 
 
-def candidate_log_probabilities(
-    model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], *, token_budget: int
-) -> list[NDArray[np.float64]]:
-    """Return how probable each candidate word is at the mask of its text.
+class CandidateQuestions(MaskedQuestions):
+    """How probable candidate words are at the masks of texts.
 
     A candidate is tokenised inside its text and then masked, so the model sees the same tokens around the mask as in
     running text, whatever its tokenizer does with spaces.
-
-    Args:
-        model: The model.
-        texts: Each contains "[MASK]" once, whatever the model's own mask token looks like.
-        candidates: The words to compare at the mask of each text.
-        token_budget: The most tokens in a batch.
-
-    Returns:
-        For each text shape (candidates,): natural logarithms, normalised over the whole vocabulary.
-
-    Raises:
-        DataError: Before anything is computed: a text does not contain the mask exactly once, is too long, a candidate
-            is not one known token there, or candidates change the tokens around them. Afterwards: a number is not
-            finite.
-    """
-    section = CandidateSection(model, texts, candidates, token_budget)
-    return section.log_probabilities(Answers().to(section))
-
-
-class CandidateSection:
-    """The questions about the candidate words of texts; arguments and errors are those of the function above.
-
-    Attributes:
-        texts: How many texts there are.
     """
 
     def __init__(
         self, model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], token_budget: int
     ) -> None:
-        """Ask about all candidates."""
-        self.texts = len(texts)
-        # In the order of texts and, within them, of candidates.
-        self._places = [_place(text, word) for text, own in zip(texts, candidates, strict=True) for word in own]
-        self._ends = np.cumsum([len(own) for own in candidates], dtype=np.int64)[:-1]
-        self._inputs = MaskedInputs(model, token_budget)
-        faults: list[str] = []
-        asked: list[int] = []
-        for start in range(0, len(self._places), _PORTION):
-            for place, encoded in _encode_places(model, self._places[start : start + _PORTION]):
+        """Ask about all candidates.
+
+        Args:
+            model: The model; its weights are not needed here.
+            texts: Each contains "[MASK]" once, whatever the model's own mask token looks like.
+            candidates: The words to compare at the mask of each text.
+            token_budget: The most tokens in a batch.
+
+        Raises:
+            DataError: A text does not contain the mask exactly once, or is too long; a candidate is not one known token
+                there; or candidates change the tokens around them.
+        """
+        super().__init__(model, texts, token_budget)
+        self._numbers = [len(words) for words in candidates]
+        filled = [_fill(text, word) for text, words in zip(texts, candidates, strict=True) for word in words]
+        unknown: list[str] = []
+        copies: list[int] = []  # the number of the masked copy of each text and candidate
+        for start in range(0, len(filled), PORTION):
+            part = filled[start : start + PORTION]
+            for place, encoded in zip(part, encode_inputs(model, [place.filled for place in part]), strict=True):
                 token = _only_token(model, place, encoded)
                 if token is None:
-                    faults.append(f"{place.word!r} in {place.text!r}")
+                    unknown.append(f"{place.word!r} in {place.text!r}")
                 else:
-                    asked.append(self._inputs.ask(encoded.ids, np.array([token]), int(encoded.ids[token])))
-        if faults:
+                    copies.append(self.ask(place.text, encoded.ids, np.array([token])))
+        if unknown:
             raise DataError(
-                f"{len(faults)} candidates are not one known token of this model's tokenizer: {'; '.join(faults[:5])}; "
-                "leave these items out (single_token_words tells which words can stay)"
+                f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
+                f"{'; '.join(unknown[:5])}; leave these items out (single_token_words tells which words can stay)"
             )
-        for text, own in zip(texts, np.split(asked, self._ends), strict=False):
+        for text, own in zip(texts, self._split(np.array(copies)), strict=False):
             if len(set(own.tolist())) > 1:
                 raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
 
-    @property
-    def keys(self) -> list[bytes]:
-        """The key of each distinct question."""
-        return list(self._inputs.places)
+    def _split(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return an array of all candidates as one of each text."""
+        return np.split(numbers, np.cumsum(self._numbers, dtype=np.int64)[:-1])
 
-    def batches(self, own: Sequence[bytes]) -> list[Batch]:
-        """Return the batches of some questions."""
-        return self._inputs.batches(own)
+    def read(self, answers: Answers) -> Iterable[NDArray[np.float64]]:
+        """Return for each text shape (candidates,): natural logarithms, normalised over the whole vocabulary."""
+        return self._split(self.numbers(answers)) if self._numbers else []
 
-    def log_probabilities(self, found: Found) -> list[NDArray[np.float64]]:
-        """Return for each text shape (candidates,).
 
-        Raises:
-            DataError: A number is not finite.
-        """
-        numbers = numbers_of(self._inputs.keys, found)
-        refuse_not_finite(numbers, [place.text for place in self._places])
-        return np.split(numbers, self._ends) if self.texts else []
+def candidate_log_probabilities(
+    model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], *, token_budget: int
+) -> list[NDArray[np.float64]]:
+    """Return how probable each candidate word is at the mask of its text, by a loaded model in this process.
+
+    Arguments and errors are those of `CandidateQuestions`.
+
+    Returns:
+        For each text shape (candidates,): natural logarithms.
+
+    Raises:
+        DataError: A number is not finite.
+    """
+    return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model) or []
+
+
+Row = tuple[str, Sequence[str]]
+"""A text with a mask, and the candidates there."""
+
+
+def measure_candidates(
+    model: MeasuredModel[MaskedLM], portions: Sequence[Sequence[Row]], token_budget: int
+) -> tuple[list[NDArray[np.float64]], dict[str, float]] | None:
+    """Return how probable candidates are at the masks of texts, for a stage.
+
+    Args:
+        model: The model.
+        portions: Texts, such as those of each construction, with equally many candidates each; batches are formed
+            within a portion.
+        token_budget: The most tokens in a batch.
+
+    Returns:
+        Of each portion shape (texts, candidates): natural logarithms, normalised over the whole vocabulary. And the
+        share of unknown tokens, with what the check of precision has found. None if this process writes no files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: See `CandidateQuestions`; or a number is not finite.
+    """
+
+    def ask(masked_lm: MaskedLM, rows: Sequence[Row]) -> CandidateQuestions:
+        return CandidateQuestions(masked_lm, [text for text, _ in rows], [words for _, words in rows], token_budget)
+
+    rows = [row for portion in portions for row in portion]
+    checked = model.check(
+        [text for text, _ in rows],
+        rows,
+        lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, sample)], lambda: loaded) or [])],
+    )
+    numbers = model.answer(lambda: (ask(model.described, portion) for portion in portions), len(rows))
+    if numbers is None:
+        return None
+    ends = np.cumsum([len(portion) for portion in portions])
+    return [np.stack(numbers[end - len(own) : end]) for own, end in zip(portions, ends, strict=True)], checked
 
 
 def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:
@@ -105,8 +134,9 @@ def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list
         words: The words to try.
         text: Contains "[MASK]" once.
     """
-    tried = _encode_places(model, [_place(text, word) for word in words])
-    return [place.word for place, encoded in tried if _only_token(model, place, encoded) is not None]
+    tried = [_fill(text, word) for word in words]
+    encoded = encode_inputs(model, [place.filled for place in tried])
+    return [place.word for place, own in zip(tried, encoded, strict=True) if _only_token(model, place, own) is not None]
 
 
 class Usable(NamedTuple):
@@ -157,29 +187,32 @@ def drop_items(model: MaskedLM, items: pd.DataFrame, texts: pd.DataFrame, *, pla
     )
 
 
-class _Place:
-    """A text whose mask is replaced by a word."""
+class _Filled(NamedTuple):
+    """A text whose mask is replaced by a word.
 
-    def __init__(self, text: str, word: str) -> None:
-        self.text = text
-        self.word = word
-        before, after = text.split(MASK)
-        self.filled = before + word + after
-        self.start = len(before.rstrip())  # some tokenizers make the spaces before a word a part of it
-        self.stop = len(before) + len(word)
+    Attributes:
+        text: The text with its mask.
+        word: The word.
+        filled: The text with the word.
+        start: The first character of the word, or of the spaces before it, which some tokenizers make a part of it.
+        stop: The character after its last.
+    """
+
+    text: str
+    word: str
+    filled: str
+    start: int
+    stop: int
 
 
-def _place(text: str, word: str) -> _Place:
+def _fill(text: str, word: str) -> _Filled:
     if text.count(MASK) != 1:
         raise DataError(f"{text!r} contains {MASK} {text.count(MASK)} times; it must contain it once")
-    return _Place(text, word)
+    before, after = text.split(MASK)
+    return _Filled(text, word, before + word + after, len(before.rstrip()), len(before) + len(word))
 
 
-def _encode_places(model: MaskedLM, places: Sequence[_Place]) -> Iterator[tuple[_Place, Encoded]]:
-    return zip(places, encode_inputs(model, [place.filled for place in places]), strict=True)
-
-
-def _only_token(model: MaskedLM, place: _Place, encoded: Encoded) -> int | None:
+def _only_token(model: MaskedLM, place: _Filled, encoded: Encoded) -> int | None:
     """Return the place in ``ids`` of a word that is one known token, or None for any other word."""
     starts, stops = encoded.spans.T
     tokens = np.flatnonzero((stops > place.start) & (starts < place.stop))

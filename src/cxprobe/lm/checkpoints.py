@@ -173,7 +173,7 @@ _POINTER = b"version https://git-lfs"  # what git-lfs leaves in place of a file 
 _READ = (".json", ".txt", ".model", ".safetensors", ".bin")
 
 
-def refuse_damaged(slug: str, folder: Path) -> None:
+def check_folder(slug: str, folder: Path) -> None:
     """Refuse a local folder with files that were not fetched or are empty, or with settings that are no JSON."""
     for file in sorted(folder.iterdir()):
         if file.suffix in _READ and file.is_file():

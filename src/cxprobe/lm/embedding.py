@@ -1,9 +1,9 @@
-"""Batches by a budget of tokens, of sentences sorted by length, so that there is little padding."""
+"""One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -11,34 +11,93 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import is_array_of, merge_features, write_array
+from cxprobe.files.arrays import write_features
 from cxprobe.lm.language_models import Encoder
-from cxprobe.recognition.params import ExtractFeatures
-from cxprobe.run.processes import Count, Processes
+from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.lm.store import Answers, Batch, key_of
+
+R = TypeVar("R")
+Vectors = NDArray[np.float32]
+Pooling = Literal["mean", "first", "last"]
+_BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
-def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Group sentences of similar length, the longest first, so that no batch is larger than the budget.
-
-    The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
+def embed_texts(
+    model: MeasuredModel[Encoder],
+    portions: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    *,
+    special_tokens: bool,
+    token_budget: int,
+    folder: Path,
+) -> dict[str, float] | None:
+    """Write each layer's mean vector of each text, for a stage; every vector is kept in the model's store at once.
 
     Args:
-        lengths: Tokens of each sentence.
-        budget: The most tokens, padding included, in a batch; a longer sentence makes a batch of its own.
+        model: The model.
+        portions: Name -> ids and texts, such as those of one source of sentences; batches are formed within a portion.
+        special_tokens: Whether [CLS], [SEP] and the like count in the mean.
+        token_budget: The most tokens, padding included, in a batch.
+        folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
+            (layers, texts, dimensions), float32, and ``ids.parquet``.
 
     Returns:
-        Positions in ``lengths``; each occurs exactly once.
+        The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
+        process writes no files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: See `tokenise`; or a number is not finite.
     """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
-    batches: list[list[int]] = []
-    widest = 0  # the batch's first sentence is its longest: all others are padded to it
-    for position in order:
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
-            batches[-1].append(position)
-        else:
-            batches.append([position])
-            widest = lengths[position]
-    return batches
+    encoder = model.described
+    tokens = {name: tokenise(encoder, *own, special_tokens=special_tokens) for name, own in portions.items()}
+    sentences = [sentence for own in tokens.values() for sentence in own]
+    checked = model.check(
+        [text for _, texts in portions.values() for text in texts],
+        sentences,
+        lambda loaded, sample: pool_texts(loaded, sample, token_budget),
+    )
+
+    def ask() -> Iterator[VectorQuestions[None]]:
+        for name, own in tokens.items():
+            write = partial(write_features, ids=[sentence.id for sentence in own], folder=folder / name)
+            yield VectorQuestions(own, token_budget, write)
+
+    if model.answer(ask, len(sentences), "sentences") is None:
+        return None
+    return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
+
+
+def pooled_features(
+    encoder: Encoder,
+    texts: Sequence[str],
+    *,
+    pooling: Pooling,
+    token_budget: int,
+    progress: Callable[[int], object] | None = None,
+) -> Vectors:
+    """Return one vector for each text and layer, by a loaded model in this process.
+
+    Args:
+        encoder: The model, on any device.
+        texts: At least one text.
+        pooling: "mean" of the text's own tokens; "first", the first token of the input, special or not; or "last", the
+            text's own last token.
+        token_budget: The most tokens in a batch, padding included.
+        progress: Is told the texts that have been finished.
+
+    Returns:
+        Shape (layers, texts, dimensions), float32.
+
+    Raises:
+        DataError: A text has no token, or is longer than the model's longest input.
+    """
+    names = [f"{place} ({text[:40]!r})" for place, text in enumerate(texts)]
+    tokens = tokenise(encoder, names, texts, special_tokens=False)
+    if pooling != "mean":  # the mean of one token is this token's vector
+        for place, text in enumerate(tokens):
+            counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
+            tokens[place] = text._replace(counted=[number == counts for number in range(len(text.ids))])
+    return pool_texts(encoder, tokens, token_budget, progress)
 
 
 class Tokens(NamedTuple):
@@ -53,27 +112,6 @@ class Tokens(NamedTuple):
     id: str
     ids: list[int]
     counted: list[bool]
-
-
-class Batch(NamedTuple):
-    """One batch as the model takes it.
-
-    Attributes:
-        number: The batch's place in the plan.
-        input_ids: Shape (sentences, tokens).
-        attention_mask: Shape (sentences, tokens), or None if there is no padding: models are faster without one.
-        counted: Shape (sentences, tokens), True for the tokens in the mean.
-    """
-
-    number: int
-    input_ids: Tensor
-    attention_mask: Tensor | None
-    counted: Tensor
-
-    def to(self, device: torch.device) -> "Batch":
-        """Return the batch on a device."""
-        mask = None if self.attention_mask is None else self.attention_mask.to(device)
-        return Batch(self.number, self.input_ids.to(device), mask, self.counted.to(device))
 
 
 def tokenise(encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool) -> list[Tokens]:
@@ -104,23 +142,92 @@ def tokenise(encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, spec
     return tokens
 
 
-def collate(number: int, rows: Sequence[Tokens], pad: int) -> Batch:
-    """Pad sentences on the right to a batch.
+class VectorQuestions(Generic[R]):
+    """The questions about the vectors of sentences.
+
+    Attributes:
+        texts: The ids of the sentences.
+        keys: The key of each distinct sentence.
+    """
+
+    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[Vectors]], R]) -> None:
+        """Ask about all sentences.
+
+        Args:
+            tokens: The sentences.
+            token_budget: The most tokens, padding included, in a batch.
+            use: What becomes of the vectors, which it is given in blocks of shape (layers, sentences, dimensions).
+        """
+        self.texts = [sentence.id for sentence in tokens]
+        self._token_budget, self._use = token_budget, use
+        self._key_of_each = [key_of(np.array([*own.ids, *own.counted], dtype=np.int32)) for own in tokens]
+        self._tokens = dict(zip(self._key_of_each, tokens, strict=True))
+        self.keys = list(self._tokens)
+
+    def text_of(self, key: bytes) -> str:
+        """Return the id of a sentence."""
+        return self._tokens[key].id
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the sentences in batches."""
+        lengths = [len(self._tokens[key].ids) for key in keys]
+        return [
+            Batch([keys[place] for place in places], self._compute)
+            for places in token_budget_batches(lengths, self._token_budget)
+        ]
+
+    def _compute(self, encoder: Encoder, wanted: Collection[bytes]) -> Iterator[Answers]:
+        vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
+        yield {key: vectors[:, place] for place, key in enumerate(wanted)}  # each (layers, dimensions)
+
+    def read(self, answers: Answers) -> Iterator[R]:
+        """Hand on the vectors."""
+        blocks = (
+            np.stack([answers[key] for key in self._key_of_each[start : start + _BLOCK]], axis=1).astype(np.float32)
+            for start in range(0, len(self._key_of_each), _BLOCK)
+        )
+        yield self._use(blocks)
+
+
+def pool_texts(
+    encoder: Encoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
+) -> Vectors:
+    """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
+
+    def join(blocks: Iterable[Vectors]) -> Vectors:
+        return np.concatenate(list(blocks), axis=1)
+
+    [vectors] = answer(lambda: [VectorQuestions(tokens, token_budget, join)], lambda: encoder, progress=progress) or []
+    return vectors
+
+
+def mean_of_each_layer(encoder: Encoder, sentences: Sequence[Tokens]) -> Vectors:
+    """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
 
     Args:
-        number: The batch's place in the plan.
-        rows: Its sentences.
-        pad: The id of the padding token.
+        encoder: The model.
+        sentences: The batch.
+
+    Returns:
+        Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
     """
-    shape = len(rows), max(len(row.ids) for row in rows)
-    input_ids = np.full(shape, pad)
+    shape, device = (len(sentences), max(len(sentence.ids) for sentence in sentences)), encoder.model.device
+    input_ids = np.full(shape, encoder.pad_token_id)  # (sentences, tokens)
     attended, counted = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    for place, row in enumerate(rows):
-        input_ids[place, : len(row.ids)] = row.ids
-        attended[place, : len(row.ids)] = 1
-        counted[place, : len(row.ids)] = row.counted
-    mask = None if attended.all() else torch.from_numpy(attended)
-    return Batch(number, torch.from_numpy(input_ids), mask, torch.from_numpy(counted))
+    for row, sentence in enumerate(sentences):
+        length = len(sentence.ids)
+        input_ids[row, :length], attended[row, :length], counted[row, :length] = sentence.ids, 1, sentence.counted
+    # Models are faster without a mask.
+    mask = None if attended.all() else torch.from_numpy(attended).to(device)
+    counts = torch.from_numpy(counted).to(device)
+    with torch.inference_mode():
+        output = encoder.model(
+            input_ids=torch.from_numpy(input_ids).to(device), attention_mask=mask, output_hidden_states=True
+        )
+        # Pooled one by one, so that the stack of all tokens' states is never built.
+        pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
+    vectors: Vectors = pooled.cpu().numpy()
+    return vectors
 
 
 def mean_over_tokens(hidden: Tensor, counted: Tensor) -> Tensor:
@@ -137,154 +244,25 @@ def mean_over_tokens(hidden: Tensor, counted: Tensor) -> Tensor:
     return torch.bmm(weights.unsqueeze(1), hidden.to(torch.float32)).squeeze(1)  # (batch, dimensions)
 
 
-def mean_of_each_layer(model: Any, batch: Batch) -> Tensor:
-    """Run a model and pool each layer's hidden states.
+def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Group sentences of similar length, the longest first, so that no batch is larger than the budget.
+
+    The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
 
     Args:
-        model: A Hugging Face encoder or decoder.
-        batch: Its input.
+        lengths: Tokens of each sentence.
+        budget: The most tokens, padding included, in a batch; a longer sentence makes a batch of its own.
 
     Returns:
-        Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
+        Positions in ``lengths``; each occurs exactly once.
     """
-    output = model(input_ids=batch.input_ids, attention_mask=batch.attention_mask, output_hidden_states=True)
-    # Pooled one by one, so that the stack of all tokens' states is never built.
-    return torch.stack([mean_over_tokens(layer, batch.counted) for layer in output.hidden_states])
-
-
-def vectors_of(encoder: Encoder, tokens: Sequence[Tokens]) -> NDArray[np.float32]:
-    """Compute the vectors of a few sentences, one after the other.
-
-    Returns:
-        Shape (layers, sentences, dimensions).
-    """
-    with torch.inference_mode():
-        vectors = [
-            mean_of_each_layer(encoder.model, collate(0, [sentence], encoder.pad_token_id).to(encoder.model.device))
-            for sentence in tokens
-        ]
-        found: NDArray[np.float32] = torch.cat(vectors, dim=1).cpu().numpy()
-    return found
-
-
-Pooling = Literal["mean", "first", "last"]
-
-
-def pooled_features(
-    encoder: Encoder,
-    texts: Sequence[str],
-    *,
-    pooling: Pooling,
-    token_budget: int,
-    progress: Callable[[int], object] | None = None,
-) -> NDArray[np.float32]:
-    """Return one vector for each text and layer.
-
-    Args:
-        encoder: The model, on any device.
-        texts: At least one text.
-        pooling: "mean" of the text's own tokens; "first", the first token of the input, special or not; or "last", the
-            text's own last token.
-        token_budget: The most tokens in a batch, padding included.
-        progress: Is told the texts that have been finished.
-
-    Returns:
-        Shape (layers, texts, dimensions), float32.
-
-    Raises:
-        DataError: A text has no token, or is longer than the model's longest input.
-    """
-    names = [f"{place} ({text[:40]!r})" for place, text in enumerate(texts)]
-    tokens = [_counting(one, pooling) for one in tokenise(encoder, names, texts, special_tokens=False)]
-    found: NDArray[np.float32] | None = None
-    for number, positions in enumerate(token_budget_batches([len(one.ids) for one in tokens], token_budget)):
-        batch = collate(number, [tokens[place] for place in positions], encoder.pad_token_id)
-        with torch.inference_mode():
-            vectors = mean_of_each_layer(encoder.model, batch.to(encoder.model.device)).cpu().numpy()
-        if found is None:
-            found = np.empty((len(vectors), len(texts), vectors.shape[2]), dtype=np.float32)
-        found[:, positions] = vectors  # (layers, sentences of the batch, dimensions)
-        if progress is not None:
-            progress(len(positions))
-    if found is None:
-        raise ValueError("there is no text")
-    return found
-
-
-def _counting(tokens: Tokens, pooling: Pooling) -> Tokens:
-    """Return tokens of which those count that the pooling takes; the mean of one token is this token's vector."""
-    if pooling == "mean":
-        return tokens
-    places = [place for place, counts in enumerate(tokens.counted) if counts]
-    wanted = 0 if pooling == "first" else places[-1]
-    return tokens._replace(counted=[place == wanted for place in range(len(tokens.ids))])
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """How an extraction went.
-
-    Attributes:
-        sentences: How many sentences have vectors.
-        tokens: How many tokens they have, special tokens included.
-        batches: How many batches were planned.
-        resumed: How many of them an earlier run that was killed had finished.
-    """
-
-    sentences: int
-    tokens: int
-    batches: int
-    resumed: int
-
-
-def extract(
-    encoder: Encoder,
-    tokens: Sequence[Tokens],
-    settings: ExtractFeatures,
-    *,
-    processes: Processes,
-    scratch: Path,
-    output: Path,
-    progress: Callable[[int], None] | None = None,
-) -> Extraction | None:
-    """Write every layer's mean vector of every sentence as a layer-major, memory-mappable array.
-
-    Args:
-        encoder: The model; one without weights if batches are only counted.
-        tokens: The tokenised sentences.
-        settings: The budget of tokens.
-        processes: Which of the processes this is that compute the batches together.
-        scratch: Folder of the finished batches. Its name must determine its content: it belongs to one model,
-            precision, pooling and set of sentences. The caller removes it when nothing else can be interrupted.
-        output: Folder for ``features.npy``, shape (layers, sentences, dimensions), and ``ids.parquet``.
-        progress: Is called with the number of sentences that have been finished; of several processes each estimates
-            the share of the others by its own.
-
-    Returns:
-        How it went, or None if this process writes no output.
-
-    Raises:
-        DataError: The model gave a number that is not finite; the message names the sentences.
-    """
-    positions = token_budget_batches([len(sentence.ids) for sentence in tokens], settings.token_budget)
-    plan = [[tokens[position] for position in batch] for batch in positions]
-    ids = [[sentence.id for sentence in batch] for batch in plan]
-    files = [scratch / f"{number:06d}.npy" for number in range(len(plan))]
-    remaining = [number for number, file in enumerate(files) if not is_array_of(file, ids[number])]
-    resumed = len(plan) - len(remaining)
-    if processes.counts:
-        processes.job.counted.append(Count("batches", resumed, len(plan)))
-        return None
-    report = progress or (lambda _: None)
-    report(len(tokens) - sum(len(plan[number]) for number in remaining))
-    for number in filter(processes.share.has, remaining):
-        batch = collate(number, plan[number], encoder.pad_token_id)
-        with torch.inference_mode():
-            vectors = mean_of_each_layer(encoder.model, batch.to(encoder.model.device))
-        write_array(vectors.cpu().numpy(), files[number], ids[number])
-        report(len(plan[number]) * processes.share.of)
-    processes.wait()
-    if not processes.writes:
-        return None
-    merge_features(list(zip(files, ids, strict=True)), output)
-    return Extraction(len(tokens), sum(len(sentence.ids) for sentence in tokens), len(plan), resumed)
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
+    batches: list[list[int]] = []
+    widest = 0  # the batch's first sentence is its longest: all others are padded to it
+    for position in order:
+        if batches and (len(batches[-1]) + 1) * widest <= budget:
+            batches[-1].append(position)
+        else:
+            batches.append([position])
+            widest = lengths[position]
+    return batches

@@ -1,8 +1,11 @@
 """A complete model as others get it, by the way in which it is used."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
+from cxprobe.errors import DataError
+from cxprobe.files.writing import read_json, write_json
 from cxprobe.lm.params import ModelFacts, ModelKind, WeightsState
 
 
@@ -65,3 +68,23 @@ class CausalLM(LanguageModel):
     """A model that reads from left to right, with the head that it was trained with."""
 
     kind: ClassVar[ModelKind] = "causal"
+
+
+_FILE = "model.json"
+
+
+def write_model_facts(facts: ModelFacts, folder: Path) -> None:
+    """Write what a model is to ``model.json`` in the folder of its answers."""
+    write_json(asdict(facts), folder / _FILE)
+
+
+def read_model_facts(folder: Path) -> ModelFacts:
+    """Read what `write_model_facts` wrote.
+
+    Raises:
+        DataError: The folder has no ``model.json``.
+    """
+    path = folder / _FILE
+    if not path.is_file():
+        raise DataError(f"{path} is missing; the measuring stage writes it: run `dvc repro`, or `dvc pull`")
+    return ModelFacts(**read_json(path))

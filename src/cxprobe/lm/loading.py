@@ -1,6 +1,10 @@
 """Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,51 +17,51 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoTokenizer,
+    BitsAndBytesConfig,
     DebertaV2ForMaskedLM,
+    TorchAoConfig,
 )
+from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
-from cxprobe.errors import ModelError
+from cxprobe.errors import CxprobeError, ModelError
 from cxprobe.lm.checkpoints import (
     SETTINGS,
     WEIGHTS,
     Source,
     at_one_commit,
+    check_folder,
     fingerprint_of,
     hash_weights,
     loading_options,
     locate,
-    refuse_damaged,
+    reason_of,
     refusing,
     refusing_altered,
 )
-from cxprobe.lm.language_models import CausalLM, Encoder, MaskedLM
-from cxprobe.lm.params import ModelSpec, ServedModel, WeightsState
-from cxprobe.lm.served import describe_served, open_served, tokenizer_spec
-from cxprobe.lm.tokenizers import longest_input, refuse_unfit, refuse_unreadable, refuse_without_vocabulary
-from cxprobe.lm.weights import (
-    draw,
-    fitting_options,
-    in_cache,
-    is_fitted,
-    quantised_by,
-    refuse_damaged_weights,
-    refuse_infinite,
-    refuse_random,
-    refuse_shapes,
-    refuse_unfitted,
-    refuse_unused,
-    refuse_without_device,
-    refusing_unfitting,
-    shuffle,
+from cxprobe.lm.checks import (
+    build,
+    check_complete,
+    check_finite,
+    check_ids,
+    check_readable,
+    check_shapes,
+    check_stored_weights,
+    check_used,
+    check_vocabulary,
+    longest_input,
 )
+from cxprobe.lm.language_models import CausalLM, Encoder, MaskedLM
+from cxprobe.lm.params import BitsAndBytes, ModelSpec, ServedModel
+from cxprobe.lm.served import describe_served, open_served
+from cxprobe.seeding import generator_for
 
 # The pooler of sentence pairs does not contribute to the hidden states, and the checkpoints of RoBERTa and DeBERTa have
 # none.
-_UNUSED = ("pooler.",)
+_UNUSED = "pooler."
 
 
-def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
+def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> Encoder:
     """Load a model to read hidden states from; code of a checkpoint is never run.
 
     Args:
@@ -65,6 +69,7 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
         spec: Where it comes from, its precision, whether it is a twin, and how it is made to fit.
         device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
             has its tokenizer, its configuration and its fingerprint.
+        source: What `open_source` returned, if it was called before.
 
     Raises:
         ModelError: It is not on this machine and cannot be downloaded; its weights differ from ``sha256``; some weights
@@ -73,18 +78,14 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu") -> Encoder:
             weight is not finite; it is an encoder-decoder; its tokenizer is not a fast one, has no files, or does not
             fit the embedding; or it cannot read a plain sentence.
     """
-    source = _open(slug, spec, device)
-    if device == "meta":
-        return Encoder(*_without_weights(source, AutoModel), pad_token_id=source.tokenizer.pad_token_id or 0)
-    model, report = _load(source, AutoModel, device)
-    refuse_random(source, [key for key in report["missing_keys"] if not key.startswith(_UNUSED)])
-    refuse_unused(source, model, report["unexpected_keys"])
-    if spec.device_map and any(key.startswith(_UNUSED) for key in report["missing_keys"]):
-        model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
-    return Encoder(*_parts(source, _put(source, model, device)), pad_token_id=source.tokenizer.pad_token_id or 0)
+    source = source or open_source(slug, spec, device)
+    model = _load(source, AutoModel, device)
+    return Encoder(*_fields(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
-def load_language_model(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> "MaskedLM | CausalLM":
+def load_language_model(
+    slug: str, spec: ModelSpec | ServedModel, device: str = "cpu", source: Source | None = None
+) -> "MaskedLM | CausalLM":
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
     A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`), but for the device
@@ -92,14 +93,14 @@ def load_language_model(slug: str, spec: ModelSpec | ServedModel, device: str = 
 
     Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
     """
+    source = source or open_source(slug, spec, device)
     if isinstance(spec, ServedModel):
-        tokenizer = _open(slug, tokenizer_spec(spec), "cpu")
-        return describe_served(slug, spec, tokenizer) if device == "meta" else open_served(slug, spec, tokenizer)
-    source = _open(slug, spec, device)
-    return _load_masked(source, device) if _is_masked(source.config) else _load_causal(source, device)
+        return describe_served(slug, spec, source) if device == "meta" else open_served(slug, spec, source)
+    load: Callable[..., MaskedLM | CausalLM] = load_masked_lm if _is_masked(source.config) else load_causal_lm
+    return load(slug, spec, device, source)
 
 
-def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
+def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> MaskedLM:
     """Load a model that fills masks, with its own head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
@@ -108,58 +109,43 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> MaskedLM:
     and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A random
     twin of DeBERTa has the authors' head.
 
-    Args:
-        slug: The model's key in params.yaml, for messages.
-        spec: Where it comes from, its precision, and whether it is a twin.
-        device: Where it runs, as for `load_encoder`.
+    Arguments are those of `load_encoder`.
 
     Raises:
         ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
-    return _load_masked(_open(slug, spec, device), device)
-
-
-def _load_masked(source: Source, device: str) -> MaskedLM:
+    source = source or open_source(slug, spec, device)
     if not _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token_id is None:
         raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
-    if device == "meta":
-        return MaskedLM(*_without_weights(source, AutoModelForMaskedLM))
+    model_class: Any = AutoModelForMaskedLM
     if source.config.model_type in ("deberta", "deberta-v2"):
-        model, report = _load_deberta(source, device)
-    else:
-        model, report = _load(source, AutoModelForMaskedLM, device)
-    refuse_random(source, report["missing_keys"])
-    refuse_unused(source, model, report["unexpected_keys"])
-    return MaskedLM(*_parts(source, _put(source, model, device)))
+        source.config.legacy = False
+        if source.config.model_type == "deberta-v2":
+            model_class = _DebertaV2
+    return MaskedLM(*_fields(source, _load(source, model_class, device)))
 
 
-def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu") -> CausalLM:
+def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> CausalLM:
     """Load a model that reads from left to right, with its own head; code of a checkpoint is never run.
 
-    Args:
-        slug: The model's key in params.yaml, for messages.
-        spec: Where it comes from, its precision, and whether it is a twin.
-        device: Where it runs, as for `load_encoder`.
+    Arguments are those of `load_encoder`.
 
     Raises:
         ModelError: As for `load_encoder`; or it is not a causal language model.
     """
-    return _load_causal(_open(slug, spec, device), device)
-
-
-def _load_causal(source: Source, device: str) -> CausalLM:
+    source = source or open_source(slug, spec, device)
     # BERT and its kind could be built as decoders too, and would see what they are to predict.
     if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
-    if device == "meta":
-        return CausalLM(*_without_weights(source, AutoModelForCausalLM))
-    model, report = _load(source, AutoModelForCausalLM, device)
-    refuse_random(source, report["missing_keys"])
-    refuse_unused(source, model, report["unexpected_keys"])
-    return CausalLM(*_parts(source, _put(source, model, device)))
+    return CausalLM(*_fields(source, _load(source, AutoModelForCausalLM, device)))
+
+
+def _is_masked(config: Any) -> bool:
+    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
+    return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
 class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -168,13 +154,20 @@ class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
     _keys_to_ignore_on_load_unexpected = None
 
 
-def _open(slug: str, spec: ModelSpec, device: str) -> Source:
-    """Find a model, check the hash of its weights, and read its configuration and tokenizer."""
-    refuse_unfitted(slug, spec, device)
+def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> Source:
+    """Find a model, check the hash of its weights, and read its configuration and tokenizer.
+
+    Of a model on a server this is its tokenizer; of the weights that may lie there nothing is read.
+
+    Arguments and errors are those of `load_encoder`.
+    """
+    if isinstance(spec, ServedModel):
+        spec = ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
+    _check_options(slug, spec, device)
     path = locate(slug, spec)
     with refusing(slug, spec, path, "the folder"):
         if Path(path).is_dir():
-            refuse_damaged(slug, Path(path))
+            check_folder(slug, Path(path))
         weights = hash_weights(slug, spec, Path(path))
     transformers_logging.disable_progress_bar()
     with refusing(slug, spec, path, "config.json"):
@@ -187,89 +180,214 @@ def _open(slug: str, spec: ModelSpec, device: str) -> Source:
     source = Source(slug, spec, path, weights, config, tokenizer, max_tokens=0)
     if not tokenizer.is_fast:
         raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
-    refuse_without_vocabulary(source)
+    check_vocabulary(source)
     if config.is_encoder_decoder:
         raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
     return replace(source, max_tokens=longest_input(source))
 
 
-def _load(source: Source, model_class: Any, device: str) -> tuple[Any, dict[str, Any]]:
-    """Return a model in eval mode and the loading report of its checkpoint, which is empty for a random twin."""
+def _load(source: Source, model_class: Any, device: str) -> Any:
+    """Return a model in eval mode, with all its weights and no others, that can use its tokenizer.
+
+    Args:
+        source: Where it comes from.
+        model_class: The architecture with or without a head, of transformers.
+        device: See `load_encoder`.
+    """
     if model_class is None:
         raise ModelError(
             f"{source} is a {source.config.model_type} model, whose hidden states transformers cannot read"
         )
-    with source.refusing("the model that config.json describes"):
-        if source.spec.weights == "random":
-            return draw(source, model_class).eval(), {"missing_keys": (), "unexpected_keys": ()}
+    spec = source.spec
+    if device == "meta":
+        with torch.device("meta"), source.refusing("the model that config.json describes"):
+            return build(model_class, source.config, getattr(torch, spec.dtype))
+    if spec.weights == "random":
+        with source.refusing("the model that config.json describes"):
+            model = _draw(source, model_class).eval()
+    else:
+        model = _read(source, model_class, device)
+    if not _is_fitted(spec):
+        try:
+            model = model.to(device)
+        except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
+            reason = str(error).strip().splitlines()[0]
+            raise ModelError(f"{source} cannot run on the device '{device}': {reason}; try cpu") from error
+    check_ids(source, model)
+    check_readable(source, model)
+    return model
+
+
+def _read(source: Source, model_class: Any, device: str) -> Any:
+    """Return a model with the weights of its checkpoint, as they are or shuffled."""
+    spec = source.spec
     if Path(source.path).is_dir():
-        refuse_damaged_weights(source, model_class)
-    altered = refusing_altered(source.slug, source.spec, source.path, WEIGHTS)
-    unused = [name.rstrip(".") for name in _UNUSED] if model_class is AutoModel else []
-    options = loading_options(source.spec) | fitting_options(source, device, unused)
-    with source.refusing("the weights"), altered, refusing_unfitting(source):
+        check_stored_weights(source, model_class)
+    unused = [_UNUSED] if model_class is AutoModel else []
+    options = loading_options(spec) | _fitting_options(source, device, [name.rstrip(".") for name in unused])
+    with (
+        source.refusing("the weights"),
+        refusing_altered(source.slug, spec, source.path, WEIGHTS),
+        _refusing_unfitting(source),
+    ):
         model, report = model_class.from_pretrained(
             source.path,
             config=source.config,
-            dtype=getattr(torch, source.spec.dtype),
+            dtype=getattr(torch, spec.dtype),
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # they are refused below, by name
             **options,
         )
-    if is_fitted(source.spec):
-        refuse_without_device(source, model)
+    if _is_fitted(spec):
+        if model.device.type == "meta":
+            raise ModelError(
+                f"{source}: not even its embeddings fit on a device; allow more in models.{source.slug}.max_memory"
+            )
         if not Path(source.path).is_dir():  # what is rounded, or lies on a disk, is looked at where it came from
-            refuse_damaged_weights(in_cache(source), model_class)
-    refuse_shapes(source, report["mismatched_keys"])
-    refuse_infinite(source, model.named_parameters())
-    if source.spec.weights == "shuffled":
-        shuffle(model, source.spec)
-    return model.eval(), report
+            config = cached_file(source.path, "config.json", revision=spec.revision)
+            check_stored_weights(replace(source, path=str(Path(config).parent)), model_class)
+    check_shapes(source, report["mismatched_keys"])
+    check_finite(source, model.named_parameters())
+    if source.config.model_type.startswith("deberta") and model_class is not AutoModel:
+        if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
+            raise ModelError(
+                f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its "
+                "checkpoint) and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
+            )
+        if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
+            source.config.legacy = True  # the checkpoint has transformers' own head, not that of the authors
+            return _read(source, model_class, device)
+    check_complete(source, [key for key in report["missing_keys"] if not key.startswith(tuple(unused))])
+    check_used(source, model, report["unexpected_keys"])
+    if spec.device_map and any(key.startswith(tuple(unused)) for key in report["missing_keys"]):
+        model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
+    if spec.weights == "shuffled":
+        _shuffle(model, spec)
+    return model.eval()
 
 
-def _load_deberta(source: Source, device: str) -> tuple[Any, dict[str, Any]]:
-    """Load DeBERTa with its authors' head or, if the checkpoint has transformers' own head, with that one."""
-    model_class = _DebertaV2 if source.config.model_type == "deberta-v2" else AutoModelForMaskedLM
-    source.config.legacy = False
-    model, report = _load(source, model_class, device)
-    if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
+def _fields(source: Source, model: Any) -> tuple[Any, ...]:
+    """Return the fields that every `LanguageModel` has, in their order."""
+    spec, quantised = source.spec, ""
+    if spec.quantisation is not None:
+        quantised = f"{spec.quantisation} by {spec.quantisation.package} {version(spec.quantisation.package)}"
+    fingerprint = fingerprint_of(source, quantised)
+    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
+
+
+def _draw(source: Source, model_class: Any) -> Any:
+    """Return a model whose weights are drawn by its architecture's own initialisation.
+
+    They are drawn on the CPU and in float32, whatever the device and the precision, by a generator that the seed alone
+    sets: every machine with the same versions draws the same ones, up to rounding. Tied weights are tied. An encoder
+    and a model with a head are drawn separately.
+    """
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        torch.default_generator.manual_seed(source.spec.seed or 0)  # params see to it that twins have one
+        drawn = build(model_class, source.config, torch.float32)
+    if source.spec.dtype == "float32":
+        return drawn
+    # Some tensors stay in float32 in some architectures (such as frequencies of positions), so each is built as it is.
+    with torch.random.fork_rng(devices=[]):
+        model = build(model_class, source.config, getattr(torch, source.spec.dtype))
+    model.load_state_dict(drawn.state_dict())
+    return model
+
+
+def _shuffle(model: Any, spec: ModelSpec) -> None:
+    """Permute the values within each tensor of weights; a tensor that two layers share is permuted once.
+
+    A tensor's permutation follows from the seed and its name in the encoder, so it is the same with and without a head
+    and in every precision.
+    """
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(f"{model.base_model_prefix}."))
+            order = torch.from_numpy(generator.permutation(parameter.numel()))
+            parameter.copy_(parameter.flatten()[order].view_as(parameter))
+
+
+def _is_fitted(spec: ModelSpec) -> bool:
+    """Return whether a model is already where it belongs when it has been loaded, so that nobody moves it."""
+    return spec.quantisation is not None or spec.device_map is not None
+
+
+def _check_options(slug: str, spec: ModelSpec, device: str) -> None:
+    """Refuse options that this machine or the stage's device cannot follow, before anything is read."""
+    needed: list[str] = [spec.quantisation.package] if spec.quantisation else []
+    needed += ["accelerate"] if _is_fitted(spec) else []
+    for package in needed:
+        if find_spec(package) is None:
+            option = "quantisation" if spec.quantisation else "device_map"
+            raise ModelError(
+                f"models.{slug}.{option}: the package {package} is not installed; pip install 'cxprobe[large]'"
+            )
+    if spec.device_map and device not in ("cpu", "cuda", "cuda:0", "meta"):
         raise ModelError(
-            f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
-            "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
+            f"models.{slug}.device_map is {spec.device_map}, which puts layers on all GPUs, and this process has "
+            f"'{device}'; set compute.devices and compute.num_nodes to 1, and compute.accelerator to gpu (all GPUs, "
+            "then memory, then disk) or cpu (memory, then disk)"
         )
-    if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
-        source.config.legacy = True
-        model, report = _load(source, model_class, device)
-    return model, report
 
 
-def _is_masked(config: Any) -> bool:
-    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
-    return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+def _fitting_options(source: Source, device: str, unused: Sequence[str]) -> dict[str, Any]:
+    """Return what ``from_pretrained`` is told so that the model fits; nothing for an ordinary one.
+
+    Args:
+        source: The model.
+        device: Where a model is that is not spread over several devices.
+        unused: Parts that nothing reads and the checkpoint may lack: bitsandbytes cannot run what it has not read.
+    """
+    spec, options = source.spec, dict[str, Any]()
+    if spec.quantisation:
+        if getattr(source.config, "quantization_config", None):
+            raise ModelError(
+                f"{source} is a quantised checkpoint already; take its original, or leave out "
+                f"models.{source.slug}.quantisation"
+            )
+        options |= {"quantization_config": _quantisation(spec, unused), "device_map": {"": device}}
+    if spec.device_map:
+        from accelerate.utils import get_max_memory
+
+        most: dict[int | str, Any] = {int(k) if k.isdigit() else k: v for k, v in (spec.max_memory or {}).items()}
+        if device == "cpu":
+            most = {"cpu": most.get("cpu", get_max_memory()["cpu"])}
+        options |= {"device_map": spec.device_map, "max_memory": most or None}
+        options |= {"offload_folder": spec.offload_folder} if spec.offload_folder else {}
+    return options
 
 
-def _parts(source: Source, model: Any) -> tuple[str, Any, Any, str, int, WeightsState, str]:
-    """Return the fields that every `LanguageModel` has, in their order, of a model that can use its tokenizer."""
-    spec = source.spec
-    refuse_unfit(source, model)
-    refuse_unreadable(source, model)
-    fingerprint = fingerprint_of(source, quantised_by(spec))
-    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
+def _quantisation(spec: ModelSpec, unused: Sequence[str]) -> Any:
+    """Return what transformers calls the quantisation of a spec."""
+    how, left = spec.quantisation, list(unused) or None  # None: the library's own
+    if isinstance(how, BitsAndBytes):
+        if how.bits == 8:
+            return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=how.threshold, llm_int8_skip_modules=left)
+        return BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type=how.quant_type,
+            bnb_4bit_use_double_quant=how.double_quant,
+            bnb_4bit_compute_dtype=getattr(torch, spec.dtype),
+            llm_int8_skip_modules=left,
+        )
+    from torchao.quantization import Float8WeightOnlyConfig, Int8WeightOnlyConfig
+
+    chosen = Int8WeightOnlyConfig if how and how.weights == "int8" else Float8WeightOnlyConfig
+    return TorchAoConfig(quant_type=chosen())
 
 
-def _without_weights(source: Source, model_class: Any) -> tuple[str, Any, Any, str, int, WeightsState, str]:
-    """Return the fields that every `LanguageModel` has, of a model whose weights take no memory and have no values."""
-    with torch.device("meta"), source.refusing("the model that config.json describes"):
-        model = model_class.from_config(source.config, dtype=getattr(torch, source.spec.dtype))
-    spec, fingerprint = source.spec, fingerprint_of(source, quantised_by(source.spec))
-    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
-
-
-def _put(source: Source, model: Any, device: str) -> Any:
-    if is_fitted(source.spec):
-        return model
+@contextmanager
+def _refusing_unfitting(source: Source) -> Iterator[None]:
+    """Turn what a library raises while it quantises or spreads a model into a `ModelError` that says what to do."""
+    options = [f"models.{source.slug}.{name}" for name in ("quantisation", "device_map") if getattr(source.spec, name)]
     try:
-        return model.to(device)
-    except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
-        reason = str(error).strip().splitlines()[0]
-        raise ModelError(f"{source} cannot run on the device '{device}': {reason}; try cpu") from error
+        yield
+    except CxprobeError:
+        raise
+    except Exception as error:
+        if not options:
+            raise
+        raise ModelError(
+            f"{source}: {reason_of(error)}; {' and '.join(options)} cannot be followed here: a quantised model must "
+            "fit on GPUs, or as a whole on the CPU; another needs enough in max_memory, or an offload_folder"
+        ) from error

@@ -1,4 +1,4 @@
-"""Masked inputs: what a masked model is asked, each distinct input once, in batches.
+"""What a masked model is asked: how probable a token is at a mask. Each distinct masked text is computed once.
 
 A batch holds inputs of one length, so nothing is padded and no attention mask is needed; a masked copy that several
 texts share is computed once; the head is applied at the masks only.
@@ -7,7 +7,6 @@ texts share is computed once; the head is applied at the masks only.
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,98 +14,95 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import MaskedLM
-from cxprobe.lm.logits import log_probabilities, logits_at
-from cxprobe.lm.store import Answers, Batch, Found, key_of
-from cxprobe.lm.texts import TokenScores
-from cxprobe.lm.tokens import Encoded, encode, refuse_too_long
+from cxprobe.lm.logits import head_at, log_probabilities
+from cxprobe.lm.params import SchemeName
+from cxprobe.lm.store import Answers, Batch, key_of
+from cxprobe.lm.texts import Encoded, TokenScores, check_length, encode
+
+PORTION = 2048  # texts whose masked copies are in memory at once
 
 
-class MaskedInputs:
-    """Masked inputs, each distinct one kept once, and the tokens whose probability is asked for at their first mask.
+class MaskedQuestions:
+    """Questions about tokens at the first mask of masked texts.
 
     Attributes:
-        keys: Of each question, in the order of asking: the input, where its first mask is, and the token asked for.
-        places: The key of each distinct question -> where it was asked first.
+        texts: What is asked about.
+        asked: The key of each question, in the order of asking: the masked copy, where its first mask is, and the token
+            whose probability is asked for.
     """
 
-    def __init__(self, model: MaskedLM, token_budget: int) -> None:
-        """Begin without any.
+    def __init__(self, model: MaskedLM, texts: Sequence[str], token_budget: int) -> None:
+        """Begin without a question.
 
         Args:
-            model: The model.
+            model: The model; its weights are not needed here.
+            texts: What is asked about.
             token_budget: The most tokens in a batch.
         """
-        self.keys: list[bytes] = []
-        self.places: dict[bytes, int] = {}
-        self._model = model
+        self.texts = texts
+        self.asked: list[bytes] = []
+        self._mask_token = model.tokenizer.mask_token_id
         self._token_budget = token_budget
-        self._numbers: dict[bytes, int] = {}
-        self._first_mask: list[int] = []
-        self._asked: list[int] = []
-        self._targets: list[int] = []
+        self._copies: dict[bytes, int] = {}  # masked copy -> its number
+        self._first_mask: list[int] = []  # of each copy
+        self._questions: dict[bytes, tuple[int, int, str]] = {}  # key -> number of the copy, token asked for, text
 
-    def ask(self, ids: NDArray[np.int32], masked: NDArray[np.int64], target: int) -> int:
-        """Ask how probable a token is at the first of the masked positions; return the number of the input."""
-        copy = ids.copy()
-        copy[masked] = self._model.tokenizer.mask_token_id
-        number = self._numbers.setdefault(copy.tobytes(), len(self._numbers))
+    def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> int:
+        """Ask how probable the token at the first of the masked positions is; return the number of the masked copy."""
+        copy, target = ids.copy(), int(ids[masked[0]])
+        copy[masked] = self._mask_token
+        number = self._copies.setdefault(copy.tobytes(), len(self._copies))
         if number == len(self._first_mask):
             self._first_mask.append(int(masked[0]))
-        self._asked.append(number)
-        self._targets.append(target)
         key = key_of(copy, np.array([self._first_mask[number], target], dtype=np.int32))
-        self.places.setdefault(key, len(self.keys))
-        self.keys.append(key)
+        self._questions.setdefault(key, (number, target, text))
+        self.asked.append(key)
         return number
 
-    def batches(self, own: Sequence[bytes]) -> list[Batch]:
-        """Return the batches of some of the questions, each of which is in one of them.
+    @property
+    def keys(self) -> list[bytes]:
+        """The key of each distinct question, in the order of asking."""
+        return list(self._questions)
 
-        Args:
-            own: Keys of at least one question; each once.
-        """
-        places = np.array([self.places[key] for key in own])  # (questions,)
-        asked_of = np.array(self._asked)[places]
-        order = np.argsort(asked_of, kind="stable")
-        places = places[order]
-        # The inputs of these questions, and which of the questions are about each.
-        needed, starts = np.unique(asked_of[order], return_index=True)
-        about = np.split(places, starts[1:])
-        every = list(self._numbers)
-        inputs = [np.frombuffer(every[number], dtype=np.int32) for number in needed]
-        found = []
-        for rows in equal_length_batches([len(one) for one in inputs], self._token_budget):
-            asked = np.concatenate([about[row] for row in rows])
-            counts = [len(about[row]) for row in rows]
-            compute = partial(self._compute, [inputs[row] for row in rows], needed[rows], asked, counts)
-            found.append(Batch([self.keys[place] for place in asked], compute))
-        return found
+    def text_of(self, key: bytes) -> str:
+        """Return the text that a question was first asked about."""
+        return self._questions[key][2]
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the questions in batches; those about one masked copy are together."""
+        about: dict[int, list[bytes]] = {}
+        for key in keys:
+            about.setdefault(self._questions[key][0], []).append(key)
+        copies, numbers = list(self._copies), sorted(about)
+        inputs = {number: np.frombuffer(copies[number], dtype=np.int32) for number in numbers}
+        plan = equal_length_batches([len(inputs[number]) for number in numbers], self._token_budget)
+        return [
+            Batch(
+                [key for place in places for key in about[numbers[place]]],
+                partial(self._compute, {numbers[place]: inputs[numbers[place]] for place in places}),
+            )
+            for places in plan
+        ]
 
     def _compute(
-        self,
-        inputs: Sequence[NDArray[np.int32]],
-        numbers: NDArray[np.int64],
-        asked: NDArray[np.int64],
-        counts: Sequence[int],
-        _wanted: Collection[bytes],
-    ) -> Iterator[Found]:
-        """Yield the answers to the questions of a batch.
+        self, inputs: dict[int, NDArray[np.int32]], model: MaskedLM, wanted: Collection[bytes]
+    ) -> Iterator[Answers]:
+        """Yield the answers to questions about masked copies of one length."""
+        rows: dict[int, int] = {}  # number of a copy that is needed -> its row
+        for key in wanted:
+            rows.setdefault(self._questions[key][0], len(rows))
+        input_ids = torch.from_numpy(np.stack([inputs[number] for number in rows])).long()  # (copies, length)
+        masks = torch.tensor([self._first_mask[number] for number in rows])  # (copies,)
+        row_of = torch.tensor([rows[self._questions[key][0]] for key in wanted])  # (questions,)
+        targets = torch.tensor([self._questions[key][1] for key in wanted])  # (questions,)
+        with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
+            logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
+            numbers = log_probabilities(logits, row_of, targets)
+        yield {key: numbers[place : place + 1] for place, key in enumerate(wanted)}
 
-        Args:
-            inputs: Of the batch, all of one length.
-            numbers: Shape (inputs,): their numbers.
-            asked: Shape (questions,): the places of the questions, in the order of the inputs.
-            counts: How many questions are about each input.
-        """
-        model = self._model.model.eval()
-        input_ids = torch.from_numpy(np.stack(inputs)).long()  # (inputs, length)
-        masks = torch.tensor([self._first_mask[number] for number in numbers])  # (inputs,)
-        targets = torch.tensor([self._targets[place] for place in asked])  # (questions,)
-        rows = torch.from_numpy(np.repeat(np.arange(len(inputs)), counts))  # (questions,)
-        with torch.inference_mode():
-            logits, _ = logits_at(model, input_ids, torch.arange(len(inputs)), masks)  # (inputs, vocabulary)
-            found = log_probabilities(logits, rows, targets)
-        yield {self.keys[place]: found[number : number + 1] for number, place in enumerate(asked.tolist())}
+    def numbers(self, answers: Answers) -> NDArray[np.float64]:
+        """Return the answers in the order of asking, shape (questions,)."""
+        return np.array([answers[key][0] for key in self.asked], dtype=np.float64)
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
@@ -135,168 +131,61 @@ def encode_inputs(model: MaskedLM, texts: Sequence[str]) -> list[Encoded]:
     """
     encoded = encode(model.tokenizer, texts, special_tokens=True)
     for one in encoded:
-        refuse_too_long(one.text, len(one.ids), model.max_tokens)
+        check_length(one.text, len(one.ids), model.max_tokens)
     return encoded
 
 
-def numbers_of(keys: Sequence[bytes], found: Found) -> NDArray[np.float64]:
-    """Return the answers, of one number each, in the order of their keys: shape (keys,)."""
-    return np.array([found[key][0] for key in keys], dtype=np.float64)
-
-
-def refuse_not_finite(numbers: NDArray[np.float64], texts: Sequence[str]) -> None:
-    """Refuse numbers that are NaN or infinite.
-
-    Args:
-        numbers: Shape (n,).
-        texts: The text that each of them belongs to.
-
-    Raises:
-        DataError: With the text of the first such number.
-    """
-    for position in np.flatnonzero(~np.isfinite(numbers)).tolist():
-        raise DataError(f"{texts[position]!r}: the model gave a number that is not finite; try dtype: float32")
-
-
-_PORTION = 2048  # texts whose masked copies are in memory at once
-
-MaskedScheme = Literal["pll", "pll_word_l2r"]
-
-
-def pll_token_scores(
-    model: MaskedLM,
-    texts: Sequence[str],
-    *,
-    scheme: MaskedScheme,
-    token_budget: int,
-    spans: Sequence[tuple[int, int]] | None = None,
-) -> list[TokenScores]:
-    """Score each token of texts by masking it.
+class PllQuestions(MaskedQuestions):
+    """The questions about the tokens of texts, each of which is masked.
 
     Under "pll" only the token is masked (Salazar et al. 2020); under "pll_word_l2r" those after it in its own word
     are masked too, so that the end of a word does not reveal its beginning (Kauf & Ivanova 2023). `encode` defines
     words.
-
-    Args:
-        model: The model.
-        texts: Whole texts.
-        scheme: What is masked.
-        token_budget: The most tokens in a batch.
-        spans: The characters of each text whose tokens are scored, as (first, after the last); None for all.
-
-    Returns:
-        One record a text, in their order.
-
-    Raises:
-        DataError: Before anything is computed: a text has no token to score, is too long, or contains the model's
-            mask token. Afterwards: a number is not finite.
-    """
-    answers = Answers()
-    sections = masked_sections(model, texts, scheme=scheme, token_budget=token_budget, spans=spans)
-    return [one for section in sections for one in section.records(answers.to(section))]
-
-
-def masked_sections(
-    model: MaskedLM,
-    texts: Sequence[str],
-    *,
-    scheme: MaskedScheme,
-    token_budget: int,
-    spans: Sequence[tuple[int, int]] | None = None,
-) -> Iterator["MaskedSection"]:
-    """Yield what a model is asked to score texts, in portions; arguments and errors are those of `pll_token_scores`."""
-    encoded = encode_inputs(model, texts)
-    if spans is None:
-        spans = [(0, len(text)) for text in texts]
-    wanted = [_inside(one, span) for one, span in zip(encoded, spans, strict=True)]
-    _refuse_masks(encoded, model.tokenizer.mask_token_id)
-    for start in range(0, len(texts), _PORTION):
-        portion = slice(start, start + _PORTION)
-        yield MaskedSection(model, encoded[portion], wanted[portion], scheme, token_budget)
-
-
-class MaskedSection:
-    """The questions about the tokens of some texts.
-
-    Attributes:
-        texts: How many texts there are.
     """
 
     def __init__(
         self,
         model: MaskedLM,
         encoded: Sequence[Encoded],
-        wanted: Sequence[NDArray[np.int64]],
-        scheme: MaskedScheme,
+        scheme: SchemeName,
         token_budget: int,
+        spans: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         """Ask about all tokens.
 
         Args:
             model: The model.
-            encoded: The texts.
-            wanted: The tokens of each that are scored.
+            encoded: Whole texts, from `encode_inputs`.
             scheme: What is masked.
             token_budget: The most tokens in a batch.
-        """
-        self.texts = len(encoded)
-        self._encoded, self._wanted, self._scheme = encoded, wanted, scheme
-        self._inputs = MaskedInputs(model, token_budget)
-        for one, tokens in zip(encoded, wanted, strict=True):
-            _ask_tokens(self._inputs, one, tokens, scheme)
-
-    @property
-    def keys(self) -> list[bytes]:
-        """The key of each distinct question."""
-        return list(self._inputs.places)
-
-    def batches(self, own: Sequence[bytes]) -> list[Batch]:
-        """Return the batches of some questions."""
-        return self._inputs.batches(own)
-
-    def records(self, found: Found) -> Iterator[TokenScores]:
-        """Yield the scores of each text.
+            spans: The characters of each text whose tokens are scored, as (first, after the last); None for all.
 
         Raises:
-            DataError: A number is not finite.
+            DataError: A text has no token to score, or contains the model's mask token.
         """
-        return _records(self._encoded, self._wanted, self._scheme, numbers_of(self._inputs.keys, found))
+        super().__init__(model, [text.text for text in encoded], token_budget)
+        self._scheme, self._encoded = scheme, encoded
+        spans = [(0, len(text)) for text in self.texts] if spans is None else spans
+        self._scored = []  # the tokens of each text that are scored
+        for text, (start, stop) in zip(encoded, spans, strict=True):
+            if self._mask_token in text.ids:
+                raise DataError(f"{text.text!r} contains the model's mask token; whole texts are scored, so remove it")
+            last = text.spans[:, 1] - 1  # the last character of each token
+            tokens = np.flatnonzero((last >= start) & (last < stop))
+            if not len(tokens):
+                raise DataError(f"{text.text!r} has no token in its characters {start} to {stop}")
+            self._scored.append(tokens)
+            for token in tokens:
+                masked = np.array([token])
+                if scheme == "pll_word_l2r":
+                    masked = token + np.flatnonzero(text.words[token:] == text.words[token])
+                self.ask(text.text, text.ids, text.first + masked)
 
-
-def _ask_tokens(inputs: MaskedInputs, one: Encoded, tokens: NDArray[np.int64], scheme: MaskedScheme) -> None:
-    """Ask how probable some tokens of a text are."""
-    for token in tokens:
-        masked = np.array([token])
-        if scheme == "pll_word_l2r":
-            masked = token + np.flatnonzero(one.words[token:] == one.words[token])
-        inputs.ask(one.ids, one.first + masked, int(one.own[token]))
-
-
-def _records(
-    encoded: Sequence[Encoded],
-    wanted: Sequence[NDArray[np.int64]],
-    scheme: MaskedScheme,
-    numbers: NDArray[np.float64],
-) -> Iterator[TokenScores]:
-    """Yield the scores of each text, of the numbers of all of them."""
-    refuse_not_finite(numbers, [one.text for one, tokens in zip(encoded, wanted, strict=True) for _ in tokens])
-    ends = np.cumsum([len(tokens) for tokens in wanted])
-    for one, tokens, found in zip(encoded, wanted, np.split(numbers, ends[:-1]), strict=True):
-        log_probs = np.full(len(one.spans), np.nan)
-        log_probs[tokens] = found
-        yield TokenScores(one.text, scheme, one.own, one.spans, one.words, log_probs)
-
-
-def _inside(one: Encoded, span: tuple[int, int]) -> NDArray[np.int64]:
-    """Return the tokens of a text whose last character is inside a span."""
-    last = one.spans[:, 1] - 1
-    tokens = np.flatnonzero((last >= span[0]) & (last < span[1]))
-    if not len(tokens):
-        raise DataError(f"{one.text!r} has no token in its characters {span[0]} to {span[1]}")
-    return tokens
-
-
-def _refuse_masks(encoded: Sequence[Encoded], mask: int) -> None:
-    for one in encoded:
-        if mask in one.ids:
-            raise DataError(f"{one.text!r} contains the model's mask token; whole texts are scored, so remove it")
+    def read(self, answers: Answers) -> Iterator[TokenScores]:
+        """Yield the scores of each text."""
+        numbers = self.numbers(answers)
+        ends = np.cumsum([len(tokens) for tokens in self._scored])[:-1]
+        for text, tokens, scores in zip(self._encoded, self._scored, np.split(numbers, ends), strict=True):
+            log_probs = np.full(len(text.spans), np.nan)
+            log_probs[tokens] = scores
+            yield TokenScores(text.text, self._scheme, text.own, text.spans, text.words, log_probs)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.writing import digest
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelFacts, NgramModel
-from cxprobe.lm.texts import Pair, TokenScores
-from cxprobe.lm.token_table import read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
 from cxprobe.segmentation import sentences
 
 EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words of one letter

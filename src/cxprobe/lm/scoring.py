@@ -1,28 +1,294 @@
-"""Texts: the score of each of their tokens, for every kind of model."""
+"""What a model answers to all questions of a stage: found in its store, or computed and kept there.
+
+`answer` plans, asks the store, computes batches and keeps them, for every kind of question; `measure_texts` scores the
+tokens of texts by it.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import torch
+import transformers
 from numpy.typing import NDArray
+from typing_extensions import TypeVar as TypeVarWithDefault
 
-from cxprobe.lm.causal import CausalSection
-from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.masked import MaskedScheme, MaskedSection, masked_sections
-from cxprobe.lm.store import Answers, AnswerStore, Progress, answer_together, count_answers, open_answers
-from cxprobe.lm.texts import Bos, TokenScores
-from cxprobe.lm.token_table import write_token_scores
-from cxprobe.lm.tokenizers import refuse_unknown
-from cxprobe.run.processes import Processes
+from cxprobe.errors import DataError, ModelError
+from cxprobe.lm.causal import CausalQuestions
+from cxprobe.lm.checkpoints import Source
+from cxprobe.lm.checks import check_known
+from cxprobe.lm.language_models import CausalLM, LanguageModel, MaskedLM
+from cxprobe.lm.loading import open_source
+from cxprobe.lm.masked import PORTION, PllQuestions, encode_inputs
+from cxprobe.lm.params import Bos, ModelFacts, ModelSpec, Precision, SchemeName, ServedModel
+from cxprobe.lm.served import ServedLM
+from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.lm.texts import TokenScores, write_token_scores
+from cxprobe.run.processes import WHOLE, Count, Processes, Share
 from cxprobe.run.progress import progress as show_progress
+from cxprobe.seeding import draw_places
 
-Model = MaskedLM | CausalLM
+if TYPE_CHECKING:
+    from cxprobe.run.stage import Stage
+
+M = TypeVarWithDefault("M", bound=LanguageModel, default=Any)
+R = TypeVar("R")
+T = TypeVar("T")
+Progress = Callable[[int], object]
+"""Is called with the number of texts that have been finished since the last call."""
+
+
+def answer(
+    ask: Callable[[], Iterable[Questions[R]]],
+    model: Callable[[], LanguageModel],
+    store: AnswerStore | None = None,
+    processes: Processes | None = None,
+    progress: Progress | None = None,
+) -> list[R] | None:
+    """Return what becomes of a model's answers to questions, and let it answer those whose answers are not known.
+
+    Batches are planned from all questions, whatever is known, and of each what is missing is computed as a whole by one
+    process. So numbers do not depend on how many processes there are, or on which of them were killed, and a question
+    that is new costs only itself.
+
+    Args:
+        ask: Returns the questions, in portions that are planned apart; called again where several processes answer.
+        model: Returns the model with its weights; only called if an answer is missing.
+        store: Where earlier answers are looked up and new ones kept; None to compute all.
+        processes: Which of the processes this is that answer together; None for one that answers all.
+        progress: Is told the texts that have been finished, known ones first; of several processes each estimates
+            those of the others by its own.
+
+    Returns:
+        What `Questions.read` makes of the answers; None if this process only helps to fill the store.
+
+    Raises:
+        DataError: A number is not finite.
+    """
+    store = AnswerStore() if store is None else store
+
+    def work(share: Share) -> Iterator[R]:
+        for number, questions in enumerate(ask()):
+            keys = questions.keys
+            known = answers = store.find(keys)
+            report = _in_proportion(progress, len(questions.texts), len(keys))
+            report(len(known))
+            new = [key for key in keys if key not in store.asked]
+            store.asked.update(new)
+            if any(key not in known for key in new):
+                # The first batches of the portions go to different processes.
+                for place, batch in enumerate(questions.batches(new), start=number):
+                    wanted = [key for key in batch.keys if key not in known] if share.has(place) else []
+                    for computed in batch.compute(model(), wanted) if wanted else ():
+                        for key in store.add(computed):
+                            raise DataError(
+                                f"{questions.text_of(key)!r}: the model gave a number that is not finite; try dtype: "
+                                "float32"
+                            )
+                        report(len(computed) * share.of)
+                answers = store.find(keys)
+            if share == WHOLE:
+                yield from questions.read(answers)
+
+    if processes is not None and not processes.alone:
+        list(work(processes.share))
+        store.write()
+        processes.wait()
+        if not processes.writes:
+            return None
+        store.look_again()
+        progress = None
+    return list(work(WHOLE))
+
+
+def _in_proportion(progress: Progress | None, texts: int, parts: int) -> Progress:
+    """Return a function that is called with finished questions and reports the same share of the texts."""
+    finished, parts = 0, max(parts, 1)
+
+    def report(n: int) -> None:
+        nonlocal finished
+        before, finished = texts * finished // parts, min(finished + n, parts)
+        if progress is not None:
+            progress(texts * finished // parts - before)
+
+    return report
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredModel(Generic[M]):
+    """A model that a stage measures. Its weights are loaded when the first answer is not in its store.
+
+    Attributes:
+        slug: Its key in params.yaml.
+        spec: Where it comes from.
+        load: Loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
+        processes: Which of the processes this is that measure it together.
+        precision: How it is compared with float32, if it runs in another precision.
+        seed: The project's seed.
+        what: Names the work in the progress bar.
+    """
+
+    slug: str
+    spec: ModelSpec | ServedModel
+    load: Callable[..., M]
+    processes: Processes
+    precision: Precision
+    seed: int
+    what: str
+
+    @classmethod
+    def of(cls, stage: "Stage", slug: str, spec: object, load: Callable[..., M]) -> "MeasuredModel[M]":
+        """Return a model of a stage.
+
+        Args:
+            stage: The stage; its other processes are started here.
+            slug: The model's key in params.yaml.
+            spec: Its entry: a checkpoint, or a model on a server.
+            load: See `MeasuredModel`.
+        """
+        if not isinstance(spec, ModelSpec | ServedModel):
+            raise TypeError(f"models.{slug} is no checkpoint: {spec}")
+        compute = stage.params.compute
+        processes = stage.job.start(compute.for_model(spec))
+        what = f"{stage.name} {slug}"
+        return cls(slug, spec, load, processes, compute.precision, stage.params.seed, what)
+
+    @cached_property
+    def _source(self) -> Source:
+        return open_source(self.slug, self.spec, self.processes.device)
+
+    @cached_property
+    def described(self) -> M:
+        """The model without weights: with its tokenizer, configuration and fingerprint."""
+        return self.load(self.slug, self.spec, "meta", self._source)
+
+    @cached_property
+    def loaded(self) -> M:
+        """The model with its weights."""
+        return self.load(self.slug, self.spec, self.processes.device, self._source)
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What the model is, for the record."""
+        return (self.loaded if "loaded" in vars(self) else self.described).facts
+
+    @cached_property
+    def store(self) -> AnswerStore:
+        """The store of its answers."""
+        return open_answers(self.slug, self.described, self.processes.kind_of_device)
+
+    def check(
+        self, texts: Sequence[str], items: Sequence[T], measure: Callable[[M, Sequence[T]], Iterable[Numbers]]
+    ) -> dict[str, float]:
+        """Refuse a model that does not know the words of texts, or whose precision is too low.
+
+        The raw answers to a sample are compared with those in the precision that ``spec.compared`` names, without
+        quantisation. A model for which it is None says so in its `precision`, which every record has.
+
+        Args:
+            texts: All texts that will be measured.
+            items: All that will be measured.
+            measure: Computes a model's raw answers to some of the items, in one or more parts, such as one a layer.
+                Parts are compared separately, so that large numbers in one do not hide differences in another.
+
+        Returns:
+            The share of unknown tokens; and "difference_from_float32" (or from what it was compared with): the
+            `relative_difference` of the part that differs most. Nothing where answers are only counted.
+
+        Raises:
+            ModelError: The model does not know too many tokens; or the difference is larger than accepted.
+        """
+        if self.processes.counts:
+            return {}
+        unknown = {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
+        spec = self.spec
+        if (
+            isinstance(spec, ServedModel)
+            or spec.compared is None
+            or (spec.dtype == "float32" and not spec.quantisation)
+        ):
+            return unknown
+        other, limit = spec.compared.dtype, spec.compared.largest_difference or self.precision.largest_difference
+        exact = spec.model_copy(update={"dtype": other, "quantisation": None})
+        reference = self.load(self.slug, exact, self.processes.device)
+        sample = [items[place] for place in draw_places(len(items), self.precision.items, self.seed, "precision")]
+        parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
+        difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
+        if not difference <= limit:
+            place = (
+                f"models.{self.slug}.compared.largest_difference"
+                if spec.compared.largest_difference is not None
+                else "compute.precision.largest_difference"
+            )
+            instead = (
+                f"leave out models.{self.slug}.quantisation"
+                if spec.quantisation
+                else f"set models.{self.slug}.dtype: {other}"
+            )
+            raise ModelError(
+                f"models.{self.slug}: in {spec.precision} the difference of the raw answers from {other} is "
+                f"{difference:.4f} of their size, more than {place} ({limit}); {instead}, or raise the limit if you "
+                "accept the difference"
+            )
+        return {**unknown, f"difference_from_{other}": difference}
+
+    def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:
+        """Return what becomes of the model's answers, as `answer` does, with its store and a progress bar.
+
+        Args:
+            ask: Returns the questions, in portions.
+            total: How many texts they are about.
+            unit: What the texts are called.
+
+        Returns:
+            None if this process only helps to fill the store, or if answers are only counted.
+        """
+        if self.processes.counts:
+            keys = list({key for questions in ask() for key in questions.keys})
+            self.processes.job.counted.append(Count("answers", len(self.store.find(keys)), len(keys)))
+            return None
+        with (
+            self.store as store,
+            show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown,
+        ):
+            return answer(ask, lambda: self.loaded, store, self.processes, shown.update)
+
+
+def open_answers(slug: str, model: LanguageModel, kind_of_device: str) -> AnswerStore:
+    """Open the store of a model's answers.
+
+    Its folder is named by everything that decides on a number beside what is asked: weights, configuration, precision,
+    the kind of device, and the versions of PyTorch and transformers; for a model on a server by what params say of it.
+
+    Args:
+        slug: The model's key in params.yaml.
+        model: The model; its weights are not needed.
+        kind_of_device: What computes.
+    """
+    if isinstance(model, ServedLM):
+        return AnswerStore(answers_folder(slug, model.kind, model.fingerprint, model.spec.likelihoods))
+    config: dict[str, Any] = model.model.config.to_dict()
+    # Where the model is stored, which of DeBERTa's heads its weights are, and what the fingerprint tells.
+    for name in ("_name_or_path", "legacy", "quantization_config"):
+        config.pop(name, None)
+    settings = sorted((name, repr(value)) for name, value in config.items())
+    computed = (str(model.model.dtype), kind_of_device, torch.__version__, transformers.__version__)
+    return AnswerStore(answers_folder(slug, model.kind, model.fingerprint, settings, computed))
+
+
+def relative_difference(numbers: Numbers, expected: Numbers) -> float:
+    """Return the norm of the difference of two arrays of one shape over the norm of the second."""
+    size = float(np.linalg.norm(expected))
+    difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
+    return difference / size if size else float(np.inf if difference else 0.0)
+
+
 Texts = Mapping[str, int]
 """Texts, each with the place of its first character that matters: a masked model scores the tokens from there on, a
 causal one all."""
-Answer = Callable[[Model, Sequence[tuple[str, int]]], Sequence[NDArray[np.float64]]]
-Check = Callable[[Model, Sequence[tuple[str, int]], Answer], Mapping[str, float]]
 
 
 class HowToScore(NamedTuple):
@@ -30,11 +296,11 @@ class HowToScore(NamedTuple):
 
     Attributes:
         schemes: For a masked model, each of which gives every text a record; a causal one has the scheme "causal" only.
-        bos: What a causal model reads before a text (see `causal_token_scores`).
+        bos: What a causal model reads before a text (see `CausalQuestions`).
         token_budget: The most tokens in a batch.
     """
 
-    schemes: Sequence[MaskedScheme]
+    schemes: Sequence[SchemeName]
     bos: Bos
     token_budget: int
 
@@ -48,124 +314,80 @@ def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
     return [{text: places.pop(text) for text in portion if text in places} for portion in portions]
 
 
+def measure_texts(
+    model: MeasuredModel[MaskedLM | CausalLM], portions: Sequence[Texts], how: HowToScore, folder: Path
+) -> dict[str, float] | None:
+    """Score the tokens of texts under each scheme that fits the model, and write ``tokens.parquet`` and ``model.json``.
+
+    Args:
+        model: The model.
+        portions: Distinct texts; batches are formed within a portion, such as the texts of one construction, so that
+            its numbers do not depend on the others in the last digit. The table has one row a text and scheme: for each
+            portion all texts under the first scheme, then all under the next.
+        how: How the model is asked.
+        folder: Where the files are written.
+
+    Returns:
+        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
+        does not know, and for a model in low precision the difference from float32. None if this process writes no
+        files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: Before anything of a portion is computed: a text cannot be scored (see `PllQuestions` and
+            `CausalQuestions`). Afterwards: a number is not finite.
+    """
+    described = model.described
+    checked = model.check(
+        [text for texts in portions for text in texts],
+        [item for texts in portions for item in texts.items()],
+        lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
+    )
+    total = sum(map(len, portions)) * (1 if isinstance(described, CausalLM) else len(how.schemes))
+    tokens = model.answer(lambda: _ask(described, portions, how), total)
+    if tokens is None:
+        return None
+    write_token_scores(tokens, model.facts, folder)
+    texts = len({scores.text for scores in tokens})
+    return {"texts": texts, "token_scores": len(_scores(tokens)), **checked}
+
+
 def score_texts(
-    model: Model,
+    model: MaskedLM | CausalLM,
     portions: Sequence[Texts],
     how: HowToScore,
     *,
     store: AnswerStore | None = None,
     progress: Progress | None = None,
 ) -> list[TokenScores]:
-    """Score the tokens of texts under each scheme that fits the model.
+    """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
 
     Args:
         model: The model.
-        portions: Distinct texts; batches are formed within a portion, such as the texts of one construction, so that
-            its numbers do not depend on the others in the last digit.
+        portions: See `measure_texts`.
         how: How the model is asked.
         store: Where earlier answers are looked up and new ones kept; None to compute all.
         progress: Is told the texts that have been finished; each counts once a scheme.
-
-    Returns:
-        One record a text and scheme: for each portion all texts under the first scheme, then all under the next.
-
-    Raises:
-        DataError: Before anything of a portion is computed: a text cannot be scored (see `pll_token_scores` and
-            `causal_token_scores`). Afterwards: a number is not finite.
     """
-    answers = Answers(store)
-    return [
-        one for section in sections_of(model, portions, how) for one in section.records(answers.to(section, progress))
-    ]
+    return answer(lambda: _ask(model, portions, how), lambda: model, store, progress=progress) or []
 
 
-def sections_of(model: Model, portions: Sequence[Texts], how: HowToScore) -> Iterator[MaskedSection | CausalSection]:
-    """Yield what a model is asked to score texts; arguments and errors are those of `score_texts`."""
+def _ask(model: MaskedLM | CausalLM, portions: Sequence[Texts], how: HowToScore) -> Iterator[Questions[TokenScores]]:
+    """Yield what a model is asked to score texts."""
     for texts in portions:
         if isinstance(model, CausalLM):
-            yield CausalSection(model, list(texts), bos=how.bos, token_budget=how.token_budget)
+            yield CausalQuestions(model, list(texts), how.bos, how.token_budget)
             continue
+        encoded = encode_inputs(model, list(texts))
         spans = [(place, len(text)) for text, place in texts.items()]
         for scheme in how.schemes:
-            yield from masked_sections(model, list(texts), scheme=scheme, token_budget=how.token_budget, spans=spans)
+            for start in range(0, len(texts), PORTION):
+                part = slice(start, start + PORTION)
+                yield PllQuestions(model, encoded[part], scheme, how.token_budget, spans[part])
 
 
-def measure_texts(
-    slug: str,
-    model: Model,
-    portions: Sequence[Texts],
-    how: HowToScore,
-    check: Check,
-    *,
-    processes: Processes,
-    what: str,
-    folder: Path,
-) -> dict[str, float] | None:
-    """Score texts as a stage does: after a check of precision, with a store and a progress bar, into files.
-
-    Args:
-        slug: The model's key in params.yaml.
-        model: The model; one without weights if answers are only counted.
-        portions: See `score_texts`.
-        how: How the model is asked.
-        check: Refuses a model whose precision is too low, such as `require_agreement` of `measure.precision`; called
-            with the model, all texts, and a function that scores some of them.
-        processes: Which of the processes this is that answer the texts together.
-        what: Names the work in the progress bar.
-        folder: Where ``tokens.parquet`` and ``model.json`` are written.
-
-    Returns:
-        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
-        does not know, and what the check has found. None if this process writes no files.
-
-    Raises:
-        ModelError: The model does not know too many tokens (`cxprobe.models.refuse_unknown`).
-    """
-    if processes.counts:
-        store = open_answers(slug, model, processes.kind_of_device)
-        count_answers(store, processes, sections_of(model, portions, how))
-        return None
-    unknown = refuse_unknown(model, [text for texts in portions for text in texts], f"the texts of {what}")
-    found = check(
-        model,
-        [text for texts in portions for text in texts.items()],
-        lambda one, sample: [_log_probs(score_texts(one, [dict(sample)], how))],
-    )
-    total = sum(map(len, portions)) * (1 if isinstance(model, CausalLM) else len(how.schemes))
-    with (
-        open_answers(slug, model, processes.kind_of_device) as store,
-        show_progress(total, "texts", what, kept=f"kept in {store.folder}") as shown,
-    ):
-        if not answer_together(store, processes, sections_of(model, portions, how), shown.update):
-            return None
-        scores = score_texts(model, portions, how, store=store, progress=shown.update if processes.alone else None)
-    write_token_scores(scores, model.facts, folder)
-    return {
-        "texts": len({one.text for one in scores}),
-        "token_scores": len(_log_probs(scores)),
-        "unknown": unknown,
-        **found,
-    }
-
-
-def _log_probs(scores: Sequence[TokenScores]) -> NDArray[np.float64]:
+def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:
     """Return the scores of all tokens that have one, text by text: shape (tokens,)."""
-    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *(one.log_probs for one in scores)])
+    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *(scores.log_probs for scores in tokens)])
     scored: NDArray[np.float64] = numbers[~np.isnan(numbers)]
     return scored
-
-
-# New, in work: `MeasuredModel` takes the place of slug, model, check and processes in all measuring functions.
-#
-#     model = MeasuredModel.of(stage, slug, spec, load_language_model)    # or load_masked_lm, load_encoder
-#     model.described   the model without weights (tokenizer, max_tokens, configuration): for checks before measuring
-#     model.facts       for `write_model_facts`
-#
-#     measure_texts(model, portions, how, folder) -> counts | None        # writes tokens.parquet and model.json
-#     candidates.measure_candidates(model, portions, token_budget) -> (list of arrays (texts, candidates), counts) | None
-#         portions: Sequence[Sequence[tuple[str, tuple[str, ...]]]], of each construction text and candidates
-#     embedding.embed_texts(model, portions, special_tokens=, token_budget=, folder=) -> counts | None
-#         portions: name -> (ids, texts); writes folder/<name>/{features.npy, ids.parquet} for `arrays.read_features`,
-#         rows in the order of ids; counts: sentences, tokens, unknown, difference_from_float32
-#
-# None: this process only helps to fill the store, or answers are only counted; the stage returns None too.

@@ -8,9 +8,11 @@ its place.
 import hashlib
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError, ModelError
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.language_models import CausalLM
-from cxprobe.lm.params import ModelFacts, ModelSpec, ServedModel
+from cxprobe.lm.params import ModelFacts, ServedModel
 from cxprobe.secrets import blot
 
 # Plain letters: tokens of any tokenizer that knows English spell it alike, whatever signs it puts before them.
@@ -156,11 +158,6 @@ class ServedLM(CausalLM):
                 )
 
 
-def tokenizer_spec(spec: ServedModel) -> ModelSpec:
-    """Return where a served model's tokenizer comes from; of the weights that may lie there nothing is read."""
-    return ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
-
-
 def describe_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
     """Return a model on a server that cannot be asked: it has its tokenizer and its fingerprint, but no client.
 
@@ -207,6 +204,44 @@ def open_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
     model = replace(describe_served(slug, spec, source), model=client)
     model.require_own_tokens(source.tokenizer(_TRIAL, add_special_tokens=False)["input_ids"])
     return model
+
+
+def ask_server(model: ServedLM, asked: Mapping[bytes, NDArray[np.int32]]) -> Iterator[dict[bytes, NDArray[np.float64]]]:
+    """Yield answers as they come: key -> the log-probability of each id but the first, shape (length - 1,).
+
+    The client sends again what failed. If a request fails in the end, those that are on their way are waited for and
+    handed on, so that they are kept; then the failure is raised.
+
+    Args:
+        model: The model.
+        asked: Key -> the ids of a text with what stands before it.
+
+    Raises:
+        ModelError: See `ServedLM.log_probabilities`.
+        DataError: Likewise.
+    """
+    fault: BaseException | None = None
+    left = iter(asked.items())
+    running: dict[Future[NDArray[np.float64]], bytes] = {}
+    with ThreadPoolExecutor(model.spec.connections) as pool:
+        while True:
+            room = 0 if fault else 2 * model.spec.connections - len(running)  # a worker finds its next at once
+            running |= {pool.submit(model.log_probabilities, ids.tolist()): key for key, ids in islice(left, room)}
+            if not running:
+                break
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for one in done:
+                key = running.pop(one)
+                if one.cancelled():
+                    continue
+                if (failed := one.exception()) is None:
+                    yield {key: one.result()}
+                elif fault is None:
+                    fault = failed
+                    for other in running:
+                        other.cancel()
+    if fault is not None:
+        raise fault
 
 
 def _letters(token: str) -> str:

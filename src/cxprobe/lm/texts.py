@@ -1,14 +1,21 @@
 """Texts that a model scores: minimal pairs, answers, and the scores of their tokens."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.language_models import write_model_facts
+from cxprobe.lm.params import ModelFacts
+
 Scheme = Literal["causal", "pll", "pll_word_l2r"]
-Bos = Literal["as_tokenizer", "add", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +82,141 @@ class Choice:
     context: str
     answers: Mapping[str, str]
     anywhere: str
+
+
+_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+class Encoded(NamedTuple):
+    """A tokenised text.
+
+    Attributes:
+        text: The text.
+        ids: Shape (length,): all ids, special tokens included.
+        first: The place in ``ids`` of the text's first token.
+        spans: Shape (tokens, 2): the characters of each token of the text.
+        words: Shape (tokens,): the word of each token of the text.
+    """
+
+    text: str
+    ids: NDArray[np.int32]
+    first: int
+    spans: NDArray[np.int64]
+    words: NDArray[np.int64]
+
+    @property
+    def own(self) -> NDArray[np.int32]:
+        """The ids of the text's own tokens, shape (tokens,)."""
+        return self.ids[self.first : self.first + len(self.spans)]
+
+
+def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> list[Encoded]:
+    """Tokenise whole texts.
+
+    A word is a run of letters and digits, or any other single character except white space: the same for every model,
+    and what BERT's basic tokenizer makes of a text. A token belongs to the word of its last character; a token that
+    covers only white space belongs to the word that follows.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        texts: Whole texts, since the ids of a text are not those of its parts.
+        special_tokens: Whether the tokenizer adds [CLS], [SEP] and the like.
+
+    Raises:
+        DataError: A text has no token.
+    """
+    if not texts:
+        return []
+    batch = tokenizer(
+        list(texts),
+        add_special_tokens=special_tokens,
+        return_offsets_mapping=True,
+        return_special_tokens_mask=True,
+        verbose=False,
+    )
+    columns = (batch["input_ids"], batch["offset_mapping"], batch["special_tokens_mask"])
+    return [_encoded(text, *row) for text, *row in zip(texts, *columns, strict=True)]
+
+
+def _encoded(text: str, ids: list[int], offsets: list[tuple[int, int]], special: list[int]) -> Encoded:
+    own = [place for place, added in enumerate(special) if not added]
+    if not own:
+        raise DataError(f"{text!r} has no token that could be scored; is it empty?")
+    spans = np.array([offsets[place] for place in own], dtype=np.int64)  # (tokens, 2)
+    word_ends = [word.end() for word in _WORD.finditer(text)]
+    words = np.searchsorted(word_ends, np.maximum(spans[:, 1] - 1, spans[:, 0]), side="right")
+    return Encoded(text, np.array(ids, dtype=np.int32), own[0], spans, words)
+
+
+def check_length(text: str, tokens: int, max_tokens: int) -> None:
+    """Refuse a text that the model has no positions for; no text is ever truncated.
+
+    Raises:
+        DataError: It has more tokens than the model takes.
+    """
+    if tokens > max_tokens:
+        raise DataError(
+            f"{text!r} has {tokens} tokens, the model takes {max_tokens}; leave it out, or take a model with longer "
+            "inputs"
+        )
+
+
+TOKENS_FILE, PREFERENCES_FILE = "tokens.parquet", "preferences.parquet"
+
+
+def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder: Path) -> None:
+    """Write scores as ``tokens.parquet`` (see `token_table`), and what gave them as ``model.json``."""
+    write_table(token_table(scores), folder / TOKENS_FILE)
+    write_model_facts(facts, folder)
+
+
+def write_preferences(preferences: pd.DataFrame, facts: ModelFacts, folder: Path) -> None:
+    """Write what a rule prefers, a table of id and margin, as ``preferences.parquet``, and ``model.json``."""
+    write_table(preferences, folder / PREFERENCES_FILE)
+    write_model_facts(facts, folder)
+
+
+def read_pair_answers(folder: Path) -> pd.DataFrame:
+    """Read what a model answered to minimal pairs: the scores of tokens (see `token_table`), or a rule's preferences.
+
+    Raises:
+        DataError: The folder has neither.
+    """
+    for file in (TOKENS_FILE, PREFERENCES_FILE):
+        if (folder / file).is_file():
+            return read_table(folder / file)
+    raise DataError(
+        f"{folder} has neither {TOKENS_FILE} nor {PREFERENCES_FILE}; the measuring stage writes them: run `dvc repro`, "
+        "or `dvc pull`"
+    )
+
+
+def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
+    """Return scores as a table that `write_table` can write.
+
+    Args:
+        scores: What was scored.
+
+    Returns:
+        One row a record: text; scheme; and, with one entry a token, ids, starts and stops (the characters of the
+        token), words and log_probs (NaN, which .parquet keeps as null, for a token without a score).
+    """
+    rows = [
+        (one.text, one.scheme, one.ids, one.spans[:, 0], one.spans[:, 1], one.words, one.log_probs) for one in scores
+    ]
+    return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "words", "log_probs"])
+
+
+def token_scores_of(table: pd.DataFrame) -> list[TokenScores]:
+    """Return the scores of a table that `token_table` made, exactly as they were."""
+    return [
+        TokenScores(
+            row["text"],
+            row["scheme"],
+            np.asarray(row["ids"], dtype=np.int32),
+            np.column_stack([row["starts"], row["stops"]]).astype(np.int64),
+            np.asarray(row["words"], dtype=np.int64),
+            np.asarray(row["log_probs"], dtype=np.float64),
+        )
+        for row in table.to_dict("records")
+    ]

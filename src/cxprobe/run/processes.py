@@ -11,7 +11,6 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,17 +67,15 @@ class Job:
         share: The part of the answers; None for the whole stage, outputs and all.
         counts: Whether the answers are only counted; no weights are loaded then.
         counted: What has been counted.
-        claimed: Folder of answers -> the keys of all that earlier stages of the same part ask there: other processes
-            may be computing them in batches of those stages, and a second answer could differ in its last digit.
     """
 
     share: Share | None = None
     counts: bool = False
     counted: list[Count] = field(default_factory=list)
-    claimed: dict[Path, set[bytes]] = field(default_factory=dict)
+    _fabric: "Fabric | None" = None
 
     def start(self, compute: Compute) -> "Processes":
-        """Return what this process is among those of the job; with a strategy for several, start the others.
+        """Return what this process is among those of the job; with a strategy for several, start the others once.
 
         Raises:
             ParamsError: Lightning cannot run with these settings on this machine.
@@ -91,7 +88,7 @@ class Job:
         one = (compute.accelerator, compute.devices, compute.num_nodes, compute.strategy)
         if one == ("cpu", 1, 1, "auto"):
             return Processes("cpu", "cpu", WHOLE, True, _wait_for_nobody, self)
-        fabric = _launch(compute)
+        fabric = self._fabric = self._fabric or _launch(compute)
         share = Share(fabric.global_rank, fabric.world_size)
         return Processes(
             str(fabric.device), fabric.device.type, share, fabric.is_global_zero, lambda: fabric.barrier(), self

@@ -1,0 +1,336 @@
+"""Whether a checkpoint is whole, and its weights, its configuration and its tokenizer belong together."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from transformers.utils import cached_file
+
+from cxprobe.errors import ModelError
+from cxprobe.lm.checkpoints import AGAIN, Source, reason_of, weight_files
+from cxprobe.lm.language_models import LanguageModel
+
+
+def build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
+    """Return the model that a configuration describes, with the weights that its architecture begins with."""
+    build = getattr(model_class, "from_config", None) or model_class._from_config
+    return build(config, dtype=dtype)
+
+
+# How transformers 5.23 calls heads of language models, classifiers and question answering (models/*/modeling_*.py),
+# and DeBERTa's own two. They stand beside the body; a checkpoint may have any of them that a use of it leaves out.
+_HEADS = frozenset(
+    {
+        "classifier",
+        "cls",
+        "decoder",
+        "discriminator_predictions",
+        "embed_out",
+        "generator_lm_head",
+        "generator_predictions",
+        "head",
+        "lm_head",
+        "lm_loss",
+        "lm_predictions",
+        "logits_proj",
+        "mask_predictions",
+        "multiple_choice_head",
+        "pooler",
+        "pre_classifier",
+        "pred_layer",
+        "predictions",
+        "qa_classifier",
+        "qa_outputs",
+        "score",
+        "sequence_summary",
+        "sop_classifier",
+        "v_head",
+        "vocab_layer_norm",
+        "vocab_projector",
+        "vocab_transform",
+    }
+)
+# What older versions of transformers stored though it is no weight: numbers of places, masks, frequencies.
+_BUFFERS = re.compile(r"(^|\.)(position_ids|token_type_ids|(attn|attention)\.(masked_)?bias|causal_mask|inv_freq)$")
+# DeBERTa's absolute positions belong to its enhanced mask decoder, which transformers does not implement.
+_DEBERTA_POSITIONS = re.compile(r"(^|\.)embeddings\.position_embeddings\.weight$")
+_FLOATS = ("F64", "F32", "F16", "BF16")
+# More numbers than this are not reserved for a model whose weights have far fewer.
+_LARGE = 50_000_000
+
+
+def check_stored_weights(source: Source, model_class: Any) -> None:
+    """Refuse safetensors that cannot be read, or have NaN or whole numbers, or config.json does not belong to.
+
+    What the model leaves out, such as a head, is checked too. Files in PyTorch's own format are read by transformers
+    alone; of them the loaded weights are checked.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+    for file in weight_files(source):
+        if file.suffix != ".safetensors":
+            return
+        what = f"{file.name} ({file.stat().st_size:,} bytes), which is cut short or damaged,"
+        with source.refusing(what), safe_open(file, framework="pt") as opened:
+            for name in opened.keys():  # noqa: SIM118 - no dictionary
+                stored = opened.get_slice(name)
+                shapes[name] = tuple(stored.get_shape())
+                if stored.get_dtype() not in _FLOATS and not _BUFFERS.search(name):
+                    raise ModelError(
+                        f"models.{source.slug}: {file} has {name} as {stored.get_dtype()}; weights must be one of "
+                        f"{', '.join(_FLOATS)} (quantised models are not read), so take another file, or {AGAIN}"
+                    )
+            check_finite(source, ((name, opened.get_tensor(name)) for name in opened.keys()))  # noqa: SIM118
+    if shapes:
+        _check_size(source, model_class, shapes)
+
+
+def _check_size(source: Source, model_class: Any, stored: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse a configuration of a model far larger than its weights, before its memory is reserved."""
+    layers = getattr(source.config, "num_hidden_layers", 0)
+    if isinstance(layers, int) and layers > len(stored):
+        raise ModelError(f"{source}: config.json says {layers} layers, and the checkpoint has {len(stored)} tensors")
+    with (
+        source.refusing("the model that config.json describes"),
+        torch.random.fork_rng(devices=[]),
+        torch.device("meta"),  # shapes without memory
+    ):
+        model = build(model_class, source.config, torch.float32)
+        described = sum(tensor.numel() for tensor in chain(model.parameters(), model.buffers()))
+    numbers = sum(torch.Size(shape).numel() for shape in stored.values())
+    if described > max(_LARGE, 4 * numbers):
+        raise ModelError(
+            f"{source}: config.json describes a model of {described:,} numbers, and the checkpoint has {numbers:,}; "
+            "these do not belong together, so copy or download both again"
+        )
+
+
+def check_shapes(source: Source, mismatched: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+    """Refuse weights whose shape in the checkpoint is not the model's; each has its name and these two shapes."""
+    if faults := [f"{name} is {list(found)}, not {list(wanted)}" for name, found, wanted in sorted(mismatched)]:
+        raise ModelError(
+            f"{source}: {len(faults)} weights of the checkpoint have other shapes than config.json says: "
+            f"{'; '.join(faults[:3])}; these do not belong together, so copy or download both again"
+        )
+
+
+def check_finite(source: Source, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+    """Refuse weights with a number that is NaN or infinite.
+
+    Weights that are quantised, or lie on a disk, are not looked at here (see `check_stored_weights`).
+    """
+    for name, values in weights:
+        if values.is_meta or type(values.data) is not torch.Tensor:
+            continue
+        # A sum is cheap and finite only if all are; a large one can overflow, so the numbers themselves decide.
+        if values.is_floating_point() and not bool(values.sum().isfinite()) and not bool(values.isfinite().all()):
+            count = int((~values.isfinite()).sum())
+            raise ModelError(
+                f"{source}: {count} of the {values.numel()} numbers of {name} are NaN or infinite; the file is damaged "
+                f"or its training failed: {AGAIN}, or take another checkpoint"
+            )
+
+
+def check_complete(source: Source, missing: Iterable[str]) -> None:
+    """Refuse a model with weights that its checkpoint lacks, which transformers would draw at random."""
+    if names := sorted(missing):
+        raise ModelError(
+            f"models.{source.slug}: {len(names)} weights of '{source.spec.name}' are not in its checkpoint and would "
+            f"be random: {', '.join(names[:5])}; results would be meaningless, so take another checkpoint"
+        )
+
+
+def check_used(source: Source, model: Any, unused: Iterable[str]) -> None:
+    """Refuse a checkpoint with weights that the model leaves out, but for known heads and what is no weight."""
+    body, deberta = model.base_model, source.config.model_type.startswith("deberta")
+    names = []
+    for name in sorted(unused):
+        first, *others = name.removeprefix(f"{model.base_model_prefix}.").split(".")
+        is_head = name.split(".")[0] in _HEADS and not hasattr(body, name.split(".")[0])
+        known = is_head or (first == "pooler" and others) or _BUFFERS.search(name)
+        if not known and not (deberta and _DEBERTA_POSITIONS.search(name)):
+            names.append(name)
+    if names:
+        raise ModelError(
+            f"{source}: {len(names)} weights of its checkpoint are not used by the model that config.json describes: "
+            f"{', '.join(names[:5])}; config.json is another model's or damaged (too few layers?), so copy or download "
+            "both again"
+        )
+
+
+_TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
+
+
+def unknown_share(tokenizer: Any, texts: Iterable[str]) -> float:
+    """Return the share of unknown tokens in texts, special ones not counted: 0 to 1, or NaN if there is no token.
+
+    A byte-level tokenizer knows everything, so its share is 0.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        texts: What it reads; a text that is given twice counts twice.
+    """
+    kept, tokens, unknown = list(texts), 0, 0
+    for start in range(0, len(kept), 1000):
+        for ids in _ids_of(tokenizer, kept[start : start + 1000]):
+            tokens += len(ids)
+            unknown += ids.count(tokenizer.unk_token_id)
+    return unknown / tokens if tokens else float("nan")
+
+
+def check_known(model: LanguageModel, texts: Iterable[str], place: str, limit: float = 0.2) -> float:
+    """Refuse to measure texts of which a model's tokenizer does not know too much.
+
+    Args:
+        model: The model that is to read them.
+        texts: All texts of a stage, or a sample.
+        place: What they are, for the message, such as "the sentences of a construction".
+        limit: The largest accepted share, 0 to 1. The default is far above what English with a few rare words gives,
+            and far below what a tokenizer of another model or a lost vocabulary gives.
+
+    Returns:
+        Their `unknown_share`, for the record.
+
+    Raises:
+        ModelError: The share is larger than the limit.
+    """
+    kept = list(texts)
+    share = unknown_share(model.tokenizer, kept)
+    if share > limit:
+        words = dict.fromkeys(word for text in kept[:1000] for word in text.split())
+        lost = [word for word in words if model.tokenizer.unk_token_id in _ids_of(model.tokenizer, [word])[0]]
+        raise ModelError(
+            f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
+            f"{', '.join(map(repr, lost[:5]))}, and at most {limit:.0%} may be; its tokenizer is another model's, or "
+            "it is a model of another language: take another checkpoint"
+        )
+    return share
+
+
+def _ids_of(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Return the ids of each text's tokens, without the special ones that stand around a text."""
+    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    return ids
+
+
+def check_vocabulary(source: Source) -> None:
+    """Refuse a tokenizer that transformers has made up, which it does where no file has the vocabulary."""
+    own = sorted(name for key, name in source.tokenizer.vocab_files_names.items() if key != "tokenizer_file")
+    whole = ["tokenizer.json", *(name for name in own if name.endswith(".model")), "tokenizer.model", "tekken.json"]
+    if not any(_is_there(source, name) for name in whole) and not (
+        own and all(_is_there(source, name) for name in own)
+    ):
+        raise ModelError(
+            f"{source} has no tokenizer: there is neither {' nor '.join(dict.fromkeys([*whole, ' with '.join(own)]))}; "
+            "without its vocabulary every word would be unknown, so copy the tokenizer's files beside the weights"
+        )
+
+
+def _is_there(source: Source, name: str) -> bool:
+    if Path(source.path).is_dir():
+        return (Path(source.path) / name).is_file()
+    absent = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
+    return cached_file(source.path, name, revision=source.spec.revision, **absent) is not None
+
+
+def longest_input(source: Source) -> int:
+    """Return the longest input; RoBERTa reserves the positions up to its padding token's id."""
+    config, tokenizer = source.config, source.tokenizer
+    positions = getattr(config, "max_position_embeddings", tokenizer.model_max_length)
+    reserved = 0
+    if "roberta" in config.model_type:
+        reserved = config.pad_token_id + 1 if isinstance(config.pad_token_id, int) else 0
+        if config.pad_token_id != tokenizer.pad_token_id:  # it decides where the first token stands
+            raise ModelError(
+                f"{source}: pad_token_id is {config.pad_token_id} in config.json and "
+                f"{tokenizer.pad_token_id} in the tokenizer; RoBERTa counts its positions from it, so both must be the "
+                "one that the model was trained with"
+            )
+    own = {"max_position_embeddings of config.json": positions}
+    own |= {"model_max_length of tokenizer_config.json": tokenizer.model_max_length}
+    for place, value in own.items():
+        # A tokenizer without a limit has 10^30, which is a float in some files.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise ModelError(f"{source}: {place} is {value!r}; it must be a positive number")
+    longest = min(int(positions) - reserved, int(tokenizer.model_max_length))
+    if longest <= (special := tokenizer.num_special_tokens_to_add()):
+        raise ModelError(
+            f"{source}: inputs of {longest} tokens leave no room beside {special} special ones; mend {' or '.join(own)}"
+        )
+    return longest
+
+
+def check_ids(source: Source, model: Any) -> None:
+    """Refuse a tokenizer that does not fit the embedding: ids beyond its rows, or far fewer tokens than rows."""
+    rows, tokenizer = model.get_input_embeddings().weight.shape[0], source.tokenizer
+    ids = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+    mend = "tokenizer and weights are of different models, so take both from one"
+    # An added token that stands for something else than text, such as an image, may lie beyond; these may not.
+    special = {name: getattr(tokenizer, f"{name}_id") for name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    for name, number in chain(special.items(), ids.items()):
+        if number is not None and number >= rows:
+            raise ModelError(
+                f"{source}: the token {name!r} has the id {number}, and the embedding has {rows} rows; {mend}"
+            )
+    for name, number in _template_of(tokenizer):
+        if (own := tokenizer.convert_tokens_to_ids(name)) != number:
+            raise ModelError(
+                f"{source}: the post_processor of tokenizer.json puts the id {number} for {name!r}, whose id is {own} "
+                f"in the vocabulary; {AGAIN}"
+            )
+    if len(set(ids.values())) < len(ids):
+        raise ModelError(f"{source}: {len(ids) - len(set(ids.values()))} tokens share their id with another; {AGAIN}")
+    if 2 * len(tokenizer) < rows:
+        raise ModelError(
+            f"{source}: the tokenizer knows {len(tokenizer)} tokens, and the embedding has {rows} rows; {mend}"
+        )
+
+
+def _template_of(tokenizer: Any) -> Iterator[tuple[str, int]]:
+    """Yield what the tokenizer puts around texts: each token and the id that it is put as."""
+    stored = tokenizer.backend_tokenizer.post_processor
+    state = json.loads(stored.__getstate__()) if stored else {}
+    for step in state.get("processors", [state]):
+        match step:
+            case {"special_tokens": dict(tokens)}:
+                for own in tokens.values():
+                    yield from zip_longest(own["tokens"], own["ids"])
+            case {"cls": first, "sep": last}:
+                yield from map(tuple, (first, last))
+
+
+def check_readable(source: Source, model: Any) -> None:
+    """Refuse a model that cannot read a plain sentence, or whose answer is not finite."""
+    slug, spec, tokenizer = source.slug, source.spec, source.tokenizer
+    with source.refusing("the tokenizer"):
+        read = tokenizer(_TRIAL, return_special_tokens_mask=True, verbose=False)
+        added = {
+            number for number, special in zip(read["input_ids"], read["special_tokens_mask"], strict=True) if special
+        }
+        known = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    if strange := sorted(added - known - set(tokenizer.all_special_ids)):
+        raise ModelError(
+            f"{source}: the tokenizer puts {strange} around a sentence, which are no special tokens; {AGAIN}"
+        )
+    if not read["input_ids"]:
+        raise ModelError(f"{source}: the tokenizer finds no token in {_TRIAL!r}; {AGAIN}")
+    if max(read["input_ids"]) >= model.get_input_embeddings().weight.shape[0]:
+        raise ModelError(f"{source}: the tokenizer gives ids beyond the embedding's rows; {AGAIN}")
+    ids = torch.tensor([read["input_ids"][: source.max_tokens]], device=model.device)
+    try:
+        with torch.inference_mode():
+            answer = model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
+    except Exception as error:  # whatever a model raises that its configuration does not fit, or its precision
+        raise ModelError(
+            f"{source} cannot read a plain sentence in {spec.dtype}: {reason_of(error)}; if it can in float32, set "
+            f"models.{slug}.dtype to that, else mend config.json"
+        ) from error
+    if not bool(answer.isfinite().all()):
+        raise ModelError(
+            f"{source}: what it answers to a plain sentence in {spec.dtype} is NaN or infinite; take another precision "
+            "or another checkpoint"
+        )
