@@ -239,11 +239,12 @@ def make_project(folder: Path) -> None:
     # Of folders that stages depend on before anything has run.
     placeholders = [file for name in ("data", "results") for file in (ROOT / name).glob("*/.gitignore")]
     ignored = [ROOT / folder / ".gitignore" for folder in (".", "data", "results", "mlruns")]
-    for file in [ROOT / "dvc.yaml", ROOT / ".dvcignore", *ignored, *placeholders]:
+    for file in [*(ROOT / name for name in ("dvc.yaml", ".dvcignore", "constraints.txt")), *ignored, *placeholders]:
         (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / file.relative_to(ROOT))
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     write_toy_construction(folder / "constructions")
+    shutil.copytree(ROOT / "corpora", folder / "corpora")
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     write_toy_labels(folder / "constructions")
@@ -254,7 +255,7 @@ def make_project(folder: Path) -> None:
         save_tiny_bert(folder / "models" / name, seed=seed)
     save_tiny_mlm(folder / "models" / "mlm")
     save_tiny_clm(folder / "models" / "clm")
-    change_params(folder, ROOT / "presets" / "embedded.yaml", shrink)
+    change_params(folder, ROOT / "params.yaml", shrink)
     for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
         run(folder, *command)
     run(folder, "dvc", "config", "core.analytics", "false")
@@ -263,18 +264,19 @@ def make_project(folder: Path) -> None:
 
 def shrink(params: dict) -> None:
     """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
-    params["grid"] = {
-        "sentences": ["toy"],
-        "mining": {"toy": "toys"},
-        "labels": ["toy"],
-        "recognition": {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}},
-        "scenarios": {"models": ["mlm", "by-place"], "constructions": ["toy"]},
-        "pairs": {"models": ["mlm", "clm", "by-rule"], "llms": [], "constructions": ["toy"]},
-        "ways": {"models": ["mlm"], "constructions": ["toy"]},
-        "prompts": {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]},
-        "benchmarks": {"models": [], "llms": [], "benchmarks": []},
-        "frames": {"llms": [], "constructions": []},
-    }
+    params["compute"]["jobs"] = 1
+    mining = {"constructions": {"toy": "toys"}, "watched": ["toy"], "engine": {"kind": "local", "workers": 1}}
+    params["mining"] |= mining | {"most_faults": 0.1}  # the toy corpus has two
+    params["recognition"] |= {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}}
+    params["recognition"]["make"]["per_label"] = 6
+    params["recognition"]["make"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
+    params["recognition"]["embed"]["token_budget"] = 256
+    params["scenarios"] |= {"models": ["mlm", "by-place"], "constructions": ["toy"]}
+    params["scenarios"]["make"]["share"] = 1.0
+    params["pairs"] |= {"models": ["mlm", "clm", "by-rule"], "probed": ["mlm"], "constructions": ["toy"]}
+    params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4}
+    params["pairs"]["probe"]["constructions"] = ["toy"]
+    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]}
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
@@ -289,16 +291,6 @@ def shrink(params: dict) -> None:
     }
     corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["corpora"] = {"toys": corpus}
-    params["series"] = {}
-    params["generate_sentences"]["per_label"] = 6
-    params["mine_sentences"]["most_faults"] = 0.1  # the toy corpus has two
-    params["mine_sentences"]["engine"] = {"kind": "local", "workers": 1}
-    params["build_pairs"]["per_cell"] = {"meaning": 4, "form": 4}
-    params["build_recognition"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
-    params["build_scenarios"]["share"] = 1.0
-    params["extract_features"]["token_budget"] = 256
-    params["tune_probes"]["jobs"] = 1
-    params["fit_probes"]["jobs"] = params["fit_pair_probes"]["jobs"] = 1
 
 
 def change_params(folder: Path, source: Path, change) -> None:

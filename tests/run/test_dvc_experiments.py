@@ -1,38 +1,31 @@
 """DVC experiments: their runs are in the project's own tracking store, and can be told apart."""
 
+import os
+
 import pytest
 from mlflow import MlflowClient
 
-from conftest import ROOT, commit, run
+from conftest import ROOT, change_params, commit, run, shrink, write_toy_construction
 
 SCRIPT = """\
-from pathlib import Path
+from toy_stages import judge_pairs
 
-from ruamel.yaml import YAML
-from toy_stages import ToyParams, judge_pairs
-
-from cxprobe.stages import run_stage_with
+from cxprobe.run.running import run_stage
 
 if __name__ == "__main__":
-    run_stage_with(lambda: ToyParams.model_validate(YAML(typ="safe").load(Path("params.yaml"))), judge_pairs, "model")
+    run_stage(judge_pairs)
 """
 DVC_YAML = """\
 stages:
   judge_pairs:
-    cmd: python judge_pairs.py --model tiny
-    params: [fit_probes.C]
+    cmd: python judge_pairs.py
+    params: [pairs.judge]
     deps: [input.txt, judge_pairs.py]
     outs:
-      - data/judge_pairs/tiny
-      - results/judge_pairs/tiny/runs
+      - data/judge_pairs
+      - results/judge_pairs/runs
     metrics:
-      - results/judge_pairs/tiny/metrics.json: {cache: false}
-"""
-PARAMS = """\
-seed: 7
-models: {tiny: {name: models/tiny, dtype: float32}}
-build_words: {mined: {per_label: 3}, generated: {per_label: 5}}
-fit_probes: {C: 1.0, jobs: 2, names: [a], revision: null}
+      - results/judge_pairs/metrics.json: {cache: false}
 """
 
 
@@ -41,7 +34,9 @@ def project(tmp_path):
     """A project under git and DVC with one stage that judges, and its environment."""
     folder = tmp_path / "project"
     folder.mkdir()
-    content = {"judge_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "params.yaml": PARAMS, "input.txt": "hello"}
+    content = {"judge_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "input.txt": "hello"}
+    write_toy_construction(folder / "constructions")
+    change_params(folder, ROOT / "params.yaml", shrink)
     for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():
         (folder / name).write_text(text)
     for command in (
@@ -58,7 +53,7 @@ def dvc(project, *arguments) -> None:
     run(
         project,
         *("dvc", *arguments),
-        PYTHONPATH=f"{ROOT / 'src'}:{ROOT / 'tests'}",
+        PYTHONPATH=os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support")),
         GIT_AUTHOR_NAME="t",
         GIT_AUTHOR_EMAIL="t@example.org",
         GIT_COMMITTER_NAME="t",
@@ -71,32 +66,40 @@ def names_and_settings(project) -> set[tuple[str, str]]:
     client = MlflowClient(f"sqlite:///{project / 'mlruns' / 'mlflow.db'}")
     runs = client.search_runs([client.get_experiment_by_name("pairs").experiment_id])
     assert all(client.list_artifacts(run.info.run_id) for run in runs)
-    return {(run.info.run_name, run.data.params["fit_probes.C"]) for run in runs}
+    return {(run.info.run_name, run.data.params["pairs.judge.score"]) for run in runs if "model" in run.data.params}
 
 
 @pytest.mark.pipeline
 def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(project):
     dvc(project, "repro", "--quiet")
-    dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "fit_probes.C=0.1")
+    dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "pairs.judge.score=sum")
     assert names_and_settings(project) == {
-        ("tiny · toy", "1.0"),
-        ("tiny · all", "1.0"),
-        ("tiny · toy · weak", "0.1"),
-        ("tiny · all · weak", "0.1"),
+        ("mlm · toy", "per_token"),
+        ("mlm · all", "per_token"),
+        ("shorter (blind) · toy", "per_token"),
+        ("shorter (blind) · all", "per_token"),
+        ("mlm · toy · weak", "sum"),
+        ("mlm · all · weak", "sum"),
+        ("shorter (blind) · toy · weak", "sum"),
+        ("shorter (blind) · all · weak", "sum"),
     }
 
 
 @pytest.mark.slow
 @pytest.mark.pipeline
 def test_queued_experiments_end_in_runs_that_differ_in_name_and_parameters(project):
-    for name, value in (("weak", 0.1), ("strong", 10.0)):
-        dvc(project, "exp", "run", "--quiet", "--queue", "--name", name, "-S", f"fit_probes.C={value}")
+    for name, value in (("weak", "sum"), ("strong", "pmi")):
+        dvc(project, "exp", "run", "--quiet", "--queue", "--name", name, "-S", f"pairs.judge.score={value}")
     dvc(project, "exp", "run", "--quiet", "--run-all")
     assert names_and_settings(project) == {
-        ("tiny · toy · weak", "0.1"),
-        ("tiny · all · weak", "0.1"),
-        ("tiny · toy · strong", "10.0"),
-        ("tiny · all · strong", "10.0"),
+        ("mlm · toy · weak", "sum"),
+        ("mlm · all · weak", "sum"),
+        ("shorter (blind) · toy · weak", "sum"),
+        ("shorter (blind) · all · weak", "sum"),
+        ("mlm · toy · strong", "pmi"),
+        ("mlm · all · strong", "pmi"),
+        ("shorter (blind) · toy · strong", "pmi"),
+        ("shorter (blind) · all · strong", "pmi"),
     }
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 from conftest import run
 from cxprobe.run.provenance import begin, md5_of
 
-pytest_plugins = ["tracked_workspace"]
+pytest_plugins = ["toy_stages"]
 
 LOCK = """\
 schema: '2.0'
 stages:
-  build_pairs:
-    cmd: python build_pairs.py
+  make_pairs:
+    cmd: python make_pairs.py
     outs:
-    - path: data/build_pairs
+    - path: data/make_pairs
       md5: {md5}.dir
 """
 
@@ -28,12 +28,12 @@ def test_a_file_has_its_own_md5(workspace):
 
 
 def test_a_folder_has_the_md5_that_dvc_has_noted(workspace):
-    (workspace / "data" / "build_pairs" / "toy").mkdir(parents=True)
+    (workspace / "data" / "make_pairs" / "toy").mkdir(parents=True)
     lock(workspace, "c0ffee", modified=1)
-    assert md5_of(Path("data/build_pairs")) == "c0ffee.dir"
-    assert md5_of(Path("data/build_pairs/toy")) == "c0ffee.dir/toy"
+    assert md5_of(Path("data/make_pairs")) == "c0ffee.dir"
+    assert md5_of(Path("data/make_pairs/toy")) == "c0ffee.dir/toy"
     lock(workspace, "decade", modified=2)
-    assert md5_of(Path("data/build_pairs")) == "decade.dir"
+    assert md5_of(Path("data/make_pairs")) == "decade.dir"
 
 
 def test_a_folder_that_no_stage_has_written_says_so(workspace):
@@ -42,22 +42,22 @@ def test_a_folder_that_no_stage_has_written_says_so(workspace):
     assert md5_of(Path("mlruns")) == "not in dvc.lock"
 
 
-def test_the_circumstances_name_the_commit_and_whether_decisive_files_differ_from_it(workspace):
-    assert (begin({}).commit, begin({}).dirty) == ("unknown", True)
+def test_the_context_name_the_commit_and_whether_decisive_files_differ_from_it(workspace):
+    assert (begin().commit, begin().dirty) == ("unknown", True)
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     run(workspace, "git", "init", "--quiet")
-    run(workspace, "git", *identity, "commit", "--quiet", "--allow-empty", "-m", "a state")
+    run(workspace, "git", "add", "--all")
+    run(workspace, "git", *identity, "commit", "--quiet", "-m", "a state")
     commit = run(workspace, "git", "rev-parse", "HEAD").stdout.strip()
     (workspace / "notes.txt").write_text("nothing that numbers follow from")
-    assert (begin({}).commit, begin({}).dirty) == (commit, False)
+    assert (begin().commit, begin().dirty) == (commit, False)
     (workspace / "src").mkdir()
     (workspace / "src" / "new.py").write_text("")
-    assert begin({}).dirty
+    assert begin().dirty
 
 
-def test_the_circumstances_hold_all_that_must_not_be_in_a_record(workspace, monkeypatch):
+def test_the_context_hold_all_that_must_not_be_in_a_record(workspace, monkeypatch):
     monkeypatch.setenv("DVC_EXP_NAME", "wavy-hums")
-    known = begin({"fit_probes.jobs": "2"})
+    known = begin()
     assert known.dvc_experiment == "wavy-hums"
-    assert known.placement == {"fit_probes.jobs": "2"}
     assert {"python", "platform", "host", "torch"} <= known.environment.keys()

@@ -1,139 +1,160 @@
 import errno
 import logging
+import multiprocessing
 import os
+import platform
 import shutil
 import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import psutil
 import pytest
+from filelock import FileLock
 from mlflow import MlflowClient
-from toy_stages import ToyParams, fit_probes, judge_pairs, load_toy_params, report_pairs
+from toy_stages import judge_pairs, report_pairs, score_pairs
 
-from cxprobe.errors import DataError, ParamsError
-from cxprobe.files.writing import write_json
+from cxprobe.errors import DataError
+from cxprobe.files.writing import this_machine, write_json
 from cxprobe.run.results import read_records
-from cxprobe.run.running import run_stage_with
+from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.run.tracking import sync, tracking_uri
 
 pytestmark = pytest.mark.pipeline
 
-pytest_plugins = ["small_disks", "tracked_workspace"]
+pytest_plugins = ["small_disks", "toy_stages"]
+
+FORK = multiprocessing.get_context("fork")
 
 
-def runs(experiment: str) -> list:
+def runs(experiment: str = "pairs") -> list:
     client = MlflowClient(tracking_uri())
     found = client.get_experiment_by_name(experiment)
     return client.search_runs([found.experiment_id]) if found else []
 
 
-def test_a_measuring_stage_ends_in_its_results_and_one_finished_run(workspace):
-    run_stage_with(load_toy_params, fit_probes, "model")
-    (record,) = read_records()
-    assert record.metrics == {"probes": 1_234_567, "accuracy": 0.333333}
-    parent, *trials = sorted(runs("stages"), key=lambda run: "mlflow.parentRunId" in run.data.tags)
-    assert (parent.info.status, parent.info.run_name) == ("FINISHED", "fit_probes · tiny")
-    assert parent.data.metrics == {"probes": 1_234_567, "accuracy": 0.333333, "loss": 0.25}
-    assert len(trials) == 2
+def run_judging() -> None:
+    sys.argv = sys.argv[:1]
+    run_stage(judge_pairs)
 
 
-def test_a_judging_stage_ends_in_its_judged_runs_alone(workspace):
-    run_stage_with(load_toy_params, judge_pairs, "model")
-    assert runs("stages") == []
-    assert sorted(run.info.run_name for run in runs("pairs")) == ["tiny · all", "tiny · toy"]
+def ended(work, items: str | None = "models") -> int:
+    """Run a stage that ends with an error, and return its exit code."""
+    with pytest.raises(SystemExit) as end:
+        run_stage(work, items)
+    return end.value.code
 
 
-def test_a_report_ends_in_a_run_of_its_own_and_in_judged_ones(workspace):
-    run_stage_with(load_toy_params, report_pairs, "model")
-    assert [run.info.run_name for run in runs("stages")] == ["report_pairs · tiny"]
-    assert [run.info.run_name for run in runs("pairs")] == ["tinies · toy"]
+def test_a_measuring_stage_ends_in_its_results_and_no_run(workspace):
+    run_stage(score_pairs, "models")
+    assert (workspace / "results" / "score_pairs" / "mlm" / "counts.csv").is_file()
+    assert (workspace / "data" / "score_pairs" / "mlm").is_dir()
+    assert runs() == []
 
 
-@pytest.mark.parametrize("work", [fit_probes, judge_pairs, report_pairs])
-def test_what_a_stage_has_tracked_is_not_written_again(workspace, work):
-    run_stage_with(load_toy_params, work, "model")
+def test_a_judging_stage_ends_in_its_runs_once(workspace):
+    for _ in range(2):
+        run_judging()
+        assert len([run for run in runs() if "mlflow.parentRunId" not in run.data.tags]) == 4
     assert sync(read_records()) == 0
 
 
-def test_judging_again_with_the_same_results_adds_no_run(workspace):
-    for _ in range(2):
-        run_stage_with(load_toy_params, judge_pairs, "model")
-    assert len(runs("pairs")) == 2
+def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
+    items = []
+    for dvc_stage in ("", "score_pairs@clm", "another_stage@clm"):
+        monkeypatch.setenv("DVC_STAGE", dvc_stage)
+
+        def score_pairs(stage: Stage) -> Outcome:
+            items.append(stage.item)
+            return Outcome()
+
+        run_stage(score_pairs, "models")
+    assert items == ["mlm", "clm", "mlm"]
 
 
-def test_the_name_of_a_dvc_experiment_ends_the_names_of_its_runs(workspace, monkeypatch):
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("../x", "'../x' is not in models of params.yaml"),
+        ("mlmm", "'mlmm' is not in models of params.yaml; did you mean 'mlm'?"),
+    ],
+)
+def test_an_item_that_is_not_in_the_parameters_is_refused_before_work(
+    workspace, monkeypatch, capsys, argument, message
+):
+    monkeypatch.setattr(sys, "argv", ["stage.py", argument])
+    assert ended(score_pairs) == 2
+    assert message in capsys.readouterr().err
+    assert not (workspace / "data").exists()
+
+
+def test_a_stage_that_runs_once_takes_no_argument(workspace, capsys):
+    assert ended(report_pairs, None) == 2
+    assert "mlm: this stage runs once, so leave the argument out" in capsys.readouterr().err
+
+
+def test_wrong_params_stop_a_stage_before_it_begins(workspace, capsys):
+    (workspace / "params.yaml").write_text((workspace / "params.yaml").read_text().replace("seed: 2022", "seed: -1"))
+    assert ended(score_pairs) == 2
+    assert "params.yaml: seed: -1 is not allowed" in capsys.readouterr().err
+
+
+def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are_written(
+    workspace, monkeypatch, capsys
+):
+    def judge_half(stage: Stage) -> Outcome:
+        whole = judge_pairs(stage)
+        return Outcome(headline=whole.headline, runs=whole.runs, faults={"clm": "data/score_pairs/clm is damaged"})
+
+    judge_half.__name__ = "judge_pairs"
+    monkeypatch.setattr(sys, "argv", ["stage.py"])
+    assert ended(judge_half, None) == 2
+    assert (
+        "1 models could not be judged; the others were:\nclm: data/score_pairs/clm is damaged"
+        in capsys.readouterr().err
+    )
+    assert len(read_records()) == 4
+    assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
+
+
+def test_the_name_of_a_dvc_experiment_ends_the_names_of_its_runs_and_is_in_no_record(workspace, monkeypatch):
     monkeypatch.setenv("DVC_EXP_NAME", "wavy-hums")
-    run_stage_with(load_toy_params, fit_probes, "model")
-    run_stage_with(load_toy_params, judge_pairs, "model")
-    assert "fit_probes · tiny · wavy-hums" in [run.info.run_name for run in runs("stages")]
-    assert sorted(run.info.run_name for run in runs("pairs")) == ["tiny · all · wavy-hums", "tiny · toy · wavy-hums"]
+    run_judging()
+    assert "mlm · toy · wavy-hums" in [run.info.run_name for run in runs()]
     assert not any("wavy-hums" in path.read_text() for path in (workspace / "results").rglob("record.json"))
 
 
-def test_a_fault_is_printed_without_a_traceback_and_fails_the_run(workspace, capsys):
-    def fit_probes(stage: Stage) -> Outcome:
+def test_a_fault_is_printed_without_a_traceback(workspace, capsys):
+    def score_pairs(stage: Stage) -> Outcome:
         raise DataError("the sentence is empty")
 
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load_toy_params, fit_probes, "model")
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.strip().endswith("fit_probes: the sentence is empty")
-    assert runs("stages")[0].info.status == "FAILED"
+    assert ended(score_pairs) == 2
+    assert capsys.readouterr().err.strip().endswith("score_pairs: the sentence is empty")
 
 
-def test_a_signal_ends_the_run_as_killed_with_its_exit_code(workspace):
-    def fit_probes(stage: Stage) -> Outcome:
+def test_a_signal_ends_the_work_with_its_exit_code(workspace):
+    def score_pairs(stage: Stage) -> Outcome:
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(5)
+        signal.pause()
         pytest.fail("the signal must end the work")
 
     before = signal.getsignal(signal.SIGINT)
     try:
-        with pytest.raises(SystemExit) as ended:
-            run_stage_with(load_toy_params, fit_probes, "model")
+        assert ended(score_pairs) == 128 + signal.SIGTERM
     finally:
         signal.signal(signal.SIGINT, before)
-    assert ended.value.code == 128 + signal.SIGTERM
-    assert runs("stages")[0].info.status == "KILLED"
-
-
-def test_wrong_params_stop_a_stage_before_it_begins(workspace, capsys):
-    def load() -> ToyParams:
-        raise ParamsError("params.yaml: seed: -1 is not allowed")
-
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load, fit_probes, "model")
-    assert ended.value.code == 2
-    assert "params.yaml: seed: -1 is not allowed" in capsys.readouterr().err
-    assert runs("stages") == []
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("../x", "--model ../x: a name has small letters, digits and hyphens only"),
-        ("", "--model : a name has small letters, digits and hyphens only"),
-        ("tinny", "--model tinny: models has no 'tinny'; did you mean 'tiny'? (allowed: tiny)"),
-    ],
-)
-def test_an_item_that_is_not_in_the_parameters_is_refused_before_work(workspace, monkeypatch, capsys, given, told):
-    monkeypatch.setattr(sys, "argv", ["stage.py", "--model", given])
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load_toy_params, fit_probes, "model")
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == f"fit_probes: {told}\n"
-    assert sorted(path.name for path in workspace.iterdir()) == ["input.txt", "mlruns"]
+    assert not (workspace / "results").exists()
 
 
 def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, monkeypatch, capsys):
     handler = logging.StreamHandler()  # as of a library that was imported before the stage began
     monkeypatch.setenv("SOME_API_KEY", "sk-a-key-that-is-secret")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
 
-    def fit_probes(stage: Stage) -> Outcome:
+    def score_pairs(stage: Stage) -> Outcome:
         print("asking with sk-a-key-that-is-secret")  # noqa: T201
         print("asking with sk-a-key-that-is-secret", file=sys.stderr)  # noqa: T201
         logging.getLogger("of a library").addHandler(handler)
@@ -141,93 +162,52 @@ def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, m
         raise KeyError("sk-a-key-that-is-secret")
 
     with pytest.raises(KeyError) as raised:
-        run_stage_with(load_toy_params, fit_probes, "model")
+        run_stage(score_pairs, "models")
     traceback.print_exception(raised.value)
-    said = capsys.readouterr()
-    assert said.out == "asking with [key]\n"
-    assert said.err.count("[key]") >= 5
-    assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in said.err
-    assert "Traceback" in said.err
-    assert "secret" not in said.out + said.err.replace('"sk-a-key-that-is-secret"', "")  # the line of source
+    printed = capsys.readouterr()
+    assert printed.out == "asking with [key]\n"
+    assert printed.err.count("[key]") >= 4
+    assert "secret" not in printed.out + printed.err.replace('"sk-a-key-that-is-secret"', "")  # the line of source
 
 
 def test_a_store_that_cannot_be_reached_does_not_stop_the_work(workspace, monkeypatch, capsys):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    run_stage_with(load_toy_params, fit_probes, "model")
-    run_stage_with(load_toy_params, judge_pairs, "model")
-    assert "`cxprobe sync` writes" in capsys.readouterr().err
+    run_judging()
+    printed = capsys.readouterr().err
+    assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in printed
+    assert "`cxprobe sync` writes the runs later" in printed
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    assert sync(read_records()) == 3
+    assert sync(read_records()) == 4
 
 
 def test_helper_processes_work_and_leave_no_trace(workspace, monkeypatch):
     monkeypatch.setenv("LOCAL_RANK", "1")
     worked = []
-    run_stage_with(load_toy_params, lambda stage: worked.append(stage.item), "model")
-    assert worked == [{"model": "tiny"}]
-    assert runs("stages") == []
+    run_stage(lambda stage: worked.append(stage.item), "models")
+    assert worked == ["mlm"]
     assert not (workspace / "results").exists()
-
-
-def test_a_stage_that_only_lists_files_leaves_its_list_and_no_record(workspace):
-    def list_corpus(stage: Stage) -> Outcome:
-        stage.data.parent.mkdir(parents=True)
-        stage.data.with_suffix(".csv").write_text("name\n")
-        return Outcome()
-
-    run_stage_with(load_toy_params, list_corpus, "model")
-    assert (workspace / "data" / "list_corpus" / "tiny.csv").is_file()
-    assert not (workspace / "results").exists()
-    assert runs("stages") == []
-
-
-def test_some_arguments_may_name_the_folders(workspace, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["stage.py", "--model", "tiny", "--corpus", "books"])
-    run_stage_with(load_toy_params, fit_probes, "model", "corpus", of=("model",))
-    (record,) = read_records()
-    assert (workspace / "results" / "fit_probes" / "tiny" / "record.json").is_file()
-    assert record.name == "fit_probes · tiny · books"
 
 
 def test_a_full_disk_is_a_fault_that_names_the_disk_and_leaves_no_results(workspace, file_limit, capsys):
-    def fit_probes(stage: Stage) -> Outcome:
+    def score_pairs(stage: Stage) -> Outcome:
         file_limit(20_000)
         write_json({"text": "x" * 30_000}, stage.data / "scores.json")
         return Outcome()
 
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load_toy_params, fit_probes, "model")
-    assert ended.value.code == 2
-    assert "fit_probes: data/fit_probes/tiny/scores.json: the file is larger than" in capsys.readouterr().err
+    assert ended(score_pairs) == 2
+    assert "score_pairs: data/score_pairs/mlm/scores.json: the file is larger than" in capsys.readouterr().err
     assert not list((workspace / "results").rglob("*"))
 
 
 def test_a_disk_that_a_library_finds_full_is_a_fault_too(workspace, capsys):
-    def fit_probes(stage: Stage) -> Outcome:
+    def score_pairs(stage: Stage) -> Outcome:
         raise OSError(errno.ENOSPC, "No space left on device", "data/model.ckpt")
 
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load_toy_params, fit_probes, "model")
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert "fit_probes: the disk is full (data/model.ckpt): " in said
-    assert "Traceback" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("work", [fit_probes, judge_pairs, report_pairs])
-def test_old_results_stay_if_the_disk_of_results_is_full(workspace, small_disk, capsys, work):
-    disk = small_disk(workspace / "results", "160k")
-    run_stage_with(load_toy_params, work, "model")
-    before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
-    (disk / "other").write_bytes(b"x" * (shutil.disk_usage(disk).free - 8192))
-    with pytest.raises(SystemExit) as ended:
-        run_stage_with(load_toy_params, work, "model")
-    assert ended.value.code == 2
-    assert f"bytes are free on {disk}" in capsys.readouterr().err
-    (disk / "other").unlink()
-    assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
+    assert ended(score_pairs) == 2
+    printed = capsys.readouterr().err
+    assert "score_pairs: the disk is full (data/model.ckpt): " in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.slow
@@ -236,8 +216,96 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
     disk = small_disk(workspace / "mlruns", f"{len(store) // 1024 + 1024}k")
     (disk / "mlflow.db").write_bytes(store)
     (disk / "other").write_bytes(b"x" * shutil.disk_usage(disk).free)
-    run_stage_with(load_toy_params, judge_pairs, "model")
+    run_judging()
     assert "`cxprobe sync` writes" in capsys.readouterr().err
     (disk / "other").unlink()
-    assert len(read_records()) == 2
-    assert sync(read_records()) == 2
+    assert sync(read_records()) == 4
+
+
+# ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way
+
+
+def hold(with_child: bool) -> None:
+    def score_pairs(stage: Stage) -> Outcome:
+        if with_child and os.fork() == 0:
+            Path("child").write_text(str(os.getpid()))
+        else:
+            Path("held").write_text("")
+        time.sleep(60)
+        return Outcome()
+
+    run_stage(score_pairs, "models")
+
+
+@pytest.fixture
+def holder(workspace) -> Iterator[Callable]:
+    """Starts a process that works on an item until it is killed, with a process of its own if that is asked for."""
+    started = []
+
+    def start(*, with_child: bool = False):
+        process = FORK.Process(target=hold, args=(with_child,))
+        process.start()
+        started.append(process)
+        files = [Path("held"), *([Path("child")] if with_child else [])]
+        while not all(file.is_file() and (file.name == "held" or file.read_text()) for file in files):
+            assert process.is_alive()
+            time.sleep(0.01)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+    if Path("child").is_file() and psutil.pid_exists(int(Path("child").read_text())):
+        os.kill(int(Path("child").read_text()), signal.SIGKILL)
+
+
+def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
+    process = holder()
+    assert ended(score_pairs) == 2
+    printed = capsys.readouterr().err
+    expected = f"score_pairs: another process works on mlm: process {process.pid} on {platform.node()}, since 20"
+    assert printed.startswith(expected)
+    assert printed.endswith("; wait until it has ended, or end it, and run the stage again\n")
+    monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
+    run_stage(score_pairs, "models")
+    Path("data/.scratch/locks/score_pairs/mlm.json").write_text("{")
+    monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
+    assert ended(score_pairs) == 2
+    assert "works on mlm: it has just begun or just ended; wait" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("with_child", [False, True], ids=["alone", "with a process that lives on"])
+def test_a_process_that_was_killed_is_not_in_the_way(holder, with_child):
+    process = holder(with_child=with_child)
+    process.kill()
+    process.join()
+    if with_child:
+        assert psutil.pid_exists(int(Path("child").read_text()))
+    run_stage(score_pairs, "models")
+    assert Path("results/score_pairs/mlm/counts.csv").is_file()
+
+
+def test_a_disk_without_locks_costs_a_warning(workspace, monkeypatch, capsys):
+    def fail(self: FileLock) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(FileLock, "_acquire", fail)
+    run_stage(score_pairs, "models")
+    assert "cannot be locked (No locks available): let no other process run this stage" in capsys.readouterr().err
+
+
+def test_half_files_of_processes_that_were_killed_are_removed_when_a_stage_begins(workspace):
+    dead, alive = 2**22 + 1, os.getpid()
+    folders = ["data/score_pairs", "data/.scratch/answers/tiny", "results/score_pairs"]
+    left = [Path(folder, f"numbers.csv.{this_machine()}-{dead}.partial") for folder in folders]
+    others = [
+        Path("data/score_pairs", f"numbers.csv.{process}.partial")
+        for process in (f"{this_machine()}-{alive}", f"elsewhere.1-{dead}")
+    ]
+    for path in [*left, *others]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half")
+    run_stage(score_pairs, "models")
+    assert [path for path in left if path.exists()] == []
+    assert [path for path in others if not path.exists()] == []

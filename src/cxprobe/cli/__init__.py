@@ -22,7 +22,6 @@ from cxprobe.cli import (
     labels,
     measure,
     new,
-    papers,
     params,
     plan,
     tracking,
@@ -107,7 +106,6 @@ _IN_A_PROJECT: Mapping[Callable[..., None], str] = {
     tracking.sync: _RESULTS,
     tracking.prune: _RESULTS,
     describe.describe: _RESULTS,
-    papers.papers: _RESULTS,
 }
 for _command, _panel in _ANYWHERE.items():
     app.command(rich_help_panel=_panel)(_mendable(_command, anywhere=True))
@@ -123,7 +121,6 @@ _EXPORTS: Mapping[str, Callable[..., None]] = {
     "hf": export.hf,
     "lm-eval": export.lm_eval,
     "inspect": export.inspect,
-    "croissant": export.croissant,
     "results": export.results,
 }
 _group("export", _RESULTS, _GIVE, _EXPORTS)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cxprobe.files.schema import Closed, Slug, SomeDistinct, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
 
 
 class InstalledCorpus(Closed):
@@ -16,8 +16,6 @@ class InstalledCorpus(Closed):
     """A file with the names of the packages, one a line; constraints.txt pins their versions."""
     shards: Annotated[int, Field(ge=1)]
     """Into how many files it is put; the result does not depend on it."""
-    watched: Literal[False]
-    """It is listed again when constraints.txt or the list of packages changes."""
 
 
 class FilesCorpus(Closed):
@@ -34,20 +32,13 @@ class FilesCorpus(Closed):
     """The key (column) of a record's text."""
     url: str
     """The key (column) of the name of its source; a record without it is named by its file and line."""
-    watched: bool
-    """Whether each `dvc repro` lists its files again; false is for folders of hf://, whose revision is fixed."""
 
     @model_validator(mode="after")
-    def _fixed_or_watched(self) -> "FilesCorpus":
+    def _names_a_revision(self) -> "FilesCorpus":
         if self.folder.startswith("hf://") and "@" not in self.folder:
             raise ValueError(
                 f"folder: '{self.folder}' names no revision, so the corpus may change under the results; write "
                 "hf://datasets/<owner>/<name>@<commit>/..."
-            )
-        if not self.watched and not self.folder.startswith("hf://"):
-            raise ValueError(
-                f"watched: false, but the files of '{self.folder}' may change; write true, so that each `dvc repro` "
-                "looks for new ones"
             )
         return self
 
@@ -106,6 +97,9 @@ class Mining(Closed):
 
     constructions: dict[Slug, Slug]
     """Construction -> the corpus in which it is looked for."""
+    watched: Distinct[Slug]
+    """Constructions whose corpus is listed again at every `dvc repro`, since its files may change: those of folders. What
+    is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
     tagger: str
     """A folder with a spaCy pipeline, or the name of an installed one."""
     most_words: Annotated[int, Field(ge=1)]
@@ -127,3 +121,15 @@ def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collect
             yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
         if corpus not in corpora:
             yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
+        elif _may_change(corpora[corpus]) and name not in mining.watched:
+            yield (
+                f"mining.watched: must name {name}, since the files of corpora.{corpus} may change; each `dvc repro` then "
+                "looks for new ones"
+            )
+    for number, name in enumerate(mining.watched):
+        if name not in mining.constructions:
+            yield f"mining.watched[{number}]: '{name}' is not in mining.constructions; add it there"
+
+
+def _may_change(corpus: Corpus) -> bool:
+    return corpus.kind == "files" and not corpus.folder.startswith("hf://")

@@ -1,0 +1,16 @@
+"""watch_corpora: what a corpus consists of now; it runs at every `dvc repro`, so that new files are noticed."""
+
+from cxprobe.corpora.sources import list_corpus
+from cxprobe.files.tables import write_table
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+
+
+def watch_corpora(stage: Stage) -> Outcome:
+    parts = list_corpus(stage.params.corpora[stage.params.mining.constructions[stage.item]])
+    write_table(parts, stage.data / "parts.csv")
+    return Outcome()
+
+
+if __name__ == "__main__":
+    run_stage(watch_corpora, "mining.constructions")

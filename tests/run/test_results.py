@@ -1,0 +1,168 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from toy_stages import BLIND, FACTS, TWIN, judge_pairs, judged_run, report_pairs, score_pairs
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DiskFullError, read_json, write_json
+from cxprobe.run.params import load_params
+from cxprobe.run.record import Dataset
+from cxprobe.run.results import read_records, write_results
+from cxprobe.run.stage import Outcome, Stage
+
+pytestmark = pytest.mark.pipeline
+
+pytest_plugins = ["small_disks", "toy_stages"]
+
+MD5 = "5d41402abc4b2a76b9719d911017c592"
+
+
+def stage(name: str) -> Stage:
+    return Stage(name, "mlm" if name.startswith("score") else "", load_params())
+
+
+def written(work, name=None):
+    """Run the work of a stage and write its results, without tracking."""
+    ran = stage(name or work.__name__)
+    return write_results(ran, work(ran))
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+def test_a_measuring_stage_has_tables_and_counts_with_six_significant_digits_and_no_run(workspace):
+    assert written(score_pairs) == []
+    assert set(contents("results/score_pairs/mlm")) == {"counts.csv", "settings.csv", "figures/history.png"}
+    counts = Path("results/score_pairs/mlm/counts.csv").read_text()
+    assert counts == "count,value\npairs,1234567\nshare,0.333333\n"
+    assert read_table(Path("results/score_pairs/mlm/settings.csv"))["C"].tolist() == [0.333333]
+
+
+def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
+    records = {record.name: record for record in written(judge_pairs)}
+    assert set(contents("results/judge_pairs")) == {
+        "metrics.json",
+        *(
+            f"runs/{model}/{construction}/own/{file}"
+            for model in ("mlm", "shorter")
+            for construction in ("toy", "all")
+            for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")
+        ),
+    }
+    assert read_json(Path("results/judge_pairs/metrics.json")) == {"mlm": {"accuracy": 0.666667, "n": 4}}
+    toy = records["mlm · toy"]
+    assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
+    assert toy.params == {
+        "model": "mlm",
+        "model_name": "models/mlm",
+        "model_kind": "masked",
+        "model_weights": "trained",
+        "model_precision": "unknown",
+        "model_parameters": "1234",
+        "construction": "toy",
+        "source": "own",
+        **stage("judge_pairs").settings("pairs.judge"),
+    }
+
+
+def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):
+    records = written(judge_pairs)
+    assert [record.params["model_weights"] for record in records] == ["none", "none", "trained", "trained"]
+    assert records[0].name == "shorter (blind) · toy"
+    assert len({tuple(record.params) for record in records}) == 1
+
+
+def test_runs_of_another_experiment_have_folders_of_their_own_and_names_with_their_source(workspace):
+    def judge(stage: Stage) -> Outcome:
+        return Outcome(runs=[judged_run(stage), judged_run(stage, experiment="benchmarks", source="blimp")])
+
+    own, other = written(judge, "judge_pairs")
+    assert (own.name, other.name) == ("mlm · toy", "mlm · blimp · toy")
+    assert other.folder == Path("results/judge_pairs/runs/benchmarks/mlm/toy/blimp")
+    assert (own.experiment, other.experiment) == ("pairs", "benchmarks")
+
+
+@pytest.mark.parametrize(
+    ("line", "model", "right"),
+    [("pairs", "mlm", FACTS), ("pairs", "shorter", BLIND), ("recognition", "one-random", TWIN)],
+    ids=["trained", "blind", "twin"],
+)
+def test_a_run_whose_weights_are_not_those_of_params_is_refused(workspace, line, model, right):
+    for facts in (FACTS, TWIN, BLIND):
+
+        def judge(stage: Stage, facts=facts) -> Outcome:
+            return Outcome(runs=[judged_run(stage, model=model, facts=facts)])
+
+        if facts is right:
+            assert len(written(judge, f"judge_{line}")) == 1
+            continue
+        with pytest.raises(DataError, match=rf"weights of {model} are '{facts.state}', and params.yaml that they are"):
+            written(judge, f"judge_{line}")
+
+
+def test_a_series_of_models_has_runs_under_its_own_name(workspace):
+    facts = replace(FACTS, kind="series")
+    (record,) = written(lambda stage: Outcome(runs=[judged_run(stage, model="tinies", facts=facts)]), "judge_pairs")
+    assert record.name == "tinies · toy"
+
+
+@pytest.mark.parametrize("work", [score_pairs, judge_pairs, report_pairs])
+def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
+    records = written(work)
+    first = contents("results")
+    folder = next(Path("results").iterdir())
+    (folder / "runs" / "old").mkdir(parents=True)
+    (folder / "runs" / "old" / "record.json").write_text("{}")
+    (folder / ".gitignore").write_text("/runs\n")
+    if work is score_pairs:
+        (folder / "mlm" / "old.csv").write_text("")
+        (folder / "runs" / "old" / "record.json").unlink()
+    assert written(work) == records
+    assert contents("results") == first | {f"{folder.name}/.gitignore": b"/runs\n"}
+
+
+def test_records_are_read_as_they_were_written_and_without_those_that_a_killed_run_has_left(workspace):
+    records = written(judge_pairs)
+    unfinished = Path("results/judge_pairs/.partial/runs")
+    unfinished.mkdir(parents=True)
+    (unfinished / "record.json").write_bytes((records[0].folder / "record.json").read_bytes())
+    assert sorted(read_records(), key=lambda record: record.name) == sorted(records, key=lambda record: record.name)
+    written(judge_pairs)
+    assert not unfinished.exists()
+
+
+def test_two_runs_in_one_folder_are_refused(workspace):
+    with pytest.raises(ValueError, match=r"judge_pairs has two runs for results/judge_pairs/runs/mlm/toy/own"):
+        written(lambda stage: Outcome(runs=[judged_run(stage), judged_run(stage)]), "judge_pairs")
+
+
+def test_a_record_of_another_version_names_its_file(workspace):
+    write_json({"metrics": {}}, Path("results/judge_pairs/runs/toy/record.json"))
+    with pytest.raises(DataError, match=r"runs/toy/record\.json is not a record of this version of cxprobe"):
+        read_records()
+
+
+def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(workspace, file_limit):
+    for work in (score_pairs, judge_pairs, report_pairs):
+        written(work)
+    before = contents("results")
+    file_limit(4_000)  # smaller than a figure
+    for work in (score_pairs, judge_pairs, report_pairs):
+        with pytest.raises(DiskFullError, match=r"\.png: the file is larger than the disk"):
+            written(work)
+    assert contents("results") == before
+
+
+def test_the_digest_of_a_record_follows_from_its_results_and_not_from_the_stages_inputs(workspace):
+    record = written(judge_pairs)[0]
+    assert replace(record, inputs={"data/other": "c0ffee.dir"}).digest == record.digest
+    for change in (
+        {"metrics": {"accuracy": 0.8}},
+        {"params": {"model": "other"}},
+        {"dataset": Dataset("input.txt", "c0ffee", 4)},
+        {"weights": "others"},
+    ):
+        assert replace(record, **change).digest != record.digest

@@ -1,0 +1,414 @@
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+from sqlalchemy import create_engine, text
+
+from cxprobe.files.writing import read_json, this_machine
+from cxprobe.run import tracking
+from cxprobe.run.experiments import DESCRIPTIONS
+from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
+from cxprobe.run.tracking import (
+    PROCESS_TAG,
+    RECORD_TAG,
+    TrackingError,
+    add_runs,
+    experiment_id,
+    keep_context,
+    open_store,
+    sync,
+    tracking_uri,
+)
+
+pytestmark = pytest.mark.pipeline
+
+pytest_plugins = ["toy_stages"]
+
+CONTEXT = RunContext(
+    started=1000,
+    finished=1500,
+    commit="c0ffee",
+    dirty=False,
+    environment={"torch": "2.13.0", "host": "here"},
+    dvc_experiment="",
+)
+JUDGED = RunRecord(
+    experiment="pairs",
+    name="tiny · toy",
+    stage="judge_pairs",
+    params={"model": "tiny", "construction": "toy", "seed": "1"},
+    metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
+    series={"by_shots.challenge": [(0, 0.5), (5, 0.9)]},
+    dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
+    inputs={"data/make_pairs": "d41d8c.dir"},
+    weights="sha256 abc",
+    folder=Path("results/judge_pairs/runs/tiny/toy/own"),
+    artifacts=[Path("accuracy_by_order.csv"), Path("figures/accuracy.png")],
+    trials=[],
+)
+SEARCHED = replace(
+    JUDGED,
+    experiment="recognition",
+    trials=[
+        Trial("trial 0", {"accuracy": 0.75}, {"C": "0.1"}, "FINISHED"),
+        Trial("trial 1", {}, {"C": "9.0"}, "FAILED"),
+    ],
+)
+DEAD = f"{2**22 + 1}:1700000000"  # no process has this number
+
+
+@pytest.fixture
+def project_folder(workspace):
+    """The workspace with the artifacts of the judged record."""
+    for artifact in JUDGED.artifacts:
+        path = JUDGED.folder / artifact
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"content of {artifact}\n")
+    return workspace
+
+
+def runs(experiment, uri=None) -> list:
+    client = MlflowClient(uri or tracking_uri())
+    found = client.get_experiment_by_name(experiment)
+    return client.search_runs([found.experiment_id], order_by=["attributes.run_name"]) if found else []
+
+
+def files(client, run_id, folder=None) -> list[str]:
+    found = client.list_artifacts(run_id, folder)
+    nested = [files(client, run_id, one.path) for one in found if one.is_dir]
+    return sorted([one.path for one in found if not one.is_dir] + [path for paths in nested for path in paths])
+
+
+def test_a_judged_run_has_its_params_metrics_and_series(project_folder):
+    add_runs([JUDGED], CONTEXT)
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny · toy")
+    assert (found.info.start_time, found.info.end_time) == (1000, 1500)
+    assert found.data.params == JUDGED.params
+    assert found.data.metrics == {**JUDGED.metrics, "by_shots.challenge": 0.9}
+    history = client.get_metric_history(found.info.run_id, "by_shots.challenge")
+    assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
+
+
+def test_a_judged_run_names_its_data_set_with_its_md5_and_size(project_folder):
+    add_runs([JUDGED], CONTEXT)
+    (found,) = runs("pairs")
+    (used,) = found.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.digest) == (JUDGED.dataset.name, JUDGED.dataset.digest)
+    assert used.dataset.profile == '{"num_rows": 40}'
+    assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
+
+
+def test_the_artifacts_of_a_run_have_the_paths_that_they_have_in_its_folder(project_folder):
+    add_runs([JUDGED], CONTEXT)
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
+    copied = client.download_artifacts(found.info.run_id, "figures/accuracy.png")
+    assert Path(copied).read_text() == "content of figures/accuracy.png\n"
+
+
+def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
+    (JUDGED.folder / "figures" / "accuracy.png").unlink()
+    add_runs([JUDGED], CONTEXT)
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "provenance.json"]
+
+
+def test_a_run_is_tagged_with_code_and_weights_and_has_its_provenance_as_an_artifact(project_folder):
+    add_runs([JUDGED], CONTEXT)
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    expected = {
+        "mlflow.source.git.commit": "c0ffee",
+        "git.dirty": "false",
+        "dvc.stage": "judge_pairs",
+        "weights": "sha256 abc",
+    }
+    assert {name: found.data.tags[name] for name in expected} == expected
+    provenance = read_json(Path(client.download_artifacts(found.info.run_id, "provenance.json")))
+    assert provenance["inputs"]["data/make_pairs"] == "d41d8c.dir"
+    assert provenance["environment"]["torch"] == "2.13.0"
+
+
+def test_judged_runs_are_written_once(project_folder):
+    add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT)
+    add_runs([JUDGED], replace(CONTEXT, started=9000, finished=9500))
+    assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
+
+
+@pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
+def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
+    class Early(MlflowClient):
+        """A client that looked for the run before the other one had finished it."""
+
+        looked = False
+
+        def search_runs(self, *arguments, **more):
+            found = super().search_runs(*arguments, **more) if self.looked else []
+            self.looked = True
+            return found
+
+    add_runs([record], CONTEXT)
+    with monkeypatch.context() as early:
+        early.setattr("cxprobe.run.tracking.open_store", lambda: Early(tracking_uri()))
+        add_runs([record], CONTEXT)
+    assert len(runs(record.experiment)) == 1 + len(record.trials)
+    assert sync([record]) == 0
+
+
+def test_another_setting_is_another_run(project_folder):
+    add_runs([JUDGED, replace(JUDGED, params={**JUDGED.params, "seed": "2"})], CONTEXT)
+    assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "2"]
+
+
+def test_syncing_asks_for_the_runs_of_an_experiment_at_once_and_not_one_by_one(project_folder, monkeypatch):
+    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
+    sync(records)
+    asked, ask = [], MlflowClient.search_runs
+    monkeypatch.setattr(MlflowClient, "search_runs", lambda *told, **more: asked.append(told) or ask(*told, **more))
+    assert sync(records) == 0
+    assert [query for *_, query in asked].count("attributes.status = 'FINISHED'") == 1
+    assert not [query for *_, query in asked if RECORD_TAG in query]
+
+
+def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
+    monkeypatch.setattr(tracking, "_PAGE", 2)
+    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
+    assert sync(records[:4]) == 4
+    assert sync(records) == 1
+    assert sync(records) == 0
+    assert len(runs("pairs")) == 5
+
+
+def test_records_of_another_machine_are_written_without_their_context(project_folder):
+    assert sync([JUDGED]) == 1
+    (found,) = runs("pairs")
+    assert found.data.metrics["accuracy"] == 0.9
+    assert found.data.tags["dvc.stage"] == "judge_pairs"
+    assert "mlflow.source.git.commit" not in found.data.tags
+
+
+def test_a_context_that_cannot_be_kept_cost_a_warning(workspace, capsys):
+    (workspace / "mlruns" / "context").write_text("a file where a folder should be")
+    keep_context([JUDGED], CONTEXT)
+    assert "time, commit and machine of the runs could not be kept" in capsys.readouterr().err
+
+
+def test_syncing_begins_with_the_oldest_run(project_folder):
+    old = replace(JUDGED, name="old")
+    keep_context([JUDGED], replace(CONTEXT, started=9000, finished=9500))
+    keep_context([old], CONTEXT)
+    sync([JUDGED, old])
+    assert [one.info.run_name for one in sorted(runs("pairs"), key=lambda one: one.info.start_time)] == [
+        "old",
+        "tiny · toy",
+    ]
+
+
+def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
+    with monkeypatch.context() as broken:
+        broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
+        add_runs([JUDGED], CONTEXT)
+    assert "full disk" in capsys.readouterr().err
+    assert [one.info.status for one in runs("pairs")] == ["FAILED"]
+    assert sync([JUDGED]) == 1
+
+
+def test_the_same_results_from_inputs_that_have_changed_are_no_second_run(project_folder):
+    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], CONTEXT)
+    assert len(runs("pairs")) == 1
+
+
+def test_nothing_is_sent_to_anyone(workspace):
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
+
+
+def test_another_server_can_be_named(project_folder, monkeypatch):
+    shutil.copy("mlruns/mlflow.db", "elsewhere.db")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'elsewhere.db'}")
+    add_runs([JUDGED], CONTEXT)
+    assert len(runs("pairs")) == 1
+    assert runs("pairs", f"sqlite:///{project_folder / 'mlruns' / 'mlflow.db'}") == []
+
+
+def test_the_trials_of_a_search_are_child_runs(project_folder):
+    add_runs([SEARCHED], CONTEXT)
+    parent, first, second = runs("recognition")
+    assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {parent.info.run_id}
+    assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
+    assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
+
+
+def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
+    add_runs([replace(JUDGED, series={"loss": [(step, 0.5) for step in range(1500)]})], CONTEXT)
+    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    assert len(client.get_metric_history(found.info.run_id, "loss")) == 1500
+
+
+def left_open(process: str) -> str:
+    """Begin a run that stays RUNNING and says that it is of some process, and return its id."""
+    client = open_store()
+    run = client.create_run(experiment_id(client, "pairs"), tags={PROCESS_TAG: process} if process else {})
+    return run.info.run_id
+
+
+def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_nothing_else(workspace, capsys):
+    dead = [left_open(f"{this_machine()}:{DEAD}"), left_open(f"{this_machine()}:{os.getpid()}:1700000000")]
+    others = [left_open(f"elsewhere.1:{DEAD}"), left_open(""), left_open("made by hand")]
+    assert sync([]) == 0
+    expected = dict.fromkeys(dead, "KILLED") | dict.fromkeys(others, "RUNNING")
+    assert {run.info.run_id: run.info.status for run in runs("pairs")} == expected
+    assert "still RUNNING though their processes have ended, and are now KILLED: 2" in capsys.readouterr().out
+
+
+def test_runs_and_trials_say_which_process_writes_them(project_folder):
+    sync([JUDGED, SEARCHED])
+    found = [*runs("pairs"), *runs("recognition")]
+    assert len(found) == 4
+    assert all(run.data.tags[PROCESS_TAG].startswith(f"{this_machine()}:{os.getpid()}:") for run in found)
+
+
+def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch):
+    keep_context([JUDGED, SEARCHED], CONTEXT)
+    add_runs([JUDGED, SEARCHED], CONTEXT)
+    before = runs("pairs") + runs("recognition")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'again.db'}")
+    assert sync([JUDGED, SEARCHED]) == 2
+    after = runs("pairs") + runs("recognition")
+    for old, new in zip(before, after, strict=True):
+        assert new.info.run_name == old.info.run_name
+        assert (new.info.status, new.info.end_time) == (old.info.status, old.info.end_time)
+        assert (new.data.metrics, new.data.params) == (old.data.metrics, old.data.params)
+        left_out = ("mlflow.user", "mlflow.parentRunId", PROCESS_TAG)
+        expected = {name: value for name, value in old.data.tags.items() if name not in left_out}
+        assert {name: value for name, value in new.data.tags.items() if name not in left_out} == expected
+
+
+def test_a_server_that_does_not_answer_costs_a_warning_and_not_the_work(workspace, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    add_runs([JUDGED], CONTEXT)
+    warning = capsys.readouterr().err
+    assert "MLflow at http://127.0.0.1:9 does not work" in warning
+    assert "the results are written; `cxprobe sync` writes the runs later" in warning
+    with pytest.raises(TrackingError, match=r"the tracking store at http://127\.0\.0\.1:9 cannot be written"):
+        sync([JUDGED])
+
+
+def test_an_experiment_is_made_with_its_description(workspace):
+    client = open_store()
+    made = client.get_experiment(experiment_id(client, "pairs"))
+    assert made.tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
+    assert made.artifact_location == (workspace / "mlruns" / "artifacts" / "pairs").as_uri()
+    assert experiment_id(client, "pairs") == made.experiment_id
+
+
+def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(workspace):
+    class Late(MlflowClient):
+        """A client that looked for the experiment before the other process had made it."""
+
+        looked = False
+
+        def get_experiment_by_name(self, name):
+            found = super().get_experiment_by_name(name) if self.looked else None
+            self.looked = True
+            return found
+
+    made = experiment_id(open_store(), "pairs")
+    assert experiment_id(Late(tracking_uri()), "pairs") == made
+
+
+def test_the_description_of_an_older_version_is_brought_up_to_date(workspace):
+    client = open_store()
+    made = experiment_id(client, "pairs")
+    client.set_experiment_tag(made, "mlflow.note.content", "as it was")
+    experiment_id(client, "pairs")
+    assert client.get_experiment(made).tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
+
+
+@pytest.fixture
+def moved(workspace, monkeypatch):
+    """A project with one run that has moved since."""
+    (workspace / "old").mkdir()
+    (workspace / "mlruns").rename(workspace / "old" / "mlruns")
+    monkeypatch.chdir(workspace / "old")
+    add_runs([JUDGED], CONTEXT)
+    (workspace / "old").rename(workspace / "new")
+    monkeypatch.chdir(workspace / "new")
+    return workspace / "new"
+
+
+def test_a_database_that_was_begun_elsewhere_is_put_aside(moved, capsys):
+    add_runs([JUDGED], CONTEXT)
+    (found,) = runs("pairs")
+    assert str(moved) in found.info.artifact_uri
+    assert "mlflow.db was begun elsewhere (its artifacts are in file:///" in capsys.readouterr().err
+    (aside,) = (moved / "mlruns").glob("before-move-*.db")
+    with sqlite3.connect(aside) as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+
+
+def test_syncing_puts_it_aside_too_and_writes_everything_again(moved):
+    assert sync([JUDGED]) == 1
+    assert len(list((moved / "mlruns").glob("before-move-*.db"))) == 1
+    assert sync([JUDGED]) == 0
+
+
+def test_a_database_that_has_not_moved_stays(workspace, capsys):
+    for _ in range(2):
+        add_runs([JUDGED], CONTEXT)
+    assert capsys.readouterr().err == ""
+    assert list((workspace / "mlruns").glob("before-move-*.db")) == []
+
+
+def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):
+    temporary = workspace / ".dvc" / "tmp" / "exps" / "standalone" / "tmpabc"
+    temporary.mkdir(parents=True)
+    monkeypatch.chdir(temporary)
+    assert tracking_uri() == f"sqlite:///{workspace}/mlruns/mlflow.db"
+    add_runs([JUDGED], CONTEXT)
+    assert not (temporary / "mlruns").exists()
+    monkeypatch.chdir(workspace)
+    assert sync([JUDGED]) == 0
+
+
+def test_a_damaged_database_says_what_to_do(workspace):
+    Path("mlruns/mlflow.db").write_bytes(b"no database")
+    with pytest.raises(TrackingError, match="delete it and run `cxprobe sync` again"):
+        sync([JUDGED])
+
+
+def test_a_transaction_that_was_killed_is_taken_back(workspace):
+    add_runs([JUDGED], CONTEXT)
+    script = (
+        "import os, signal, sqlite3\n"
+        "connection = sqlite3.connect('mlruns/mlflow.db')\n"
+        "connection.execute('PRAGMA cache_size = 1')\n"
+        "rows = [(str(number), 'x' * 1000) for number in range(1000)]\n"
+        "connection.executemany('INSERT INTO experiment_tags (key, value, experiment_id) VALUES (?, ?, 1)', rows)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert Path("mlruns/mlflow.db-journal").stat().st_size > 0
+    assert sync([JUDGED]) == 0
+
+
+def test_only_the_tracking_database_is_written_without_waiting_for_the_disk(workspace):
+    MlflowClient(tracking_uri()).search_experiments()
+    for path, mode in ((workspace / "mlruns" / "mlflow.db", 0), (workspace / "study.db", 2)):
+        with create_engine(f"sqlite:///{path}").connect() as connection:
+            assert connection.execute(text("PRAGMA synchronous")).scalar() == mode
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
+    description = DESCRIPTIONS[name]
+    assert description.startswith("**")
+    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
+    assert "\n" not in description.replace("\n\n", "")
