@@ -26,7 +26,7 @@ from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import READERS, Fault, Keys
 from cxprobe.corpora.sources import find_packages
 from cxprobe.errors import DataError
-from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts, read_prompts
+from cxprobe.lm.prompts import read_prompts
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_paired_focus, read_pairs
@@ -39,9 +39,9 @@ from cxprobe.people.ratings import Rating, read_ratings, write_ratings
 from cxprobe.people.wording import load_wording
 from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import load_items
-from cxprobe.prompts.make import load_continuations
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
+from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.recognition.make import load_grammars
 from cxprobe.run.params import load_params
 from cxprobe.scenarios.rules import load_scenarios

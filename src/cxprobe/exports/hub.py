@@ -29,7 +29,7 @@ from cxprobe.exports.project import (
 from cxprobe.exports.results import read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
-from cxprobe.lm.prompts import load_reasoning_prompts
+from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER, LINES, Params

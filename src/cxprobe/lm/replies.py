@@ -20,6 +20,8 @@ The rules are these, and `read_answer` follows them in this order:
 5. Different answers with nothing between them are a list of options (or no decision), and none of them is stated.
 6. The last answer counts. Where it is open, so is the reply. What follows after another "Premise:" or "Text:" belongs
    to an item that the model has made up.
+
+This file imports nothing but Python's own library: exports for other tools carry it as it is.
 """
 
 import re
@@ -28,11 +30,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
-
-import pandas as pd
-
-from cxprobe.errors import DataError
-from cxprobe.prompts.items import RELATIONS, Relation
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|scratchpad"
 # Without a closing tag there is no answer; without an opening tag the closing one ends the thoughts.
@@ -93,17 +90,17 @@ def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: boo
             no answer.
     """
     words = {symbol: _plain(text).strip().rstrip(".").strip() for symbol, text in answers.items()}
-    text = _plain(_BOXED.sub(r"\nAnswer: \1\n", _ANSWER_TAG.sub(r"\nAnswer: \2\n", _without_thoughts(reply))))
+    text = _plain(
+        _BOXED.sub(
+            r"\nAnswer: \1\n", _ANSWER_TAG.sub(r"\nAnswer: \2\n", _END_OF_THOUGHT.sub("", _THOUGHTS.sub("", reply)))
+        )
+    )
     starts = [match.start() for match in _NEXT_ITEM.finditer(text) if match.start() > 0]
     for end in [*starts[:1], len(text)]:
         stated = _last_stated(text[:end], words, chain_of_thought=chain_of_thought)
         if stated is not None:
             return stated.answer or ""
     return ""
-
-
-def _without_thoughts(reply: str) -> str:
-    return _END_OF_THOUGHT.sub("", _THOUGHTS.sub("", reply))
 
 
 def _plain(text: str) -> str:
@@ -157,8 +154,9 @@ def _last_stated(text: str, words: Mapping[str, str], *, chain_of_thought: bool)
     ]
     found = [one for match in matches if (one := _stated(match, text, words, patterns))]
     found += _lines(text, words)
-    if not chain_of_thought:
-        found += _leading(text, words, patterns)
+    if not chain_of_thought:  # what lines begin with, if all lines that begin with an answer agree
+        leading = [one for match in patterns.leading.finditer(text) if (one := _stated(match, text, words, patterns))]
+        found += leading[:1] if len({one.answer for one in leading}) == 1 else []
     stated = _without_lists(text, _joined(found), chain_of_thought=chain_of_thought)
     if not stated:
         return None
@@ -209,26 +207,15 @@ def _lines(text: str, words: Mapping[str, str]) -> Iterator[_Stated]:
     line_ = re.compile(
         rf"^[^\S\n]*[(\[]?(?P<symbol>[{''.join(words)}])[)\].:–—-]+[^\S\n]+(?P<rest>\S.*?)[.!]*[^\S\n]*$", re.M
     )
+    option = re.compile(rf"\s*[(\[]?[{''.join(words)}][)\].:]")
     for match in line_.finditer(text):
         rest = match["rest"].lower()
         own = words[match["symbol"]].lower()
         length = len(rest.split())
-        in_part = length > 1 and rest in own
-        unknown = not own and length <= _SHORT and ":" not in rest and _is_last_and_alone(match, text, words)
-        if in_part or unknown:
+        before = text[: match.start()].strip().rsplit("\n", 1)[-1]
+        is_last = not text[match.end() :].strip() and not option.match(before)
+        if (length > 1 and rest in own) or (not own and length <= _SHORT and ":" not in rest and is_last):
             yield _Stated(match.start(), match.end(), match["symbol"])
-
-
-def _is_last_and_alone(line: re.Match[str], text: str, words: Mapping[str, str]) -> bool:
-    """Return whether nothing follows a line, and the line before it is not another option."""
-    before = text[: line.start()].strip().rsplit("\n", 1)[-1]
-    return not text[line.end() :].strip() and not re.match(rf"\s*[(\[]?[{''.join(words)}][)\].:]", before)
-
-
-def _leading(text: str, words: Mapping[str, str], patterns: _Patterns) -> list[_Stated]:
-    """Return the answer that lines begin with, if all lines that begin with one agree."""
-    found = [one for match in patterns.leading.finditer(text) if (one := _stated(match, text, words, patterns))]
-    return [*found[:1]] if len({one.answer for one in found}) == 1 else []
 
 
 def _joined(stated: Iterable[_Stated]) -> list[_Stated]:
@@ -274,12 +261,8 @@ def _is_questioned(rest: str, answer: str | None, words: Mapping[str, str], patt
 ReplyOutcome = Literal["right", "wrong", "unparsed", "failed"]
 REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
 
-# The answers that a model may give, each with the words that may stand for it or with it.
-_INFERENCE: Mapping[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
-_REASONING: Mapping[str, str] = {"A": "", "B": "", "C": ""}
 # A reply that is a letter and ASCII punctuation: it says the same whatever the options are.
 _LETTER_ALONE = re.compile(r"[!-/:-@\[-`{-~]*[A-Za-z][!-/:-@\[-`{-~]*")
-OPTION_COLUMNS: Mapping[str, str] = {"A": "option_a", "B": "option_b", "C": "option_c"}  # of questions
 
 
 class JudgedReply(NamedTuple):
@@ -294,72 +277,25 @@ class JudgedReply(NamedTuple):
     outcome: ReplyOutcome
 
 
-def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
-    """Judge the reply to every question.
-
-    Args:
-        questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought and any other
-            columns, which are kept.
-        replies: One row per question: id, reply, and failed, whether the request failed.
-
-    Returns:
-        The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
-        right, else 0).
-
-    Raises:
-        DataError: The replies are not those to the questions.
-    """
-    if sorted(questions["id"]) != sorted(replies["id"]):
-        raise DataError(
-            f"there are {len(replies)} replies to {len(questions)} questions, or to others; run ask_llms again"
-        )
-    replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
-    judged = [_judge_row(row) for _, row in replied.iterrows()]
-    return replied.drop(columns="failed").assign(
-        asked=REPLY,
-        answer=[one.answer for one in judged],
-        outcome=[one.outcome for one in judged],
-        credit=[float(one.outcome == "right") for one in judged],
-    )
-
-
-def judge_inference(reply: str | None, gold: Relation, *, chain_of_thought: bool) -> JudgedReply:
-    """Judge a reply to a question about a premise and a hypothesis, whose answer is one digit.
-
-    The answer is read by the rules of `cxprobe.lm.replies`: the last digit, relation ("contradiction") or both that
-    the reply states as its answer. An open answer ("0 or 1", "1/2"), a digit with the word of another, and a reply that
-    states none are unparsed.
+def judge_reply(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> JudgedReply:
+    """Judge a reply in words by the rules of this module; an open answer, and none, are unparsed.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
-        gold: The right answer.
+        gold: The symbol of the right answer.
+        answers: Symbol -> the words that may stand for it or with it; see `read_answer`.
         chain_of_thought: Whether the model was asked to reason first.
-
-    Source:
-        Scivetti et al. 2025 (one digit); inspect_ai issue 721 (the first digit being in the reasoning).
     """
-    return _judge(reply, str(RELATIONS.index(gold)), _INFERENCE, chain_of_thought=chain_of_thought)
-
-
-def judge_reasoning(
-    reply: str | None, gold: str, *, chain_of_thought: bool, options: Mapping[str, str] | None = None
-) -> JudgedReply:
-    """Judge a reply to a multiple-choice question, whose answer is one letter, as `judge_inference` does a digit.
-
-    An A that could also be the article ("Answer: A person who is taller") is unparsed.
-
-    Args:
-        reply: The whole reply, or None if there is none because the request failed.
-        gold: The right answer, "A", "B" or "C".
-        chain_of_thought: Whether the model was asked to reason first.
-        options: Letter -> the text of the option as it was shown, by which "Ida" is read as "A" and "A. Marek" is
-            open; None if it is not known.
-    """
-    return _judge(reply, gold, options or _REASONING, chain_of_thought=chain_of_thought)
+    if reply is None:
+        return JudgedReply("", "failed")
+    answer = read_answer(reply, answers, chain_of_thought=chain_of_thought)
+    if not answer:
+        return JudgedReply("", "unparsed")
+    return JudgedReply(answer, "right" if answer == gold else "wrong")
 
 
 def judge_preference(reply: str | None, gold: str, options: Mapping[str, str]) -> JudgedReply:
-    """Judge a reply to the question which of two texts is the likelier, as `judge_reasoning` does.
+    """Judge a reply to the question which of two texts is the likelier, as `judge_reply` does.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
@@ -369,22 +305,4 @@ def judge_preference(reply: str | None, gold: str, options: Mapping[str, str]) -
     stripped = "" if reply is None else reply.strip()
     if _LETTER_ALONE.fullmatch(stripped) and all(len(text.split()) > 1 for text in options.values()):
         options = dict.fromkeys(options, "")  # what is read by other texts takes the time to compile patterns for them
-    return _judge(reply, gold, options, chain_of_thought=False)
-
-
-def _judge_row(row: "pd.Series[str]") -> JudgedReply:
-    text = None if row["failed"] else str(row["reply"])
-    thought = bool(row["chain_of_thought"])
-    if row["kind"] == "inference":
-        return judge_inference(text, RELATIONS[int(row["gold"])], chain_of_thought=thought)
-    options = {letter: str(row[column]) for letter, column in OPTION_COLUMNS.items() if column in row.index}
-    return judge_reasoning(text, row["gold"], chain_of_thought=thought, options=options)
-
-
-def _judge(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> JudgedReply:
-    if reply is None:
-        return JudgedReply("", "failed")
-    answer = read_answer(reply, answers, chain_of_thought=chain_of_thought)
-    if not answer:
-        return JudgedReply("", "unparsed")
-    return JudgedReply(answer, "right" if answer == gold else "wrong")
+    return judge_reply(reply, gold, options, chain_of_thought=False)

@@ -1,19 +1,205 @@
-"""Judged answers, by reply or by likelihood: counts, accuracies with intervals, and their spread over prompts."""
+"""Answers to questions, in words or by likelihood: which are right, and accuracies with intervals and their spread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.lm.params import Member
+from cxprobe.lm.replies import REPLY, judge_reply
+from cxprobe.lm.scores import part_after, score_part
+from cxprobe.lm.texts import TokenScores
+from cxprobe.prompts.items import RELATIONS
+from cxprobe.prompts.wording import PAPER
+from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
 
+Run = tuple[str, str]  # a model, and a construction or "all"
+Point = tuple[int, float]
+RULE = "rule"  # how blind models are asked: about an item, not by a prompt
+NO_PROMPT = "none"
 OUTCOMES = ("right", "wrong", "tied", "unparsed", "failed")  # tied: of likelihoods; unparsed and failed: of replies
 MOST_HEADLINES = 12  # numbers of a model in metrics.json
-_FIRST = ("accuracy", "low", "high", "n", "accuracy_parsed", "chance", "unparsed", "failed", "consistency")
-_PAPER = "ABC"  # the letters of an item's options in the order by which others are named
-_NOTHING = "C"  # in that order: there is not enough information
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
+RUN = ["model", "run"]
+ALL = "all"  # the run over all constructions
+JUDGED = [
+    *("model", "construction", "id", "item", "kind", "set", "test", "template", "reading", "answerable", "prompt"),
+    *("shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply"),
+    *("drawn", f"{CLUSTER}premise", f"{CLUSTER}wording"),
+]
+_FIRST = ("accuracy", "low", "high", "n", "accuracy_parsed", "chance", "unparsed", "failed", "consistency")
+# The columns whose values say which answers belong to one item that was asked about in one way.
+_SAME_BUT_ORDER = ["item", "asked", "prompt", "shots", "examples", "chain_of_thought"]
+
+
+def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
+    """Judge the reply to every question.
+
+    Args:
+        questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought and any other
+            columns, which are kept; option_a, option_b and option_c, the texts that were shown with the letters, by
+            which "Ida" is read as "A", and "A. Marek" is open, where they are known.
+        replies: One row per question: id, reply, and failed, whether the request failed.
+
+    Returns:
+        The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
+        right, else 0).
+
+    Raises:
+        DataError: The replies are not those to the questions.
+
+    Source:
+        Scivetti et al. 2025 (one digit, or one letter); inspect_ai issue 721 (the first digit being in the reasoning).
+    """
+    if sorted(questions["id"]) != sorted(replies["id"]):
+        raise DataError(
+            f"there are {len(replies)} replies to {len(questions)} questions, or to others; run ask_prompts again"
+        )
+    replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
+    relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
+    judged = []
+    for row in replied.to_dict("records"):
+        options = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
+        answers = relations if row["kind"] == "inference" else options
+        text = None if row["failed"] else str(row["reply"])
+        judged.append(judge_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
+    return replied.drop(columns="failed").assign(
+        asked=REPLY,
+        answer=[one.answer for one in judged],
+        outcome=[one.outcome for one in judged],
+        credit=[float(one.outcome == "right") for one in judged],
+    )
+
+
+def score_answers(
+    choices: pd.DataFrame, answers: pd.DataFrame, tokens: Iterable[TokenScores], names: Sequence[str]
+) -> pd.DataFrame:
+    """Score every answer to each question, given the text before it.
+
+    Args:
+        choices: One row per question: id, question (the text before the answer) and anywhere (one that says nothing
+            about the item).
+        answers: One row per question and answer: id (of the question), answer (its symbol) and text, how the question
+            continues.
+        tokens: The scored texts: each answer after its question and, for "pmi", after ``anywhere``.
+        names: The scores by name.
+
+    Returns:
+        One row per answer and score: id, answer, score and value, in nats. "sum" is the log-probability of the answer,
+        "per_token" and "per_character" that divided by the number of its tokens or of its characters that are not
+        spaces; "pmi" is the sum less what it is after ``anywhere``.
+
+    Raises:
+        DataError: A text or token that is needed was not scored, or a score is unknown.
+
+    Source:
+        "sum" and "per_character" as in lm-evaluation-harness; "pmi": Holtzman, West, Shwartz, Choi & Zettlemoyer 2021,
+        where it is called domain conditional PMI.
+    """
+    texts = {scores.text: scores for scores in tokens}
+    both = answers[["id", "answer", "text"]].merge(
+        choices[["id", "question", "anywhere"]], on="id", how="left", validate="many_to_one"
+    )
+    rows = []
+    for id_, symbol, answer, question, anywhere in both.to_numpy().tolist():
+        part = part_after(question, answer, texts)
+        elsewhere = part_after(anywhere, answer, texts) if "pmi" in names else None
+        rows += [(id_, symbol, name, score_part(name, part, elsewhere)) for name in names]
+    return pd.DataFrame(rows, columns=["id", "answer", "score", "value"])
+
+
+def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Choose the likeliest answer to each question by each score, strictly: no order of the answers breaks a tie.
+
+    Args:
+        questions: One row per question: id, gold and any other columns, which are kept.
+        scores: One row per question, answer and score: id, answer, score, value.
+
+    Returns:
+        The questions, once for each score, with the columns asked, the score; answer, the one with the highest value,
+        or "" if several have it; outcome, "right", "wrong" or "tied"; and credit: 1 for right, and where the right
+        answer is one of k that are tied, 1/k.
+
+    Raises:
+        DataError: A question has no scores, or its gold answer has none.
+    """
+    by = ["id", "score"]
+    ties = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
+    chosen = ties.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
+    judged = questions.merge(chosen.rename(columns={"score": "asked"}), on="id", validate="one_to_many")
+    scored = set(zip(scores["id"], scores["answer"], strict=True))
+    unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
+    if unscored:
+        raise DataError(
+            f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; run score_prompts "
+            "again"
+        )
+    among = pd.Series(
+        [gold in answers for gold, answers in zip(judged["gold"], judged["answers"], strict=True)], judged.index, bool
+    )
+    alone = judged["tied"] == 1
+    return judged.assign(
+        answer=judged["answers"].str[0].where(alone, ""),
+        outcome=among.map({True: "right", False: "wrong"}).where(alone, "tied"),
+        credit=among.astype(float) / judged["tied"],
+    ).drop(columns=["answers", "tied"])
+
+
+def judge_choices(
+    choices: pd.DataFrame, answers: pd.DataFrame, tokens: Iterable[TokenScores], names: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score every answer to each question and choose the likeliest; see `score_answers` and `judge_likelihoods`.
+
+    Returns:
+        What the first returns, and what the second does, without the texts of the questions.
+    """
+    scores = score_answers(choices, answers, tokens, names)
+    return scores, judge_likelihoods(choices.drop(columns=["question", "anywhere"]), scores)
+
+
+def judge_blind_answers(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Judge the answers of a blind model, which answers each item once and not every kind of item.
+
+    Args:
+        items: One row per item: id, gold and any other columns, which are kept.
+        answers: One row per item and answer: id, symbol, log_p; of the items that the model answers, perhaps of others.
+
+    Returns:
+        The items that have answers, in the form of `judge_likelihoods`: asked is "rule", prompt and examples "none",
+        shots 0, chain_of_thought False; and item, which is the id.
+
+    Raises:
+        DataError: The gold answer of an item has no probability.
+    """
+    asked = items[items["id"].isin(answers["id"])]
+    asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
+    scores = answers[answers["id"].isin(asked["id"])].rename(columns={"symbol": "answer", "log_p": "value"})
+    return judge_likelihoods(asked, scores.assign(score=RULE))
+
+
+def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the judged answers of all models as one table.
+
+    Args:
+        models: Slug -> what `judge_reply_table`, `judge_likelihoods` or `judge_blind_answers` returns.
+
+    Returns:
+        One row per model, question and way of asking, with the columns `JUDGED`: order and reply are "" where there is
+        none; drawn is false for items that only blind models have answered, since no question is about them.
+    """
+    tables = [judged.assign(model=slug).reindex(columns=JUDGED) for slug, judged in models.items()]
+    table = pd.concat(tables, ignore_index=True)
+    return table.assign(
+        order=table["order"].fillna(""), reply=table["reply"].fillna(""), drawn=table["drawn"].ne(False)
+    )
+
+
+def with_runs(judged: pd.DataFrame) -> pd.DataFrame:
+    """Return judged answers twice, with the column run: under their construction, and under "all"."""
+    return pd.concat([judged.assign(run=judged["construction"]), judged.assign(run=ALL)], ignore_index=True)
 
 
 def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -33,8 +219,7 @@ def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     unknown = sorted(set(judged["outcome"]) - set(OUTCOMES))
     if unknown:
         raise DataError(f"outcome '{unknown[0]}' is unknown (allowed: {', '.join(OUTCOMES)})")
-    each = {outcome: (judged["outcome"] == outcome).astype(int) for outcome in OUTCOMES}
-    counted = judged.assign(questions=1, **each)
+    counted = judged.assign(questions=1, **{name: (judged["outcome"] == name).astype(int) for name in OUTCOMES})
     return counted.groupby(list(by), as_index=False)[["questions", *OUTCOMES]].sum()
 
 
@@ -78,10 +263,7 @@ def prompt_accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     ):
         joined = joined.merge(other, on=keys, how="left", validate="one_to_one")
     joined["n_parsed"] = joined["n_parsed"].fillna(0).astype(int)
-    for column in ("accuracy_parsed", "parsed_low", "parsed_high"):
-        if joined[column].isna().any():
-            joined[column] = joined[column].astype(object).where(joined[column].notna(), "")
-    return joined.sort_values(keys, ignore_index=True)
+    return with_blanks(joined.sort_values(keys, ignore_index=True))
 
 
 def best_constant(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -103,10 +285,8 @@ def best_constant(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     kinds = judged.assign(_kind=judged.get("kind", ""))
     groups = [*keys, "_kind"]
     same_letter = kinds.groupby([*groups, "gold"]).size().groupby(level=groups).max()
-    nothing = (
-        _by_content(kinds).assign(_nothing=lambda table: table["gold"] == _NOTHING).groupby(groups)["_nothing"].sum()
-    )
-    best = pd.concat([same_letter, nothing], axis=1).max(axis=1)
+    is_c = _by_content(kinds).assign(_nothing=lambda table: table["gold"] == "C")
+    best = pd.concat([same_letter, is_c.groupby(groups)["_nothing"].sum()], axis=1).max(axis=1)
     return (best.groupby(level=keys).sum() / judged.groupby(keys).size()).rename("chance").reset_index()
 
 
@@ -129,12 +309,31 @@ def consistency_over_orders(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataF
     """
     keys = list(by)
     columns = [*keys, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
-    items = _items_in_orders(judged, keys)
+    if "order" not in judged:
+        return pd.DataFrame(columns=columns)
+    shown = _by_content(_with_known_templates(judged[judged["order"].fillna("") != ""]))
+    items = (
+        shown.assign(
+            failed=shown["outcome"] == "failed", unparsed=shown["answer"] == "", right=shown["outcome"] == "right"
+        )
+        .groupby([*dict.fromkeys([*keys, *_SAME_BUT_ORDER])], as_index=False)
+        .agg(
+            orders=("order", "nunique"),
+            contents=("answer", "nunique"),
+            failed=("failed", "any"),
+            unparsed=("unparsed", "any"),
+            right=("right", "all"),
+            **{column: (column, "first") for column in shown.columns if column.startswith(CLUSTER)},
+        )
+    )
+    items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)].reset_index(drop=True)
     if items.empty:
         return pd.DataFrame(columns=columns)
+    items = items.assign(consistent=((items["contents"] == 1) & ~items["unparsed"]).astype(float))
+    table = rate_by(items, "consistent", keys)
     together = items.groupby(keys, as_index=False).agg(right=("right", "mean"), orders=("orders", "max"))
-    table = rate_by(items, "consistent", keys).merge(together, on=keys, validate="one_to_one")
-    table = table.merge(clusters_by(items, keys), on=keys, validate="one_to_one")
+    for other in (together, clusters_by(items, keys)):
+        table = table.merge(other, on=keys, validate="one_to_one")
     return table[columns].sort_values(keys, ignore_index=True)
 
 
@@ -146,46 +345,17 @@ def _with_known_templates(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(**{column: judged[column].where(judged["template"] != "", None)})
 
 
-def _items_in_orders(judged: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return one row per item that was shown in several orders, with a prompt: whether its answers agree."""
-    if "order" not in judged:
-        return judged.iloc[:0]
-    shown = judged[judged["order"].fillna("") != ""]
-    # What makes the groups can be anything that does not differ between an item's orders, such as the model.
-    one = [*dict.fromkeys([*keys, "item", "asked", "prompt", "shots", "examples", "chain_of_thought"])]
-    clusters = [column for column in shown.columns if column.startswith(CLUSTER)]
-    failed = shown["outcome"] == "failed"
-    items = (
-        _by_content(_with_known_templates(shown))
-        .assign(failed=failed, unparsed=shown["answer"] == "", right=shown["outcome"] == "right")
-        .groupby(one, as_index=False)
-        .agg(
-            orders=("order", "nunique"),
-            contents=("answer", "nunique"),
-            failed=("failed", "any"),
-            unparsed=("unparsed", "any"),
-            right=("right", "all"),
-            **{column: (column, "first") for column in clusters},
-        )
-    )
-    several = items[(items["orders"] > 1) & ~items["failed"]].reset_index(drop=True)
-    return several.assign(consistent=((several["contents"] == 1) & ~several["unparsed"]).astype(float))
-
-
 def _by_content(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers with the letters of the paper's order as gold and answer, whatever order was shown."""
     if "order" not in judged:
         return judged
     orders = judged["order"].fillna("").tolist()
-    return judged.assign(
-        **{
-            column: [
-                order[_PAPER.index(letter)] if order and letter else letter
-                for letter, order in zip(own, orders, strict=True)
-            ]
-            for column, own in (("gold", judged["gold"].tolist()), ("answer", judged["answer"].tolist()))
-        }
-    )
+
+    def in_paper(letters: "pd.Series[str]") -> list[str]:
+        both = zip(letters.tolist(), orders, strict=True)
+        return [order[PAPER.index(letter)] if order and letter else letter for letter, order in both]
+
+    return judged.assign(gold=in_paper(judged["gold"]), answer=in_paper(judged["answer"]))
 
 
 def macro_f1(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -211,7 +381,7 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: Sequence[str]) -> pd.DataF
     """Return how much the accuracy depends on the prompt.
 
     Args:
-        accuracies: What `prompt_accuracy` returns with a column prompt, one row per prompt and group.
+        accuracies: One row per prompt and group: the columns of ``by``, prompt and accuracy.
         by: The columns whose values make the groups, without the prompt.
 
     Returns:
@@ -220,10 +390,10 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: Sequence[str]) -> pd.DataF
     Raises:
         DataError: A group has a prompt twice.
     """
-    keys = [*by, "prompt"]
-    if accuracies.duplicated(keys).any():
+    keys = list(by)
+    if accuracies.duplicated([*keys, "prompt"]).any():
         raise DataError(f"a prompt occurs twice in one group of {', '.join(by)}; name every column that differs in by")
-    spread = accuracies.groupby(list(by), as_index=False).agg(
+    spread = accuracies.groupby(keys, as_index=False, sort=False).agg(
         prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
     )
     return spread.assign(range=spread["highest"] - spread["lowest"])
@@ -241,15 +411,14 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
     reasoning = judged[judged["kind"] == "reasoning"]
     by_prompt = prompt_accuracy(judged, [*of, *SETTING, "prompt"])
     thought = "chain_of_thought"
+    readings = judged[judged["reading"] != ""]
     return {
         "outcomes": count_outcomes(judged, [*of, "construction", *SETTING, "prompt"]),
         "accuracy_by_construction": prompt_accuracy(judged, [*of, "construction", *SETTING]),
         "accuracy_by_setting": prompt_accuracy(judged, [*of, *SETTING]),
         "accuracy_by_prompt": by_prompt,
         "accuracy_by_template": accuracy_by_template(judged, of),
-        "accuracy_by_reading": prompt_accuracy(
-            judged[judged["reading"] != ""], [*of, "construction", "set", thought, "reading"]
-        ),
+        "accuracy_by_reading": prompt_accuracy(readings, [*of, "construction", "set", thought, "reading"]),
         "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", "set", thought, "answerable", "test"]),
         "accuracy_answerable": prompt_accuracy(reasoning, [*of, "set", "answerable", "prompt", thought]),
         "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "set", "prompt", thought]),
@@ -271,9 +440,9 @@ def accuracy_by_template(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFram
         answers that the template has, such as "0" or, in a challenge set, "0, 1".
     """
     keys = [*of, "construction", "set", "chain_of_thought", "template"]
-    named = judged[judged["template"] != ""]
-    golds = named.groupby(keys)["gold"].agg(lambda own: ", ".join(sorted(set(own)))).rename("relations").reset_index()
-    rates = prompt_accuracy(named, keys).merge(golds, on=keys, validate="one_to_one")
+    known = judged[judged["template"] != ""]
+    golds = known.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds)))).rename("relations")
+    rates = prompt_accuracy(known, keys).merge(golds.reset_index(), on=keys, validate="one_to_one")
     return rates[[*keys, "relations", *(name for name in rates if name not in {*keys, "relations"})]]
 
 
@@ -286,43 +455,53 @@ def reasoning_accuracy(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
     """
     reasoning = judged[judged["kind"] == "reasoning"]
     each = prompt_accuracy(reasoning, [*of, "construction", "chain_of_thought"])
-    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction="all")
+    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction=ALL)
     return pd.concat([each, together], ignore_index=True)
 
 
-def prompt_metrics(judged: pd.DataFrame, asked: str) -> dict[str, float]:
-    """Return the numbers of one model by name, the most important first.
+def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, float]]:
+    """Return the numbers of every run by name, the most important first.
 
     Args:
-        judged: See `prompt_accuracy`; besides, the columns asked and set.
-        asked: The way of asking that decides, a value of the column asked; the others have only their accuracy.
+        judged: See `prompt_tables`; besides, the columns model, run (see `with_runs`) and asked.
+        deciding: Model -> the way of asking that decides: a score, "reply", or "rule". The others have only their
+            accuracy.
 
     Returns:
-        accuracy (of all sets together) with low, high and n, unless every request failed; accuracy_parsed (where any
-        reply has an answer) and n_parsed; chance, what the best constant answer gets; tie_rate, macro_f1 and unparsed;
-        failed, the share of all questions; consistency over orders of the options with _low, _high and n_consistency,
-        where there are several; set.<set> with _low and _high; and, where there are several ways of asking,
-        score.<asked>.
+        (model, run) -> accuracy (of all sets together) with low, high and n, unless every request failed;
+        accuracy_parsed (where any reply has an answer) and n_parsed; chance, what the best constant answer gets;
+        tie_rate, macro_f1 and unparsed; failed, the share of all questions; consistency over orders of the options with
+        _low, _high and n_consistency, where there are several; set.<set> with _low and _high; and, where there are
+        several ways of asking, score.<asked>.
     """
-    own = judged[judged["asked"] == asked]
-    outcomes = count_outcomes(own, ["asked"]).iloc[0]
-    metrics: dict[str, Any] = {}
-    for row in prompt_accuracy(own, ["asked"]).itertuples():
-        metrics = {"accuracy": row.accuracy, "low": row.low, "high": row.high, "n": row.n}
-        if row.n_parsed:
-            metrics |= {"accuracy_parsed": row.accuracy_parsed}
-        metrics |= {"n_parsed": row.n_parsed, "chance": row.chance}
-        metrics |= {"tie_rate": outcomes["tied"] / row.n, "macro_f1": row.macro_f1, "unparsed": row.unparsed}
-    metrics["failed"] = outcomes["failed"] / outcomes["questions"]
-    for row in consistency_over_orders(own, ["asked"]).itertuples():
-        metrics |= {"consistency": row.consistent, "consistency_low": row.low, "consistency_high": row.high}
-        metrics |= {"n_consistency": row.n}
-    for row in prompt_accuracy(own, ["set"]).itertuples():
-        metrics |= {f"set.{row.set}": row.accuracy, f"set.{row.set}_low": row.low, f"set.{row.set}_high": row.high}
-    if judged["asked"].nunique() > 1:
-        by_score = prompt_accuracy(judged, ["asked"])
-        metrics |= {f"score.{row.asked}": row.accuracy for row in by_score.itertuples()}
-    return {name: float(value) for name, value in metrics.items()}
+    decides = judged[judged["asked"] == judged["model"].map(deciding)]
+    counts = dict(_by_run(count_outcomes(decides, RUN)))
+    metrics: dict[Run, dict[str, Any]] = {run: {} for run in counts}
+    for run, row in _by_run(prompt_accuracy(decides, RUN)):
+        metrics[run] |= {name: row[name] for name in ("accuracy", "low", "high", "n")}
+        if row["n_parsed"]:
+            metrics[run]["accuracy_parsed"] = row["accuracy_parsed"]
+        metrics[run] |= {"n_parsed": row["n_parsed"], "chance": row["chance"]}
+        metrics[run] |= {"tie_rate": counts[run]["tied"] / row["n"]}
+        metrics[run] |= {"macro_f1": row["macro_f1"], "unparsed": row["unparsed"]}
+    for run, row in counts.items():
+        metrics[run]["failed"] = row["failed"] / row["questions"]
+    for run, row in _by_run(consistency_over_orders(decides, RUN)):
+        bounds = {"consistency_low": row["low"], "consistency_high": row["high"]}
+        metrics[run] |= {"consistency": row["consistent"], **bounds, "n_consistency": row["n"]}
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set"])):
+        name = f"set.{row['set']}"
+        metrics[run] |= {name: row["accuracy"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+    several = judged[judged.groupby("model")["asked"].transform("nunique") > 1]
+    for run, row in _by_run(prompt_accuracy(several, [*RUN, "asked"])):
+        metrics[run][f"score.{row['asked']}"] = row["accuracy"]
+    return {run: {name: float(value) for name, value in numbers.items()} for run, numbers in metrics.items()}
+
+
+def _by_run(table: pd.DataFrame) -> Iterator[tuple[Run, dict[str, Any]]]:
+    """Give the rows of a table, each with the model and the run that it is of."""
+    for row in table.to_dict("records"):
+        yield (row["model"], row["run"]), {str(name): value for name, value in row.items()}
 
 
 def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) -> dict[str, float]:
@@ -332,18 +511,63 @@ def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) ->
     return {name: metrics[name] for name in ranked[:most]}
 
 
-def accuracy_by_shots(judged: pd.DataFrame, asked: str) -> dict[str, list[tuple[int, float]]]:
-    """Return, for each set, the accuracy by the number of shots, over all prompts and sources of examples.
+def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, list[Point]]]:
+    """Return, for each run and set, the accuracy by the number of shots, over all prompts and sources of examples.
 
     Args:
         judged: See `prompt_metrics`.
-        asked: See `prompt_metrics`.
+        deciding: See `prompt_metrics`.
 
     Returns:
-        "by_shots.<set>" -> (shots, accuracy) pairs.
+        (model, run) -> "by_shots.<set>" -> (shots, accuracy) pairs.
     """
-    table = prompt_accuracy(judged[judged["asked"] == asked], ["set", "shots"])
-    return {
-        f"by_shots.{name}": list(zip(rows["shots"].tolist(), rows["accuracy"].tolist(), strict=True))
-        for name, rows in table.groupby("set", sort=False)
+    decides = judged[judged["asked"] == judged["model"].map(deciding)]
+    series: dict[Run, dict[str, list[Point]]] = {}
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set", "shots"])):
+        points = series.setdefault(run, {}).setdefault(f"by_shots.{row['set']}", [])
+        points.append((int(row["shots"]), float(row["accuracy"])))
+    return series
+
+
+def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
+    """Return the best blind model of each cell of the tables that are drawn; a blind model has no prompt and no shots.
+
+    Args:
+        tables: What `prompt_tables` returns, of model and asked.
+        members: The models.
+
+    Returns:
+        Name of a table -> what `best_blind` returns by its cells: construction and set, set, construction, set and test
+        (and whether it is answerable), or set and whether it is answerable.
+    """
+    cells = {
+        "accuracy_by_construction": ["construction", "set"],
+        "accuracy_by_setting": ["set"],
+        "accuracy_by_test": ["construction", "set", "test", "answerable"],
+        "accuracy_answerable": ["set", "answerable"],
     }
+    return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
+
+
+def compare_answers(
+    judged: pd.DataFrame, members: Sequence[Member], asked: Sequence[str], without: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the paired differences of models in each construction and set (`compare_models`).
+
+    What is compared is a model's mean accuracy on an item, over all prompts, shots and orders in which it was asked. A
+    request that failed is left out.
+
+    Args:
+        judged: One row per question, model and way of asking: model, asked, item, construction, set, outcome, credit,
+            and the clusters of the items.
+        members: The models.
+        asked: The ways of asking that count, beside "rule": "reply", and the score that decides.
+        without: Models that are left out, such as a mock model, which says the same to everything.
+    """
+    counts = judged["asked"].isin([*asked, RULE]) & (judged["outcome"] != "failed") & ~judged["model"].isin(without)
+    counted = judged[counts]
+    clusters = [column for column in counted.columns if column.startswith(CLUSTER)]
+    means = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False).agg(
+        accuracy=("credit", "mean"), **{column: (column, "first") for column in clusters}
+    )
+    return compare_models(means.rename(columns={"item": "id"}), ["construction", "set"], members)

@@ -1,12 +1,33 @@
-"""Answers as the end of a text: which texts a model has to score, and which are too long for it."""
+"""Answers as the end of a text, for models that score them, and the answers of blind models."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.ngrams import EVERY_WORD, places_of
+from cxprobe.lm.params import BlindModel, Classifier
 from cxprobe.lm.texts import Choice
+from cxprobe.seeding import generator_for
+from cxprobe.stats import CLUSTER
+
+FOLDS = 5  # of the rules that learn the most frequent answer; a classifier has its own number
+SYMBOLS: Mapping[str, tuple[str, ...]] = {"inference": ("0", "1", "2"), "reasoning": ("A", "B", "C")}
+NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
+)
+_LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
+_WORD = re.compile(r"\w+(?:[-’']\w+)*")
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "most_frequent": ("inference", "reasoning"),
+    "first_referent": ("reasoning",),
+    "last_referent": ("reasoning",),
+}
+Answers = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
 
 def choices_of(questions: pd.DataFrame, answers: pd.DataFrame) -> list[Choice]:
@@ -19,14 +40,12 @@ def choices_of(questions: pd.DataFrame, answers: pd.DataFrame) -> list[Choice]:
     Raises:
         DataError: A question has no answer.
     """
-    own = {str(id_): dict(zip(rows["answer"], rows["text"], strict=True)) for id_, rows in answers.groupby("id")}
-    lacking = [id_ for id_ in questions["id"] if id_ not in own]
+    texts = {str(id_): dict(zip(rows["answer"], rows["text"], strict=True)) for id_, rows in answers.groupby("id")}
+    lacking = [id_ for id_ in questions["id"] if id_ not in texts]
     if lacking:
-        raise DataError(f"{len(lacking)} questions have no answers, such as {lacking[0]}; run build_prompts again")
-    return [
-        Choice(row["id"], row["question"], own[row["id"]], row["anywhere"])
-        for row in questions[["id", "question", "anywhere"]].to_dict("records")
-    ]
+        raise DataError(f"{len(lacking)} questions have no answers, such as {lacking[0]}; run make_prompts again")
+    rows = questions[["id", "question", "anywhere"]].itertuples(index=False, name=None)
+    return [Choice(id_, question, texts[id_], anywhere) for id_, question, anywhere in rows]
 
 
 def texts_of_choices(choices: Sequence[Choice]) -> dict[str, int]:
@@ -37,20 +56,15 @@ def texts_of_choices(choices: Sequence[Choice]) -> dict[str, int]:
         before it; the earliest such place if one text ends in several answers.
     """
     texts: dict[str, int] = {}
-    for text, start in _endings(choices):
-        texts[text] = min(start, texts.get(text, start))
+    for choice in choices:
+        for answer in choice.answers.values():
+            for text in (choice.context + answer, choice.anywhere + answer):
+                start = len(text) - len(answer.lstrip())
+                texts[text] = min(start, texts.get(text, start))
     return texts
 
 
-def _endings(choices: Sequence[Choice]) -> Iterator[tuple[str, int]]:
-    for choice in choices:
-        for answer in choice.answers.values():
-            for before in (choice.context, choice.anywhere):
-                text = before + answer
-                yield text, len(text) - len(answer.lstrip())
-
-
-def refuse_too_long(model: MaskedLM | CausalLM, choices: Sequence[Choice]) -> None:
+def check_lengths(model: MaskedLM | CausalLM, choices: Sequence[Choice]) -> None:
     """Refuse questions that the model has no positions for, by their ids, before it is asked; nothing is ever cut.
 
     Raises:
@@ -67,5 +81,133 @@ def refuse_too_long(model: MaskedLM | CausalLM, choices: Sequence[Choice]) -> No
         raise DataError(
             f"{len(too_long)} of {len(choices)} questions are too long for the model, which takes {model.max_tokens} "
             f"tokens; the longest has {too_long[longest]}: {longest} (item/prompt/shots/examples/...); show fewer "
-            "examples (build_prompts.continuations.most_shots), take a shorter prompt, or a model with longer inputs"
+            "examples (prompts.make.continuations.most_shots), take a shorter prompt, or a model with longer inputs"
         )
+
+
+def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Return what a blind model answers to the items of the kind that it is for, each once.
+
+    What learns from right answers learns from other items of the same set, of all constructions: from the folds that do
+    not share a premise (a template, a frame) with the item.
+
+    Args:
+        spec: Which model. "hypothesis_only" and "premise_only" are logistic regressions on counts of words and pairs of
+            words of that half. "word_overlap" has thresholds, learnt in folds, on the share of the hypothesis' words
+            that the premise has; "negation" gives the answer that is the most frequent among hypotheses with, or
+            without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
+            the option that the text of a multiple-choice item names first, or last.
+        items: One row per item: id, kind, set, gold (used for training alone), template, premise, hypothesis, text, a,
+            b, cluster_premise and cluster_wording.
+        seed: The project's seed, by which folds are drawn.
+
+    Returns:
+        One row per item and answer: id, symbol, and log_p, the natural logarithm of a pseudo-probability. Items that
+        the model is not for, or for which there is nothing to learn from (one premise, no known template), have no
+        rows.
+
+    Source:
+        Poliak, Naradowsky, Haldar, Rudinger & Van Durme 2018 for hypothesis-only baselines.
+    """
+    parts = [pd.DataFrame({"id": [], "symbol": [], "log_p": []}).astype({"id": str, "symbol": str, "log_p": float})]
+    for kind in _KINDS.get(spec.kind, ("inference",)):
+        symbols = SYMBOLS[kind]
+        for of, asked in items[items["kind"] == kind].groupby("set", sort=False):
+            if spec.kind in ("first_referent", "last_referent"):
+                rows = asked[["text", "a", "b"]].itertuples(index=False, name=None)
+                first = spec.kind == "first_referent"
+                answers = np.array([_referent(text, a, b, first=first) for text, a, b in rows]).reshape(-1, 3)
+            else:
+                by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
+                asked = (asked[asked["template"] != ""] if by_template else asked).reset_index(drop=True)
+                groups = asked[f"{CLUSTER}{'wording' if by_template else 'premise'}"]
+                folds = _folds(groups, spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
+                if folds.max(initial=0) == 0:
+                    continue
+                answers = np.zeros((len(asked), len(symbols)))
+                for fold in np.unique(folds):
+                    learnt, classes = _LEARNERS[spec.kind](asked[folds != fold], asked[folds == fold])
+                    answers[np.ix_(folds == fold, [symbols.index(name) for name in classes])] = learnt
+            log_p = np.log((answers + _LEAST) / (1 + _LEAST * len(symbols)))  # (items, symbols)
+            ids = np.repeat(asked["id"].to_numpy(), len(symbols))
+            parts.append(pd.DataFrame({"id": ids, "symbol": np.tile(symbols, len(asked)), "log_p": log_p.ravel()}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _folds(groups: "pd.Series[str]", folds: int, seed: int, of: str) -> NDArray[np.int64]:
+    """Return the fold of each item, shape (items,), from 0: items of one group are in one fold."""
+    names = sorted(set(groups))
+    order = generator_for(seed, "folds", of).permutation(len(names))
+    fold_of = {names[int(place)]: number % folds for number, place in enumerate(order)}
+    return np.array([fold_of[name] for name in groups], dtype=np.int64)
+
+
+def _referent(text: str, a: str, b: str, *, first: bool) -> tuple[float, float, float]:
+    """Return pseudo-probabilities of the options; A and B have the same where neither is named."""
+    in_a, in_b = places_of(text, a), places_of(text, b)
+    if not in_a and not in_b:
+        return (0.4, 0.4, 0.2)
+    is_a = bool(in_a)
+    if in_a and in_b:
+        is_a = min(in_a) < min(in_b) if first else max(in_a) > max(in_b)
+    return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
+
+
+# Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
+
+
+def _of_text(column: str) -> Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]:
+    def learn(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+        if train["gold"].nunique() == 1:
+            return _most_frequent(train, test)
+        # It takes a second to import, and models that are not blind do without it.
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
+        model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000))
+        model.fit(train[column], train["gold"])
+        return model.predict_proba(test[column]), list(model.classes_)
+
+    return learn
+
+
+def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+    from sklearn.tree import DecisionTreeClassifier
+
+    def words(text: str) -> set[str]:
+        return {word.lower() for word in _WORD.findall(text)}
+
+    def overlap(items: pd.DataFrame) -> Answers:  # (items, 1): the share of the hypothesis' words in the premise
+        both = zip(items["premise"].map(words), items["hypothesis"].map(words), strict=True)
+        return np.array([[len(hypothesis & premise) / max(len(hypothesis), 1)] for premise, hypothesis in both])
+
+    model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(overlap(train), train["gold"])
+    return model.predict_proba(overlap(test)), list(model.classes_)
+
+
+def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+    negated, classes = train["hypothesis"].str.contains(NEGATION), sorted(set(train["gold"]))
+    shares = {is_negated: _shares(train.loc[negated == is_negated, "gold"], classes) for is_negated in (True, False)}
+    return np.array([shares[bool(NEGATION.search(text))] for text in test["hypothesis"]]), classes
+
+
+def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+    classes = sorted(set(train["gold"]))
+    return np.tile(_shares(train["gold"], classes), (len(test), 1)), classes
+
+
+def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> Answers:
+    """Return the share of each answer, (classes,); all alike where there is nothing to count."""
+    counts = np.array([(golds == name).sum() for name in classes], dtype=np.float64)
+    return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
+
+
+_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]] = {
+    "hypothesis_only": _of_text("hypothesis"),
+    "premise_only": _of_text("premise"),
+    "word_overlap": _word_overlap,
+    "negation": _negation,
+    "most_frequent": _most_frequent,
+}

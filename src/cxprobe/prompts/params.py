@@ -1,15 +1,12 @@
-"""The sections of params.yaml for prompting: the questions, how answers are scored and judged, and written frames."""
+"""The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from cxprobe.files.schema import AnswerScore, Closed, Distinct, SchemeName, SomeDistinct
-from cxprobe.lm.params import Placement
-from cxprobe.lm.texts import Bos
+from cxprobe.files.schema import AnswerScore, Closed, Distinct, SomeDistinct
+from cxprobe.lm.params import Bos, SchemeName
 
-INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")  # what the first filter of frames may answer
-DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")  # what the second one may
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 
 
@@ -35,14 +32,14 @@ class ReasoningFiles(Closed):
 
 
 def _shape_of(content: Any) -> str:
-    """Return which of its two forms an entry of build_prompts.files has."""
+    """Return which of its two forms an entry of prompts.make.files has."""
     return "inference" if isinstance(content, str) else "reasoning"
 
 
 AskedFiles = Annotated[
     Annotated[str, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
 ]
-"""An entry of build_prompts.files: a path of a CxNLI file, or files of multiple choice."""
+"""An entry of prompts.make.files: a path of a CxNLI file, or files of multiple choice."""
 
 
 class Shots(Closed):
@@ -71,11 +68,11 @@ class ContinuationSettings(Closed):
     reasoning: SomeDistinct[str]
     """Names of prompts/continuations.yaml, section reasoning."""
     most_shots: Annotated[int, Field(ge=0)]
-    """Of build_prompts.shots those that show at most so many examples of each relation are asked; small models read
+    """Of prompts.make.shots those that show at most so many examples of each relation are asked; small models read
     little. The items are the same whatever this is."""
 
 
-class BuildPrompts(Closed):
+class MakePrompts(Closed):
     """The questions: every item with every prompt, number of shots and chain of thought."""
 
     sets: SomeDistinct[Literal["templatic", "challenge", "reasoning"]]
@@ -111,7 +108,7 @@ class BuildPrompts(Closed):
         return {name: own for name, own in self.files.items() if isinstance(own, ReasoningFiles)}
 
     @model_validator(mode="after")
-    def _tell_settings_apart(self) -> "BuildPrompts":
+    def _tell_settings_apart(self) -> "MakePrompts":
         told = [(shots.number, tuple(sorted(shots.sources))) for shots in self.shots]
         for number, sources in told:
             if told.count((number, sources)) > 1:
@@ -122,18 +119,18 @@ class BuildPrompts(Closed):
         return self
 
 
-class ScoreAnswers(Placement):
+class ScorePrompts(Closed):
     """How the tokens of the answers are scored by language models."""
 
     scheme: SchemeName
     """How masked models are asked; causal ones have one way."""
     bos: Bos
-    """What causal models read before a text, as in score_pairs."""
+    """What causal models read before a text, as for minimal pairs."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
 
 
-class JudgeAnswers(Closed):
+class JudgePrompts(Closed):
     """How the scores of the answers are compared."""
 
     score: AnswerScore
@@ -142,17 +139,25 @@ class JudgeAnswers(Closed):
     """The scores that the tables have: the log-probability of the answer, over its tokens or characters or not, or how
     much the item raises it."""
 
+    @model_validator(mode="after")
+    def _decides_by_one_of_its_scores(self) -> "JudgePrompts":
+        if self.score not in self.scores:
+            raise ValueError(
+                f"score '{self.score}' is not in scores, which has {', '.join(self.scores)}; add it there, or take "
+                "another"
+            )
+        return self
 
-class WriteFrames(Closed):
-    """Frames of minimal pairs, written and filtered by a model."""
 
-    prompt: str
-    """A name of prompts/frames.yaml."""
-    requests: Annotated[int, Field(ge=1)]
-    """How often frames are asked for; each time other examples are shown, so that the replies differ."""
-    per_request: Annotated[int, Field(ge=1)]
-    """How many frames one request asks for; some 30 tokens of llms.<slug>.max_tokens each."""
-    examples: Annotated[int, Field(ge=1)]
-    """How many frames of the construction's pairs.yaml each request shows."""
-    accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
-    """What the first filter lets through."""
+class PromptsParams(Closed):
+    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+
+    models: Distinct[str]
+    """Slugs of the section models, masked or causal, whose answers are scored, and panels of blind models."""
+    llms: Distinct[str]
+    """Slugs of the section llms, which are asked in words."""
+    constructions: Distinct[str]
+    """The constructions whose items.yaml is asked about."""
+    make: MakePrompts
+    score: ScorePrompts
+    judge: JudgePrompts

@@ -1,18 +1,16 @@
 """Files in the format of QA_constructional_reasoning of the CxNLI release: multiple choice, a row for each test."""
 
-import csv
-import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import one_line, read_text, shown
-from cxprobe.prompts.cxnli import Repair
+from cxprobe.files.reading import shown
+from cxprobe.prompts.cxnli import FileReader, ImportedFile
 from cxprobe.prompts.items import Reasoning
 
 TESTS: Mapping[str, str] = {  # their name of a test -> ours
@@ -42,19 +40,6 @@ _ASKING = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class ReasoningFile:
-    """The items of a file.
-
-    Attributes:
-        items: In the order of the file.
-        repairs: In the order of the file.
-    """
-
-    items: list[Reasoning]
-    repairs: list[Repair]
-
-
 class _Row(NamedTuple):
     """A row that could be read; ``test`` is the file's name of it, ``target`` the letter of the right option."""
 
@@ -72,6 +57,11 @@ class _Row(NamedTuple):
         return {"A": _plain(self.a), "B": _plain(self.b), "C": ""}[self.target]
 
     @property
+    def content(self) -> tuple[str, ...]:
+        """What makes it the same row in another file."""
+        return (_plain(self.text), _plain(self.a), _plain(self.b), self.target)
+
+    @property
     def options(self) -> frozenset[str]:
         """The options in plain words, in either order."""
         return frozenset((_plain(self.a), _plain(self.b)))
@@ -79,7 +69,7 @@ class _Row(NamedTuple):
 
 def read_reasoning_file(
     path: Path, of: str, construction: str, *, keep_doubtful: bool, rows: Path | None = None
-) -> ReasoningFile:
+) -> ImportedFile[Reasoning]:
     """Read a .tsv or .csv file in the format of the CxNLI release's multiple-choice items.
 
     A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
@@ -109,60 +99,43 @@ def read_reasoning_file(
     """
     reader = _read(path)
     distinct = reader.distinct()
-    reader.raise_faults()
+    reader.check()
     doubtful = reader.doubtful(distinct, "kept" if keep_doubtful else "left out")
     reader.note_gaps(distinct)
     kept = [row for row in distinct if keep_doubtful or row.line not in doubtful]
     if rows is not None:
-        kept = reader.chosen(kept, rows)
+        theirs = {row.content for row in _read(rows).items}
+        chosen = [row for row in kept if row.content in theirs]
+        if not chosen:
+            raise DataError(f"{rows}: no row of {path} is in it; take the key rows out, or name another file")
+        reader.repair(1, f"{len(chosen)} of {len(kept)} rows are in {rows} too, and were read alone")
+        kept = chosen
     items = [reader.item(row, of, construction) for row in kept]
     if not items:
         raise DataError(f"{path}: every row is doubtful, so that nothing is left; keep them, or ask about another file")
-    return ReasoningFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
+    return ImportedFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
 
 
-def _read(path: Path) -> "_Reader":
-    reader = _Reader(path, delimiter="\t" if path.suffix == ".tsv" else ",")
-    text = read_text(path, DataError)
-    if path.read_bytes().startswith(b"\xef\xbb\xbf"):
-        reader.repair(1, "a byte-order mark was ignored")
-    table = csv.reader(io.StringIO(text, newline=""), delimiter=reader.delimiter, strict=True)
-    line = 1
-    try:
-        for number, cells in enumerate(table):
-            if number == 0:
-                reader.header(cells)
-            else:
-                reader.take(line, cells)
-            line = table.line_num + 1
-    except csv.Error as fault:
-        reader.fault(line, f"{fault}; is a quotation mark never closed, or not doubled inside a text?")
-    if not reader.rows:
-        reader.fault(line, "there is no item in the file")
-    reader.raise_faults()
+def _read(path: Path) -> "_ReasoningReader":
+    reader = _ReasoningReader(path)
+    end = 0
+    for line, end, cells in reader.rows(strict=True):  # noqa: B007
+        if reader.names:
+            reader.take(line, cells)
+        else:
+            reader.header(cells)
+    if not reader.items:
+        reader.fault(end + 1, "there is no item in the file")
+    reader.check()
     return reader
 
 
 @dataclass
-class _Reader:
-    """What has been read so far."""
+class _ReasoningReader(FileReader):
+    """What has been read so far of a file of multiple choice."""
 
-    path: Path
-    delimiter: str
     names: list[str] = field(default_factory=list)
-    rows: list[_Row] = field(default_factory=list)
-    repairs: list[Repair] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    def repair(self, line: int, what: str) -> None:
-        self.repairs.append(Repair(line, one_line(what)))
-
-    def fault(self, line: int, what: str) -> None:
-        self.faults.append(one_line(f"{self.path}, line {line}: {what}"))
-
-    def raise_faults(self) -> None:
-        if self.faults:
-            raise DataError("\n".join(self.faults))
+    items: list[_Row] = field(default_factory=list)
 
     def header(self, cells: list[str]) -> None:
         """Take the first line, which names the columns."""
@@ -176,18 +149,16 @@ class _Reader:
         if twice:
             self.fault(1, f"the column {', '.join(twice)} is there twice; keep one")
         if missing:
-            self.fault(1, f"no column {', '.join(missing)}; found {', '.join(self.names) or 'nothing'}{self._hint()}")
-        self.raise_faults()
+            other, hint = ("," if self.delimiter == "\t" else "\t"), ""
+            if "P/H/R" in self.names:
+                hint = "; these are the columns of inferences: give prompts.make.files the path alone"
+            elif len(self.names) == 1 and other in self.names[0]:
+                ending = ".tsv" if other == "\t" else ".csv"
+                hint = f"; the columns are separated by {_delimiter(other)}: give the file the ending {ending}"
+            self.fault(1, f"no column {', '.join(missing)}; found {', '.join(self.names) or 'nothing'}{hint}")
+        self.check()
         if stray := [name for name in self.names if name not in (*_READ, *_NOT_READ)]:
             self.repair(1, f"columns {', '.join(repr(name) for name in stray)} were ignored")
-
-    def _hint(self) -> str:
-        other = "," if self.delimiter == "\t" else "\t"
-        if "P/H/R" in self.names:
-            return "; these are the columns of inferences: give build_prompts.files the path alone"
-        if len(self.names) == 1 and other in self.names[0]:
-            return f"; the columns are separated by {_delimiter(other)}: give the file the ending {_ending(other)}"
-        return ""
 
     def take(self, line: int, cells: list[str]) -> None:
         """Take a row, which begins on a line."""
@@ -199,7 +170,8 @@ class _Reader:
             self.fault(line, f"{what}; put a text with {_delimiter(self.delimiter)} in it in quotation marks")
             return
         own = {name: (cells[place] if place < len(cells) else "") for place, name in enumerate(self.names)}
-        if self._has_rows_in_a_text(own.values()):
+        swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TESTS)})\s*{self.delimiter}"
+        if any(re.search(swallowed, cell, re.IGNORECASE) for cell in own.values()):
             self.fault(line, "a text contains further rows; one of its quotation marks is never closed")
             return
         read = {name: self._cell(line, name, own[name]) for name in _READ}
@@ -209,11 +181,7 @@ class _Reader:
         number, test = self._number(line, read["Ex Num"]), self._test(line, read["Type"])
         target = self._target(line, read["Target"])
         if self._nothing_follows(line, read["Option C"]) and test and target:
-            self.rows.append(_Row(line, number, test, read["Text"], read["Option A"], read["Option B"], target))
-
-    def _has_rows_in_a_text(self, cells: Iterable[str]) -> bool:
-        swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TESTS)})\s*{self.delimiter}"
-        return any(re.search(swallowed, cell, re.IGNORECASE) for cell in cells)
+            self.items.append(_Row(line, number, test, read["Text"], read["Option A"], read["Option B"], target))
 
     def _cell(self, line: int, name: str, cell: str) -> str:
         """Return a cell without the spaces around it, and in one line."""
@@ -270,7 +238,7 @@ class _Reader:
     def distinct(self) -> list[_Row]:
         """Return the rows without those that repeat another; a test that a frame has twice is a fault."""
         first: dict[tuple[str, str], _Row] = {}
-        for row in self.rows:
+        for row in self.items:
             known = first.setdefault((row.number, row.test), row)
             if known is row:
                 continue
@@ -328,15 +296,6 @@ class _Reader:
                 self.repair(row.line, f"{what} and another answer; the row was {done}" if unsound else f"{what}; kept")
         return lines
 
-    def chosen(self, rows: Sequence[_Row], by: Path) -> list[_Row]:
-        """Return the rows that another file has too."""
-        theirs = {_content(row) for row in _read(by).rows}
-        found = [row for row in rows if _content(row) in theirs]
-        if not found:
-            raise DataError(f"{by}: no row of {self.path} is in it; take the key rows out, or name another file")
-        self.repair(1, f"{len(found)} of {len(rows)} rows are in {by} too, and were read alone")
-        return found
-
     def item(self, row: _Row, of: str, construction: str) -> Reasoning:
         """Return the item of a row."""
         text, question = self._split(row)
@@ -384,10 +343,6 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _content(row: _Row) -> tuple[str, str, str, str]:
-    return (_plain(row.text), _plain(row.a), _plain(row.b), row.target)
-
-
 def _any_is_in(options: frozenset[str], text: str) -> bool:
     words = set(_WORD.findall(text.lower()))
     return any(set(_WORD.findall(option)) <= words for option in options)
@@ -395,7 +350,3 @@ def _any_is_in(options: frozenset[str], text: str) -> bool:
 
 def _delimiter(character: str) -> str:
     return "a tab" if character == "\t" else "a comma"
-
-
-def _ending(character: str) -> str:
-    return ".tsv" if character == "\t" else ".csv"

@@ -12,15 +12,15 @@ from pydantic import Field
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.lm.params import Member
+from cxprobe.lm.replies import REPLY
+from cxprobe.prompts.figures import setting_names, stems
+from cxprobe.prompts.judge import RULE, SETTING, spread_over_prompts
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots, legend_of
 from cxprobe.report.tables import cell
 
 CHANCE = "best constant answer"  # in legends: chance
 _WHO = ["model", "asked"]
-_SETTING = ["set", "shots", "examples", "chain_of_thought"]
-_REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
-_RULE = "rule"  # how blind models are asked
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 # What a rate is of, where a setting was asked with several prompts. Published rates are of the best one.
 BEST, MEAN, ONLY, EACH = "best prompt", "mean over prompts", "only prompt", "one prompt"
@@ -108,8 +108,8 @@ def published_inference(names: PublishedPrompts, table: pd.DataFrame) -> pd.Data
             examples=["+".join(sorted(sources.split("+"))) for sources in renamed["examples"]],
             source=_source(names, renamed),
             **_BEST_OF_PAPER,
-        )[[*_SETTING, "model", *_BEST_OF_PAPER, "accuracy", "source"]]
-        .drop_duplicates([*_SETTING, "model", "accuracy"])
+        )[[*SETTING, "model", *_BEST_OF_PAPER, "accuracy", "source"]]
+        .drop_duplicates([*SETTING, "model", "accuracy"])
         .reset_index(drop=True)
     )
 
@@ -144,12 +144,12 @@ def published_by_prompt(names: PublishedPrompts, table: pd.DataFrame) -> pd.Data
     """
     renamed = table.rename(columns={"test_set": "set"}).assign(source=_source(names, table))
     return renamed.assign(examples="", chain_of_thought="", over_prompts=EACH)[
-        [*_SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]
+        [*SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]
     ]
 
 
 def published_spread(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return how much published accuracies depend on the prompt, like `cxprobe.judge.spread_over_prompts`.
+    """Return how much published accuracies depend on the prompt, as `spread_over_prompts` does.
 
     Args:
         names: The paper.
@@ -159,11 +159,7 @@ def published_spread(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFra
         set, shots, examples and chain_of_thought (not reported, so empty texts), model, source, prompts (their number),
         lowest, mean, highest and range.
     """
-    renamed = table.rename(columns={"test_set": "set"}).assign(source=_source(names, table))
-    spread = renamed.groupby(["set", "shots", "model", "source"], as_index=False, sort=False).agg(
-        prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
-    )
-    return spread.assign(range=spread["highest"] - spread["lowest"], examples="", chain_of_thought="")
+    return spread_over_prompts(published_by_prompt(names, table), [*SETTING, "model", "source"])
 
 
 def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
@@ -175,7 +171,7 @@ def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.Dat
     """
 
     def theirs(sources: str) -> str:
-        return "+".join(sorted(names.examples.get(stem, stem) for stem in _stems(sources).split("+")))
+        return "+".join(sorted(names.examples.get(stem, stem) for stem in stems(sources).split("+")))
 
     return table.assign(
         items=table["set"],
@@ -242,8 +238,8 @@ def prompts_beside_published(
     reasoning; for multiple choice it is the best over all constructions.
 
     Args:
-        tables: What `cxprobe.judge.prompt_tables` returns, of model and asked.
-        reasoning: What `cxprobe.judge.reasoning_accuracy` returns, of model, asked and set.
+        tables: What `prompt_tables` returns, of model and asked.
+        reasoning: What `reasoning_accuracy` returns, of model, asked and set.
         reasoning_by_prompt: The same of model, asked, set and prompt.
         published: The published results.
 
@@ -259,7 +255,7 @@ def prompts_beside_published(
     inference = with_published_names(
         names,
         best_and_mean(
-            _inferences(tables["accuracy_by_setting"], multiple), _inferences(by_prompt, multiple), [*_WHO, *_SETTING]
+            _inferences(tables["accuracy_by_setting"], multiple), _inferences(by_prompt, multiple), [*_WHO, *SETTING]
         ),
     )
     choices = best_and_mean(
@@ -269,8 +265,10 @@ def prompts_beside_published(
         deciding=reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"],
     )
     theirs = published_inference(names, published.inference)
+    spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
+    their_spread = published_spread(names, published.prompts).assign(asked=REPLY, items="the paper's")
     beside = {
-        "inference_beside_published": settings_beside_published(inference, theirs, _SETTING),
+        "inference_beside_published": settings_beside_published(inference, theirs, SETTING),
         "reasoning_beside_published": settings_beside_published(
             choices.assign(items=choices["set"]),
             published_reasoning(names, published.reasoning),
@@ -282,7 +280,9 @@ def prompts_beside_published(
             ["set", "shots"],
             also=["examples", "chain_of_thought"],
         ),
-        "prompts_beside_published": _spread_beside_published(tables["spread_over_prompts"], published),
+        "prompts_beside_published": pd.concat([spread, their_spread], ignore_index=True)[
+            [*SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
+        ],
     }
     if names.free_form:
         both = [
@@ -293,13 +293,6 @@ def prompts_beside_published(
             ours, paper, ["shots", "examples", "chain_of_thought"], also=["set"]
         )
     return beside
-
-
-def _spread_beside_published(spread: pd.DataFrame, published: PublishedResults) -> pd.DataFrame:
-    ours = with_published_names(published.names, spread).assign(source="this run")
-    theirs = published_spread(published.names, published.prompts).assign(asked=_REPLY, items="the paper's")
-    columns = [*_SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
-    return pd.concat([ours, theirs], ignore_index=True)[columns]
 
 
 def settings_beside_published(
@@ -322,7 +315,7 @@ def settings_beside_published(
     cells = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
     ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run")
     theirs = published.assign(
-        accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked=_REPLY, items="the paper's"
+        accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked=REPLY, items="the paper's"
     )
     both = pd.concat([ours, theirs], ignore_index=True)
     settings = _settings(both, keys)
@@ -348,23 +341,23 @@ def prompt_figures(
     and is drawn only where no other model has run.
 
     Args:
-        tables: What `cxprobe.judge.prompt_tables` returns, of model and asked.
+        tables: What `prompt_tables` returns, of model and asked.
         published: The published results.
         score: The score by which models are drawn that were not asked in words.
         members: The models that were not asked in words, blind ones among them.
-        best: Name of a table -> the best blind models in its cells (`cxprobe.judge.best_blind_answers`).
+        best: Name of a table -> the best blind models in its cells (`best_blind_answers`).
         mocks: The slugs of mock models among those that were asked in words.
     """
     labels = {member.slug: member.label for member in members}
     drawn = {}
     for name, table in tables.items():
-        asked = table[table["asked"].isin([_REPLY, score])]
+        asked = table[table["asked"].isin([REPLY, score])]
         real = asked[~asked["model"].isin(mocks)]
         shown = real if len(real) or asked.empty else asked
         drawn[name] = shown.assign(label=_labels(shown, labels))
     names = published.names
     multiple = {REASONING, *tables["accuracy_by_test"].get("set", ())}
-    inference = best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *_SETTING])
+    inference = best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
     blind = best["accuracy_by_setting"]
     if inference.empty:
         figures = {}
@@ -376,17 +369,6 @@ def prompt_figures(
         figures = {"inference_beside_published": accuracy_beside_published(named, theirs, title, our_best)}
     by_test, by_prompt = drawn["accuracy_by_test"], drawn["accuracy_answerable"]
     return settings_figures(drawn["accuracy_by_construction"], by_test, by_prompt, best, multiple) | figures
-
-
-def prompt_accuracy_figure(by_prompt: pd.DataFrame, title: str) -> Figure:
-    """Draw the accuracies of one model, a row per setting, a panel per set and a colour per prompt.
-
-    Args:
-        by_prompt: Columns set, shots, examples, chain_of_thought, prompt, accuracy, low, high, chance.
-        title: Of the figure.
-    """
-    named = by_prompt.assign(setting=setting_names(by_prompt))
-    return _dots(named, title, rows="setting", colours="prompt", panels="set")
 
 
 def settings_figures(
@@ -479,8 +461,8 @@ def accuracy_beside_published(
         title: Of the figure.
         best: The best blind model of each set: set (the published name) and accuracy; None for none.
     """
-    ran = set(_settings(run, _SETTING))
-    known = published[[setting in ran for setting in _settings(published, _SETTING)]]
+    ran = set(_settings(run, SETTING))
+    known = published[[setting in ran for setting in _settings(published, SETTING)]]
     theirs = known.assign(
         label=[f"{model} (published)" for model in known["model"]],
         low=known["accuracy"],
@@ -505,11 +487,11 @@ def _dots(
     names = list(dict.fromkeys(table[rows]))
     chances = table.groupby([panels, rows])["chance"].max().dropna()
     edge = SPREAD / 2 + 0.1
-    for axes, place in zip(figure.axes, dict.fromkeys(table[panels]), strict=True):
-        own = chances[chances.index.get_level_values(panels) == place]
-        y = [names.index(row) for row in own.index.get_level_values(rows)]
+    for axes, panel in zip(figure.axes, dict.fromkeys(table[panels]), strict=True):
+        in_panel = chances[chances.index.get_level_values(panels) == panel]
+        y = [names.index(row) for row in in_panel.index.get_level_values(rows)]
         lower, upper = [place - edge for place in y], [place + edge for place in y]
-        axes.vlines(own.to_numpy(), lower, upper, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
+        axes.vlines(in_panel.to_numpy(), lower, upper, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
     shown = legend_of(figure.axes)
     columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, shown))))))
     figure.legends[0].remove()
@@ -549,23 +531,6 @@ def prompt_cards(
     return tables, {"cards": card_figure(cards)} if len(cards) else {}
 
 
-def setting_names(table: pd.DataFrame) -> list[str]:
-    """Return the names of a table's settings for figures: "0 shots", "3 shots of CxNLI, reasoned".
-
-    Args:
-        table: Columns shots, examples, chain_of_thought.
-    """
-    names = []
-    for shots, examples, thought in table[["shots", "examples", "chain_of_thought"]].itertuples(index=False):
-        shown = f"{shots} shot{'' if shots == 1 else 's'}" + (f" of {_stems(examples)}" if shots else "")
-        names.append(shown + (", reasoned" if thought else ""))
-    return names
-
-
-def _stems(examples: str) -> str:
-    return "+".join(Path(source).stem for source in examples.split("+"))
-
-
 def _settings(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[object, ...]]:
     return list(table[list(keys)].itertuples(index=False, name=None))
 
@@ -582,6 +547,6 @@ def _inferences(table: pd.DataFrame, multiple: Collection[str]) -> pd.DataFrame:
 def _labels(table: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
     """Return the name of a model in figures, the score by which it was asked, and whether it reasoned."""
     return [
-        f"{labels.get(model, model)}{'' if asked in (_REPLY, _RULE) else f', {asked}'}{', reasoned' if thought else ''}"
+        f"{labels.get(model, model)}{'' if asked in (REPLY, RULE) else f', {asked}'}{', reasoned' if thought else ''}"
         for model, asked, thought in table[[*_WHO, "chain_of_thought"]].itertuples(index=False)
     ]

@@ -148,13 +148,13 @@ def _draw_ticks(axes: Axes, values: "pd.Series[float]", places: Sequence[int], c
     axes.vlines(values, y - half, y + half, color=colour, linewidth=2, label=label)
 
 
-def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figure:
+def dots_of_run(table: pd.DataFrame, title: str, *, chance: float | None = 0.5) -> Figure:
     """Draw the accuracies of one run, a row per group; fast, since there are as many of these figures as runs.
 
     Args:
         table: Columns group, accuracy, low, high, and n, which is shown behind the group's name.
         title: Of the figure.
-        chance: Where a line is drawn.
+        chance: Where a line is drawn; None for a mark in each row, where the column chance says.
     """
     height = len(table) * ROW * 0.8 + 0.95
     figure = Figure(figsize=(5.2, height))
@@ -162,7 +162,10 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float = 0.5) -> Figu
     axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
     places = np.arange(len(table))
     draw_dots(axes, table, "accuracy", places, "", 0)
-    axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
+    if chance is None:
+        axes.vlines(table["chance"], places - 0.4, places + 0.4, color="0.35", linestyle=":", linewidth=1.2)
+    else:
+        axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
     labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
     axes.set_yticks(places, labels, fontsize=8)
     axes.set_ylim(len(table) - 0.5, -0.5)

@@ -133,8 +133,6 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
         yield from recognition.faults(sections["recognition"], sections["mining"].constructions)
     if "pairs" in sections:
         yield from pairs.faults(sections["pairs"], models, llms)
-    if "prompts" in sections:
-        yield from prompts.faults(sections["prompts"], models, llms)
 
 
 def _others(section: Any) -> bool:

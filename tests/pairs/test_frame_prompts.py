@@ -5,7 +5,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import PromptError
-from cxprobe.prompts.writing import load_writing_prompt
+from cxprobe.pairs.frame_prompts import load_writing_prompt
 
 FRAMES = """\
 prompts:

@@ -1,4 +1,4 @@
-"""build_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
+"""make_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,40 +6,32 @@ from collections.abc import Sequence
 import pandas as pd
 
 from cxprobe.files.tables import write_table
-from cxprobe.lm.prompts import PROMPTS_FOLDER, load_inference_prompts, load_reasoning_prompts
+from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.prompts.cxnli import Repair, repair_table
-from cxprobe.prompts.make import (
-    build_choices,
-    build_questions,
-    item_table,
-    load_continuations,
-    load_material,
-    load_pool,
-    material_files,
-    pool_files,
-)
+from cxprobe.prompts.make import build_choices, build_questions, item_table, load_material, material_files
+from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
 
 
-def build_prompts(stage: Stage) -> Outcome:
+def make_prompts(stage: Stage) -> Outcome:
     for name in ("inference", "reasoning", "continuations"):
         stage.use(PROMPTS_FOLDER / f"{name}.yaml")
     inference, reasoning, continuations = load_inference_prompts(), load_reasoning_prompts(), load_continuations()
-    settings, seed = stage.params.build_prompts, stage.params.seed
+    settings, seed = stage.params.prompts.make, stage.params.seed
     asked: Counter[tuple[object, ...]] = Counter()
     repairs: dict[str, Sequence[Repair]] = {}
-    for name in stage.params.grid.prompts.constructions:
-        for path in (*pool_files(name, settings), *material_files(name, settings)):
+    for name in stage.params.prompts.constructions:
+        for path in material_files(name, settings):
             stage.use(path)
-        material = load_material(name, settings, load_pool(name, settings), seed=seed)
+        material = load_material(name, settings, seed=seed)
         questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
         choices, answers = build_choices(name, material, continuations, settings, seed=seed)
         items = item_table(material, questions)
-        built = {"questions": questions, "choices": choices, "answers": answers, "items": items}
-        for stem, table in built.items():
+        made = {"questions": questions, "choices": choices, "answers": answers, "items": items}
+        for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
         for table in (questions, choices):
             asked.update(table[COUNTED].itertuples(index=False, name=None))
@@ -54,4 +46,4 @@ def build_prompts(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(build_prompts)
+    run_stage(make_prompts)

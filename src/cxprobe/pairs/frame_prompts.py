@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from cxprobe.errors import ConstructionError, PromptError
 from cxprobe.files.schema import Closed, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, read_prompts, with_fields
-from cxprobe.prompts.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
+from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 
 
 def _naming(*words: str) -> AfterValidator:

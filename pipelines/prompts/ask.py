@@ -1,0 +1,28 @@
+"""ask_prompts: the questions about all constructions, put to an instructed model -> its raw replies."""
+
+import pandas as pd
+
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.lm.asking import demand, questions_of, replies_to
+from cxprobe.lm.language_models import write_model_facts
+from cxprobe.lm.params import ModelFacts
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+
+
+def ask_prompts(stage: Stage) -> Outcome:
+    slug, llm = stage.item, stage.params.llms[stage.item]
+    paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
+    table = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
+    questions = questions_of(table)
+    print(f"{slug}: {demand(questions, llm)}", flush=True)
+    scratch = project_folder() / SCRATCH / stage.name / slug
+    replies = replies_to(questions, llm, scratch, f"{stage.name} {slug}")
+    write_table(replies.assign(construction=table["construction"]), stage.data / "replies.parquet")
+    write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
+    return Outcome(counts={"requests": len(replies), "failed": int(replies["failed"].sum())})
+
+
+if __name__ == "__main__":
+    run_stage(ask_prompts, "llms")

@@ -1,0 +1,349 @@
+"""The files of prompts for inference and reasoning, and how an item becomes a question, or a text to continue."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, StringConstraints, model_validator
+
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import Closed, suggest
+from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, read_prompts, with_fields
+from cxprobe.lm.texts import Choice
+from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
+
+PAPER = "ABC"
+"""The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
+the options by these letters: in "BCA" the option that is shown as A is the item's B."""
+ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
+T = TypeVar("T")
+
+
+def shown_options(a: str, b: str, c: str, order: str) -> dict[str, str]:
+    """Return letter -> the option that is shown with it in an order.
+
+    Args:
+        a: The item's option A.
+        b: Its option B.
+        c: That there is not enough information.
+        order: A permutation of "ABC".
+    """
+    options = dict(zip(PAPER, (a, b, c), strict=True))
+    return {letter: options[meant] for letter, meant in zip(PAPER, order, strict=True)}
+
+
+def shown_letter(letter: str, order: str) -> str:
+    """Return the letter with which the item's option ``letter`` is shown in an order."""
+    return PAPER[order.index(letter)]
+
+
+class Prompt(Closed):
+    """The text before the item."""
+
+    rephrases: str | None
+    """The prompt of the same file that this one paraphrases; null if it is not a paraphrase."""
+    text: Annotated[str, StringConstraints(min_length=1)]
+    """The text, used as it is."""
+
+
+class ReasoningPrompt(Prompt):
+    """The text before a multiple-choice item."""
+
+    unsure: bool
+    """Whether it says which option to choose when unsure. If so, {unsure} in the text stands for the letter of the
+    option that there is not enough information."""
+
+    @model_validator(mode="after")
+    def _names_the_letter(self) -> "ReasoningPrompt":
+        if self.unsure != (self.text.count("{unsure}") == 1):
+            wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
+            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
+        return self
+
+
+class _Prompts(Closed):
+    """What both files of prompts contain."""
+
+    prompts: Mapping[str, Prompt]
+    direct: str
+    """How to answer at once."""
+    reasoned: str
+    """How to answer after a chain of thought."""
+
+    @model_validator(mode="after")
+    def _rephrase_what_is_there(self) -> "_Prompts":
+        for name, prompt in self.prompts.items():
+            others = [other for other in self.prompts if other != name]
+            if prompt.rephrases is not None and prompt.rephrases not in others:
+                raise ValueError(
+                    f"prompts.{name}.rephrases: '{prompt.rephrases}' is not the name of another prompt"
+                    f"{suggest(prompt.rephrases, others)}"
+                )
+        return self
+
+    def ending(self, *, chain_of_thought: bool) -> str:
+        """Return how to answer."""
+        return self.reasoned if chain_of_thought else self.direct
+
+
+class InferencePrompts(_Prompts):
+    """How models are asked about a premise and a hypothesis."""
+
+    prompts: Annotated[dict[Name, Prompt], Field(min_length=1)]
+    """Name -> the text before the item."""
+    heading: str
+    """The line above the examples."""
+    example: Annotated[str, with_fields("premise", "hypothesis", "answer")]
+    """An example with its answer."""
+    item: Annotated[str, with_fields("premise", "hypothesis")]
+    """What is asked about."""
+
+
+class ReasoningPrompts(_Prompts):
+    """How models are asked a multiple-choice question."""
+
+    prompts: Annotated[dict[Name, ReasoningPrompt], Field(min_length=1)]
+    """Name -> the text before the item."""
+    item: Annotated[str, with_fields("text", "question", "a", "b", "c")]
+    """What is asked about, with what stands as option A, B and C."""
+    neither: str
+    """The option that there is not enough information."""
+
+
+class _Continuation(Closed):
+    """A text and its continuation for each answer."""
+
+    text: str
+    """The text before the answer."""
+    anywhere: Annotated[str, Field(min_length=1)]
+    """A text before the answers that says nothing about the item."""
+
+    def check(self, answers: Mapping[Any, str], symbols: Sequence[str], fields: set[str]) -> None:
+        """Refuse texts that cannot be joined, or that leave out a part of the item.
+
+        Raises:
+            ValueError: The message has the text and what is wrong with it.
+        """
+        if set(answers) != set(symbols):
+            raise ValueError(f"answers has {', '.join(answers)}; give {', '.join(symbols)}")
+        for name, answer in answers.items():
+            if not answer.startswith(" ") or not answer.strip():
+                raise ValueError(f"answers.{name}: {answer!r} must begin with a space, followed by a word")
+        for key, text in (("text", self.text), ("anywhere", self.anywhere)):
+            if not text.strip() or text != text.rstrip():
+                raise ValueError(f"{key}: {text!r} must not be empty or end in a space; the answers begin with one")
+        taken = fields_of(self.text).union(*map(fields_of, answers.values()))
+        if taken != fields or fields_of(self.anywhere):
+            wanted = ", ".join(f"{{{name}}}" for name in sorted(fields))
+            raise ValueError(
+                f"text and answers together must have exactly the fields {wanted}, and anywhere must have none; "
+                f"found {sorted(taken)} and {sorted(fields_of(self.anywhere))}"
+            )
+
+
+class InferenceContinuation(_Continuation):
+    """A text about a premise and a hypothesis."""
+
+    answers: dict[Relation, str]
+    """Relation -> how the text continues."""
+
+    @model_validator(mode="after")
+    def _can_be_filled(self) -> "InferenceContinuation":
+        self.check(self.answers, RELATIONS, {"premise", "hypothesis"})
+        if len(set(self.answers.values())) < len(self.answers):
+            raise ValueError("two answers are the same")
+        return self
+
+
+class ReasoningContinuation(_Continuation):
+    """A text about a multiple-choice item. Either the answers name the options, or the text lists them.
+
+    Where the text does not list them they have no order, and A, B and C are the item's own. Where it does, A, B and C
+    are what is shown first, second and last.
+    """
+
+    answers: dict[Literal["A", "B", "C"], str]
+    """Option -> how the text continues."""
+    neither: str | None = None
+    """In a text that lists the options, the one that there is not enough information; absent in others."""
+
+    @property
+    def lists_options(self) -> bool:
+        """Whether the text shows the options, so that they have an order."""
+        return bool(fields_of(self.text) & {"a", "b", "c"})
+
+    @model_validator(mode="after")
+    def _can_be_filled(self) -> "ReasoningContinuation":
+        listing = {"text", "question", "a", "b", "c"}
+        if self.lists_options:
+            if fields_of(self.text) != listing or self.neither is None:
+                raise ValueError(
+                    "a text that lists the options must have {text}, {question}, {a}, {b} and {c}; give neither"
+                )
+            self.check(self.answers, PAPER, listing)
+            for letter, answer in self.answers.items():
+                if fields_of(answer) - {letter.lower()}:
+                    raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
+            return self
+        if self.neither is not None:
+            raise ValueError(
+                "neither is the third option of a text that lists them; list {a}, {b} and {c}, or remove it"
+            )
+        self.check(self.answers, PAPER, listing - {"c"})
+        if [fields_of(self.answers[letter]) for letter in ("A", "B", "C")] != [{"a"}, {"b"}, set()]:
+            raise ValueError("answer A must have the field {a}, B the field {b} and C none")
+        return self
+
+
+class Continuations(Closed):
+    """How language models are asked by the likelihood of the answers."""
+
+    inference: Annotated[dict[Name, InferenceContinuation], Field(min_length=1)]
+    """Name -> a text about a premise and a hypothesis."""
+    reasoning: Annotated[dict[Name, ReasoningContinuation], Field(min_length=1)]
+    """Name -> a text about a multiple-choice item."""
+
+
+def load_inference_prompts(folder: Path = PROMPTS_FOLDER) -> InferencePrompts:
+    """Read and check ``prompts/inference.yaml``.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return read_prompts(InferencePrompts, folder / "inference.yaml")
+
+
+def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER) -> ReasoningPrompts:
+    """Read and check ``prompts/reasoning.yaml``.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return read_prompts(ReasoningPrompts, folder / "reasoning.yaml")
+
+
+def load_continuations(folder: Path = PROMPTS_FOLDER) -> Continuations:
+    """Read and check ``prompts/continuations.yaml``.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return read_prompts(Continuations, folder / "continuations.yaml")
+
+
+def ask_inference(
+    item: Inference, name: str, prompts: InferencePrompts, examples: Sequence[Inference], *, chain_of_thought: bool
+) -> str:
+    """Return the question about a premise and a hypothesis.
+
+    Args:
+        item: What is asked about.
+        name: Which prompt.
+        prompts: All prompts.
+        examples: Items that are shown with their answers before it; none for zero shots.
+        chain_of_thought: Whether the model is asked to reason first.
+
+    Raises:
+        PromptError: There is no such prompt, or the item's premise is one of the examples'.
+
+    Source:
+        Scivetti et al. 2025, experiments 1 and 2; all words are this project's own.
+    """
+    if any(example.premise == item.premise for example in examples):
+        raise PromptError(
+            f"the premise {item.premise!r} is asked about and is an example too; remove it from one of the two"
+        )
+    shown = [
+        prompts.example.format(premise=one.premise, hypothesis=one.hypothesis, answer=RELATIONS.index(one.gold))
+        for one in examples
+    ]
+    parts = [named(prompts.prompts, name, "prompt").text, *([prompts.heading] if shown else []), *shown]
+    asked = prompts.item.format(premise=item.premise, hypothesis=item.hypothesis)
+    return "\n\n".join([*parts, asked, prompts.ending(chain_of_thought=chain_of_thought)])
+
+
+def ask_reasoning(
+    item: Reasoning, name: str, prompts: ReasoningPrompts, *, chain_of_thought: bool, order: str = PAPER
+) -> str:
+    """Return the multiple-choice question.
+
+    Args:
+        item: What is asked about.
+        name: Which prompt.
+        prompts: All prompts.
+        chain_of_thought: Whether the model is told to reason first.
+        order: The order in which the options are shown; see `PAPER`.
+
+    Raises:
+        PromptError: There is no such prompt.
+
+    Source:
+        Scivetti et al. 2025, experiment 3, for the paper's order; all words are this project's own.
+    """
+    shown = {letter.lower(): option for letter, option in shown_options(item.a, item.b, prompts.neither, order).items()}
+    asked = prompts.item.format(text=item.text, question=item.question, **shown)
+    before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order))
+    return "\n\n".join([before, asked, prompts.ending(chain_of_thought=chain_of_thought)])
+
+
+def continue_inference(
+    id_: str, item: Inference, name: str, continuations: Continuations, examples: Sequence[Inference]
+) -> Choice:
+    """Return the text about a premise and a hypothesis, and its continuation for each digit.
+
+    Args:
+        id_: The id of the question.
+        item: What is asked about.
+        name: Which text.
+        continuations: All texts.
+        examples: Items that are shown before it with their right answers; none for zero shots.
+
+    Raises:
+        PromptError: There is no such text.
+    """
+    texts = named(continuations.inference, name, "continuation")
+
+    def filled(text: str, about: Inference) -> str:
+        return text.format(premise=about.premise, hypothesis=about.hypothesis)
+
+    shown = [filled(texts.text, example) + filled(texts.answers[example.gold], example) for example in examples]
+    answers = {str(digit): filled(texts.answers[relation], item) for digit, relation in enumerate(RELATIONS)}
+    return Choice(id_, "\n\n".join([*shown, filled(texts.text, item)]), answers, texts.anywhere)
+
+
+def continue_reasoning(
+    id_: str, item: Reasoning, name: str, continuations: Continuations, order: str = PAPER
+) -> Choice:
+    """Return the text about a multiple-choice item, and its continuation for each letter.
+
+    Args:
+        id_: The id of the question.
+        item: What is asked about.
+        name: Which text.
+        continuations: All texts.
+        order: The order in which a text that lists the options shows them; for others, the paper's.
+
+    Raises:
+        PromptError: There is no such text.
+    """
+    texts = named(continuations.reasoning, name, "continuation")
+    shown = shown_options(item.a, item.b, texts.neither or "", order)
+    parts = {"text": item.text, "question": item.question} | {letter.lower(): shown[letter] for letter in shown}
+    answers = {str(letter): answer.format(**parts) for letter, answer in texts.answers.items()}
+    return Choice(id_, texts.text.format(**parts), answers, texts.anywhere)
+
+
+def named(prompts: Mapping[str, T], name: str, kind: str) -> T:
+    """Return what has a name in a file of prompts.
+
+    Args:
+        prompts: Name -> what it stands for.
+        name: The name.
+        kind: What it is the name of, for the message: "prompt" or "continuation".
+
+    Raises:
+        PromptError: There is none.
+    """
+    if name not in prompts:
+        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
+    return prompts[name]
