@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, write_toy_construction
 from cxprobe.cli import app
+from cxprobe.people.agreement import human_agreement, load_ratings
 from cxprobe.people.answers import read_items
-from cxprobe.people.rating_agreement import human_agreement, load_ratings
 from cxprobe.people.ratings import read_ratings
 
 FRAMES = [("baked", "a cake"), ("poured", "an egg"), ("sang", "a song"), ("threw", "a ball"), ("knitted", "a scarf")]

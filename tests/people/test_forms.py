@@ -15,6 +15,7 @@ from cxprobe.errors import DataError
 from cxprobe.people.forms import (
     LETTERS,
     Form,
+    Question,
     RatedItem,
     deal,
     draw_sample,
@@ -35,22 +36,22 @@ def made(raters: int = 3, most: int = 16, seed: int = 1):
 
 
 def asked(form):
-    return [one for one in form.questions if one.kind != "check"]
+    return [one for one in form.questions if one.item.kind != "check"]
 
 
 def test_each_form_has_one_check_of_every_kind_and_none_comes_first():
     orders = set()
     for form in made():
-        kinds = [one.item for one in form.questions if one.kind == "check"]
+        kinds = [one.item.id for one in form.questions if one.item.kind == "check"]
         assert sorted(kinds) == ["agreement", "instruction", "shuffled"]
-        assert form.questions[0].kind != "check"
+        assert form.questions[0].item.kind != "check"
         orders.add(tuple(kinds))
     assert len(orders) == 3
 
 
 def test_checks_are_spread_over_a_form():
     for form in made():
-        places = [number for number, one in enumerate(form.questions) if one.kind == "check"]
+        places = [number for number, one in enumerate(form.questions) if one.item.kind == "check"]
         thirds = [(place - before) * 3 / len(asked(form)) for before, place in enumerate(places)]
         assert all(third <= place <= third + 1 + 3 / 16 for third, place in enumerate(thirds))
 
@@ -58,14 +59,12 @@ def test_checks_are_spread_over_a_form():
 def test_what_a_check_calls_right_is_the_sentence_that_the_wording_calls_right():
     for form in made():
         for one in form.questions:
-            if one.kind == "check":
-                members = {
-                    member["right"]: member["wrong"] for member in WORDING.checks.model_dump()[one.item]["members"]
-                }
+            if one.item.kind == "check":
+                members = {member.right: member.wrong for member in dict(WORDING.checks)[one.item.id].members}
                 right, wrong = one.options["AB".index(one.gold)], one.options["BA".index(one.gold)]
                 assert members[right] == wrong
-                assert ("choose " in one.question) == (one.item == "instruction")
-                assert one.item != "instruction" or one.question.endswith(f"choose {one.gold}.")
+                assert ("choose " in one.item.question) == (one.item.id == "instruction")
+                assert one.item.id != "instruction" or one.item.question.endswith(f"choose {one.gold}.")
 
 
 def test_the_sides_of_an_item_take_turns_over_its_forms_and_those_of_a_form_over_its_items():
@@ -74,7 +73,7 @@ def test_the_sides_of_an_item_take_turns_over_its_forms_and_those_of_a_form_over
         right = Counter(one.gold for one in asked(form))
         assert right["A"] == right["B"] == 8
         for one in asked(form):
-            sides[one.item][one.gold] += 1
+            sides[one.item.id][one.gold] += 1
     assert all(sorted(own.values()) == [1, 2] for own in sides.values())
     assert len(sides) == 64
 
@@ -91,7 +90,7 @@ def test_a_and_b_are_right_equally_often_also_where_c_is_right_in_some():
         assert abs(right["A"] - right["B"]) <= 1
         assert all(one.options[2] == neither for one in asked(form))
         for one in asked(form):
-            firsts[one.item][one.answers[0]] += 1
+            firsts[one.item.id][one.answers[0]] += 1
     assert all(sorted(own.values()) == [1, 2] for own in firsts.values())
 
 
@@ -100,19 +99,19 @@ def test_an_item_comes_once_in_each_third_of_the_forms():
     for form in made(most=15):
         own = asked(form)
         for place, one in enumerate(own):
-            thirds[one.item].append(place / len(own))
+            thirds[one.item.id].append(place / len(own))
     spread = [max(own) - min(own) for own in thirds.values()]
     assert min(spread) > 0.3
 
 
 def test_options_and_the_right_letter_are_those_of_the_item():
-    known = {one.id: one for one in KNOWN}
+    known = {item.id: item for item in KNOWN}
     for form in made():
-        for one in asked(form):
-            own = known[one.item]
-            shown = dict(zip(one.answers, one.options, strict=True))
-            assert shown == own.options
-            assert one.answers["ABC".index(one.gold)] == own.gold
+        for question in asked(form):
+            item = known[question.item.id]
+            assert question.item == item
+            assert sorted(question.answers) == sorted(item.options)
+            assert question.options["ABC".index(question.gold)] == item.options[item.gold]
 
 
 def test_relations_keep_their_order_in_a_form_and_turn_it_round_in_the_next():
@@ -121,7 +120,7 @@ def test_relations_keep_their_order_in_a_form_and_turn_it_round_in_the_next():
         RatedItem("inference", f"i{n}", "one", f"p{n}", {}, "P.", f"H{n}.", names, "neutral") for n in range(8)
     ]
     forms = make_forms(inferences, WORDING.checks, 2, 4, 1)
-    orders = [{one.answers for one in asked(form)} for form in forms]
+    orders = [{tuple(one.answers) for one in asked(form)} for form in forms]
     forwards, backwards = ("entailment", "neutral", "contradiction"), ("contradiction", "neutral", "entailment")
     assert orders == [{forwards}, {backwards}, {forwards}, {backwards}]
     assert all(one.gold == "B" and one.options[1] == "It may be true or false." for one in asked(forms[0]))
@@ -153,7 +152,7 @@ def test_forms_need_raters_and_items(raters, most):
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_small_forms_have_all_checks_too(most):
     for form in made(1, most):
-        assert sum(one.kind == "check" for one in form.questions) == 3
+        assert sum(one.item.kind == "check" for one in form.questions) == 3
         assert 1 <= len(asked(form)) <= most
 
 
@@ -254,7 +253,7 @@ def test_every_question_is_a_group_with_a_legend_and_radio_buttons_that_exclude_
     for group, question in zip(groups, FORM.questions, strict=True):
         own = group["attrs"]["id"]
         (legend,) = [one for one in PAGE.all("legend") if one["group"] == own]
-        assert legend["text"].endswith(f"{question.text} {question.question}")
+        assert legend["text"].endswith(f"{question.item.text} {question.item.question}")
         buttons = [one["attrs"] for one in PAGE.all("input", type="radio") if one["group"] == own]
         assert {one["name"] for one in buttons} == {own}
         assert [one["value"] for one in buttons] == list(LETTERS[: len(question.options)])
@@ -302,15 +301,17 @@ def test_faults_and_what_is_done_are_announced():
 
 def test_the_page_does_not_say_what_is_right():
     for question in FORM.questions:
-        assert question.kind == "check" or question.item not in TEXT
+        assert question.item.kind == "check" or question.item.id not in TEXT
     assert "gold" not in TEXT
-    swapped = [replace(one, gold="B" if one.gold == "A" else "A", answers=one.answers[::-1]) for one in FORM.questions]
+    other = {"A": "B", "B": "A", "right": "wrong"}
+    swapped = [one._replace(item=replace(one.item, gold=other[one.item.gold])) for one in FORM.questions]
     assert render_page(Form(FORM.number, tuple(swapped)), "export-0", WORDING.tasks.pairs) == TEXT
 
 
 @pytest.mark.parametrize("nasty", ['</script><b id="x">', "{{title}}", 'a "quoted" & <b>'])
 def test_texts_are_texts_whatever_they_have(nasty):
-    question = replace(FORM.questions[0], text=nasty, options=(nasty, "B"))
+    item = replace(FORM.questions[0].item, text=nasty, options={"A": nasty, "B": "B"})
+    question = Question(item, ("A", "B"))
     page = Page(render_page(Form(1, (question,)), "export-0", WORDING.tasks.pairs))
     (shown,) = page.all("span", **{"class": "text"})
     assert shown["text"] == nasty

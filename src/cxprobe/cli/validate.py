@@ -119,10 +119,11 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
         print("nobody has judged these constructions yet")
         return
     lines = [["construction", "kind", "items", "raters", "ratings", "majority right", "all agree", "alpha"]]
-    known = {}
+    beside = {}
     if published:
         lines[0] += ["published: majority right", "all agree", "items"]
-        known = {row["construction"]: row for row in read_published_agreement().to_dict("records")}
+        columns = read_published_agreement().itertuples(index=False, name=None)
+        beside = {name: [f"{right:.2%}", f"{full:.2%}", str(n)] for name, right, full, n in columns}
     for row in agreement.to_dict("records"):
         cells = [
             *(row["construction"], row["kind"], str(row["n"]), str(row["raters"]), str(row["ratings"])),
@@ -131,16 +132,7 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
             "-" if row["alpha"] != row["alpha"] else f"{row['alpha']:.3f}",
         ]
         if published:
-            beside = known.get(row["construction"]) if row["kind"] == "pairs" else None
-            cells += (
-                ["-"] * 3
-                if beside is None
-                else [
-                    f"{beside['published_accuracy']:.2%}",
-                    f"{beside['published_full_agreement']:.2%}",
-                    str(beside["published_n"]),
-                ]
-            )
+            cells += (row["kind"] == "pairs" and beside.get(row["construction"])) or ["-"] * 3
         lines.append(cells)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print()

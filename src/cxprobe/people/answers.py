@@ -21,8 +21,8 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line, read_text, shown
-from cxprobe.people.forms import CHECK, ITEM_COLUMNS, LETTERS
-from cxprobe.people.ratings import ANSWERS, Rating
+from cxprobe.people.forms import CHECK, ITEM_COLUMNS, LETTERS, name_of_export
+from cxprobe.people.ratings import Rating
 
 OWN = {"export", "form", "number", "rater", "answer"}
 LABEL_STUDIO = {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"}
@@ -94,20 +94,26 @@ def read_items(path: Path) -> pd.DataFrame:
     """Read the items.csv of an export, see `items_table`; form and number are integers.
 
     Raises:
-        DataError: It is not such a table, or one line for every row that is none of it.
+        DataError: It is not such a table, or not as the export has written it.
     """
     header, rows = _read_rows(path)
     if not set(ITEM_COLUMNS) <= set(header):
         raise DataError(f"{path}: expected the columns {' '.join(ITEM_COLUMNS)}; is it the items.csv of an export?")
-    faults = [one_line(f"{path}, line {line}: {fault}") for line, row in rows if (fault := _fault_of_item(row))]
     if not rows:
         raise DataError(f"{path}: there is no question in it; take the items.csv that the export has written")
-    table = pd.DataFrame([row for _, row in rows], columns=header)[list(ITEM_COLUMNS)]
-    if not faults and (table["export"].nunique() != 1 or table.duplicated(["form", "number"]).any()):
-        faults = [f"{path}: has the questions of several exports, or a question twice; take the file of one export"]
-    if faults:
-        raise DataError("\n".join(faults))
-    return table.astype({"form": int, "number": int})
+    for line, row in rows:
+        for column in ("form", "number"):
+            if not _is_number(row[column]):
+                raise DataError(f"{path}, line {line}: {column} {shown(row[column])} is not a number")
+    table = pd.DataFrame([row for _, row in rows])[list(ITEM_COLUMNS)].astype({"form": int, "number": int})
+    name = name_of_export(table.drop(columns="export"))
+    for line, row in rows:
+        if row["export"] != name:
+            raise DataError(
+                f"{path}, line {line}: export {shown(row['export'])} is not what follows from the questions, {name}: "
+                "something was changed, added or left out; take the items.csv that the export has written"
+            )
+    return table
 
 
 def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
@@ -319,22 +325,6 @@ def _read_rows(path: Path) -> tuple[list[str], Rows]:
         if len(cells) != len(header):
             raise DataError(f"{path}, line {line}: has {len(cells)} cells, and the first line has {len(header)}")
     return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in lines]
-
-
-def _fault_of_item(row: Mapping[str, str]) -> str | None:
-    """Return what is wrong with a row of items.csv, or None."""
-    for column in ("form", "number"):
-        if not _is_number(row[column]) or int(row[column]) < 1:
-            return f"{column} {shown(row[column])} is not allowed: it must be a number from 1 on"
-    answers, options = row["answers"].split(" "), [row[name] for name in ("a", "b", "c") if row[name]]
-    if len(answers) != len(options) or row["gold"] not in LETTERS[: len(options)]:
-        return f"answers {shown(row['answers'])} and gold {shown(row['gold'])} do not fit {len(options)} options"
-    if row["kind"] == CHECK:
-        return None
-    if row["kind"] not in ANSWERS or not set(answers) <= set(ANSWERS[row["kind"]]):
-        return f"kind {shown(row['kind'])} with the answers {shown(row['answers'])} is not allowed"
-    empty = [column for column in ("item", "construction", "frame") if not row[column].strip()]
-    return f"{empty[0]} is empty; it must not be" if empty else None
 
 
 def _plain(column: str) -> str:

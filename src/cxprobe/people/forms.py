@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import islice, zip_longest
 from math import ceil
+from typing import Final, Literal, NamedTuple
 
 import jinja2
 import numpy as np
@@ -17,7 +18,7 @@ from cxprobe.people.wording import Checks, Task
 from cxprobe.seeding import generator_for, text_id
 
 LETTERS = ("A", "B", "C")
-CHECK = "check"  # the kind of a question that is an attention check
+CHECK: Final = "check"  # the kind of a question that is an attention check
 # The columns of items.csv.
 ITEM_COLUMNS = (
     *("export", "form", "number", "kind", "item", "construction", "frame", "stratum"),
@@ -29,58 +30,46 @@ FORM_COLUMNS = ("export", "form", "number", "text", "question", "a", "b", "c", "
 
 @dataclass(frozen=True)
 class RatedItem:
-    """What a person can be asked.
+    """What a person can be asked: an item of a line of work, or an attention check.
 
     Attributes:
-        kind: What it is made of.
-        id: Names the item by its texts, so that a rating of it is lost when they change.
-        construction: The construction that it asks about.
-        frame: What it was made from; items with the same are a cluster.
+        kind: What it is made of, or `CHECK`.
+        id: Names the item by its texts, so that a rating of it is lost when they change; of a check, its kind.
+        construction: The construction that it asks about; "" for a check.
+        frame: What it was made from; items with the same are a cluster. "" for a check.
         stratum: What a sample is balanced over, such as "variant" -> "A".
         text: What is shown before the question, or "".
         question: What is asked.
-        options: Answer, as ratings.tsv has it -> how it is shown.
+        options: Answer, as ratings.tsv has it -> how it is shown; of a check, the answers are "right" and "wrong".
         gold: The right answer.
     """
 
-    kind: RatedKind
+    kind: RatedKind | Literal["check"]
     id: str
     construction: str
     frame: str
-    stratum: Mapping[str, str] = field(hash=False)
+    stratum: Mapping[str, str]
     text: str
     question: str
-    options: Mapping[str, str] = field(hash=False)
+    options: Mapping[str, str]
     gold: str
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question of a form.
+class Question(NamedTuple):
+    """An item as a form asks it: its answers in the order in which they are shown as A, B and perhaps C."""
 
-    Attributes:
-        kind: The kind of the item, or `CHECK`.
-        item: The id of the item, or the kind of the check.
-        construction: The construction that the item asks about, or "".
-        frame: What the item was made from, or "".
-        stratum: The item's stratum, as "variant=A; order=original", or "".
-        text: What is shown before the question, or "".
-        question: What is asked.
-        options: What is shown as A, B and perhaps C.
-        answers: What each option is in ratings.tsv; of a check, "right" and "wrong".
-        gold: The letter of the right option.
-    """
+    item: RatedItem
+    answers: Sequence[str]
 
-    kind: str
-    item: str
-    construction: str
-    frame: str
-    stratum: str
-    text: str
-    question: str
-    options: tuple[str, ...]
-    answers: tuple[str, ...]
-    gold: str
+    @property
+    def options(self) -> list[str]:
+        """What is shown as A, B and perhaps C."""
+        return [self.item.options[answer] for answer in self.answers]
+
+    @property
+    def gold(self) -> str:
+        """The letter of the right option."""
+        return LETTERS[self.answers.index(self.item.gold)]
 
 
 @dataclass(frozen=True)
@@ -265,18 +254,7 @@ def _question(item: RatedItem, side: int, form: int) -> Question:
         answers = answers[::-1] if form % 2 else answers
     elif (answers[1] if item.gold == answers[1] else answers[0]) != answers[side]:
         answers[:2] = answers[1::-1]
-    return Question(
-        kind=item.kind,
-        item=item.id,
-        construction=item.construction,
-        frame=item.frame,
-        stratum="; ".join(f"{name}={value}" for name, value in item.stratum.items()),
-        text=item.text,
-        question=item.question,
-        options=tuple(item.options[answer] for answer in answers),
-        answers=tuple(answers),
-        gold=LETTERS[answers.index(item.gold)],
-    )
+    return Question(item, answers)
 
 
 def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.random.Generator) -> list[Question]:
@@ -286,13 +264,11 @@ def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.r
     asked = list(questions)
     for third in reversed(range(len(kinds))):  # from the end, so that the borders stay where they are
         name, check = kinds[(third + form) % len(kinds)]
-        member = check.members[form % len(check.members)]
-        options, answers = (member.right, member.wrong), ("right", "wrong")
-        if rng.integers(2):
-            options, answers = options[::-1], answers[::-1]
-        gold = LETTERS[answers.index("right")]
-        question = Question(CHECK, name, "", "", "", "", check.question.format(answer=gold), options, answers, gold)
-        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), question)
+        options = check.members[form % len(check.members)].model_dump()
+        answers = ["right", "wrong"] if rng.integers(2) else ["wrong", "right"]
+        wording = check.question.format(answer=LETTERS[answers.index("right")])
+        item = RatedItem(CHECK, name, "", "", {}, "", wording, options, "right")
+        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), Question(item, answers))
     return asked
 
 
@@ -304,16 +280,22 @@ def items_table(forms: Sequence[Form]) -> pd.DataFrame:
         number, kind, item, construction, frame, stratum, text, question, a, b, c ("" where there is none), answers
         (what a, b and c are in ratings.tsv, separated by spaces) and gold (a letter).
     """
-    rows = [
-        vars(question)
-        | dict(zip("abc", (*question.options, ""), strict=False))
-        | {"form": form.number, "number": number, "answers": " ".join(question.answers)}
-        for form in forms
-        for number, question in enumerate(form.questions, start=1)
-    ]
-    table = pd.DataFrame(rows)[list(ITEM_COLUMNS[1:])]
-    table.insert(0, "export", text_id("export", table.to_csv(index=False, lineterminator="\n")))
+    rows = []
+    for form in forms:
+        for number, question in enumerate(form.questions, start=1):
+            item = question.item
+            stratum = "; ".join(f"{name}={value}" for name, value in item.stratum.items())
+            names = (form.number, number, item.kind, item.id, item.construction, item.frame, stratum)
+            shown = (item.text, item.question, *question.options, *[""] * (len(LETTERS) - len(question.answers)))
+            rows.append((*names, *shown, " ".join(question.answers), question.gold))
+    table = pd.DataFrame(rows, columns=ITEM_COLUMNS[1:])
+    table.insert(0, "export", name_of_export(table))
     return table
+
+
+def name_of_export(items: pd.DataFrame) -> str:
+    """Return the name of an export: it follows from all that is asked, without the column export."""
+    return text_id("export", items.to_csv(index=False, lineterminator="\n"))
 
 
 def form_table(items: pd.DataFrame, form: Form) -> pd.DataFrame:

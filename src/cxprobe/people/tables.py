@@ -25,7 +25,8 @@ def read_rows(
         fault_of: Says what is wrong with a row, or None; it is called for each row in turn.
 
     Raises:
-        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or it has faults, one a line.
+        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or one line for each fault
+            of a row.
     """
     if not (path.exists() or path.is_symlink()):
         return []
