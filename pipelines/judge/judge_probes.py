@@ -7,7 +7,7 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, members_of
 from cxprobe.recognition.judge import (
     Credited,

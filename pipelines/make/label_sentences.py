@@ -1,12 +1,12 @@
 """label_sentences: mined sentences and labels -> labelled sentences, in parts that share no sequence of tags."""
 
 import pandas as pd
+from cxprobe.recognition.labelled import apply_labels, split_sequences
 
 from cxprobe.constructions.construction import load_construction
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import read_labels
-from cxprobe.recognition.labelled import apply_labels, split_sequences
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage

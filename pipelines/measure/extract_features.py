@@ -7,7 +7,7 @@ from shutil import rmtree
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder, scratch_folder
 from cxprobe.lm.embedding import extract, tokenise, vectors_of
-from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec, Panel, loaded_model
 from cxprobe.lm.precision import require_agreement

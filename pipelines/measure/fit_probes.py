@@ -11,7 +11,7 @@ import pandas as pd
 from cxprobe.files.schema import Source
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA, SCRATCH
-from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Member, members_of
 from cxprobe.probing import Fitting
 from cxprobe.recognition.measure import Predictions, ProbedSource, read_sources, recognise

@@ -1,13 +1,11 @@
-"""Folds of a subset's training part, for choices that must not see the test part."""
+"""Linear probes: logistic regressions on vectors, one layer at a time, in folds that keep groups together."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -17,62 +15,33 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cxprobe.constructions.sentences import LABELS, SPLITS
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.files.arrays import Vectors
-from cxprobe.stats import CLUSTER
 
-TEMPLATE = f"{CLUSTER}template"
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Row numbers within the training part: those to train on and those held out."""
+"""Row numbers: those to train on and those held out."""
+T = TypeVar("T")
 
 
-def first_draw(subset: pd.DataFrame) -> pd.DataFrame:
-    """Return the training part of a subset as it is drawn first: the rows of ``split`` "train" and ``draw`` 0."""
-    return subset[(subset["split"] == "train") & (subset["draw"] == 0)]
-
-
-def templates_by_label(subset: pd.DataFrame) -> dict[str, int]:
-    """Return how many templates the sentences of each label have in the first training draw.
-
-    Args:
-        subset: Columns split, draw, label, cluster_template.
-    """
-    templates = first_draw(subset).groupby("label")[TEMPLATE].nunique()
-    return {label: int(templates.get(label, 0)) for label in LABELS}
-
-
-def has_folds(subset: pd.DataFrame) -> bool:
-    """Return whether the first training draw can be divided at all: each label needs two templates.
-
-    Args:
-        subset: Columns split, draw, label, cluster_template.
-    """
-    return min(templates_by_label(subset).values()) > 1
-
-
-def cut_folds(labels: NDArray[np.bool_], templates: NDArray[np.object_], most: int, seed: int) -> list[Cut]:
-    """Divide sentences into folds that have both labels alike; sentences of one template stay in one fold.
+def cut_folds(labels: NDArray[np.bool_], groups: NDArray[np.object_], most: int, seed: int) -> list[Cut]:
+    """Divide sentences into folds that have both labels alike; sentences of one group stay in one fold.
 
     Args:
         labels: Shape (n,), True for positive.
-        templates: Shape (n,).
-        most: The number of folds; where a label has fewer templates there are as many folds as it has templates.
-        seed: Of the order in which templates are dealt.
+        groups: Shape (n,), such as templates.
+        most: The number of folds; where a label has fewer groups there are as many folds as it has groups.
+        seed: Of the order in which groups are dealt.
 
     Returns:
-        What trains and what is held out in each fold; no fold if a label has fewer than two templates. A fold whose
+        What trains and what is held out in each fold; no fold if a label has fewer than two groups. A fold whose
         training part would have one label alone is left out.
     """
-    folds = min([most, *(len(set(templates[labels == label])) for label in (True, False))])
+    folds = min([most, *(len(set(groups[labels == label])) for label in (True, False))])
     if folds < 2:
         return []
     divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    cuts = divided.split(np.zeros((len(labels), 1)), labels, templates)
-    return [(train, held_out) for train, held_out in cuts if len(held_out) and len(set(labels[train])) == len(LABELS)]
-
-
-T = TypeVar("T")
+    cuts = divided.split(np.zeros((len(labels), 1)), labels, groups)
+    return [(train, held_out) for train, held_out in cuts if len(held_out) and len(set(labels[train])) == 2]
 
 
 @dataclass(frozen=True)
@@ -107,42 +76,6 @@ class Fitting:
     def of(self, part: str) -> "Fitting":
         """Return the same for a part of what is fitted, such as a layer."""
         return replace(self, place=f"{self.place}, {part}")
-
-
-@dataclass(frozen=True)
-class ProbeRows:
-    """Which rows of the features train a probe and which test it.
-
-    Attributes:
-        train: Shape (n_train,), row numbers; of one training draw.
-        train_labels: Shape (n_train,), True for positive.
-        test: Shape (n_test,), row numbers.
-
-    The order within each part is that of the subset's rows.
-    """
-
-    train: NDArray[np.int64]
-    train_labels: NDArray[np.bool_]
-    test: NDArray[np.int64]
-
-
-def align(subset: pd.DataFrame, ids: Sequence[str]) -> ProbeRows:
-    """Find the rows of a subset's sentences among the features, by id and never by position.
-
-    Args:
-        subset: Columns split, label and id; of the training part, one draw.
-        ids: The sentence of each row of the features.
-
-    Raises:
-        DataError: A sentence of the subset has no features.
-    """
-    row_of = {id_: row for row, id_ in enumerate(ids)}
-    absent = [id_ for id_ in subset["id"] if id_ not in row_of]
-    if absent:
-        raise DataError(f"{len(absent)} sentences have no features, {absent[0]} among them; run extract_features again")
-    parts = {split: subset[subset["split"] == split] for split in SPLITS}
-    rows = {split: np.array([row_of[id_] for id_ in part["id"]], dtype=np.int64) for split, part in parts.items()}
-    return ProbeRows(rows["train"], (parts["train"]["label"] == "positive").to_numpy(dtype=bool), rows["test"])
 
 
 def fit_and_predict(
@@ -184,7 +117,7 @@ def fit_and_predict(
         except ConvergenceWarning as warning:
             raise ProbeError(
                 f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
-                f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise fit_probes.max_iter, set "
+                f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise max_iter, set "
                 "standardise: true, or lower C"
             ) from warning
     probabilities: NDArray[np.float64] = model.predict_proba(test)[:, 1].astype(np.float64)
@@ -210,12 +143,12 @@ def for_each_layer(
         What the work returned for each layer, in order.
     """
     tasks = (delayed(work)(layer, matrix) for layer, matrix in enumerate(vectors))
-    done = []
-    for found in Parallel(n_jobs=jobs, return_as="generator")(tasks):
-        done.append(found)
+    results = []
+    for result in Parallel(n_jobs=jobs, return_as="generator")(tasks):
+        results.append(result)
         if progress is not None:
             progress(1)
-    return done
+    return results
 
 
 def cross_validate(
@@ -260,21 +193,12 @@ def cross_validate(
             f"ones have {of_label['positive']} groups, the negative ones {of_label['negative']}; each label needs "
             "at least two groups, so give more sentences, or groups that both labels have"
         )
-    work = partial(_predict, labels, cuts, regularisation, fitting)
-    return np.stack(for_each_layer(vectors, work, jobs=jobs, progress=progress))
 
+    def predict(layer: int, matrix: Any) -> NDArray[np.float64]:
+        probabilities = np.empty(len(labels))
+        for train, test in cuts:
+            place = fitting.of(f"layer {layer}")
+            probabilities[test] = fit_and_predict(matrix[train], labels[train], matrix[test], regularisation, place)
+        return probabilities
 
-def _predict(
-    labels: NDArray[np.bool_],
-    cuts: list[Cut],
-    regularisation: Regularisation,
-    fitting: Fitting,
-    layer: int,
-    vectors: Any,
-) -> NDArray[np.float64]:
-    """Return the probability of "positive" of each sentence, shape (sentences,); vectors (sentences, dimensions)."""
-    probabilities = np.empty(len(labels))
-    for train, test in cuts:
-        place = fitting.of(f"layer {layer}")
-        probabilities[test] = fit_and_predict(vectors[train], labels[train], vectors[test], regularisation, place)
-    return probabilities
+    return np.stack(for_each_layer(vectors, predict, jobs=jobs, progress=progress))

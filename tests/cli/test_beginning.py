@@ -13,7 +13,7 @@ from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.prompts.items import load_items
-from cxprobe.recognition.make import generate_sentences, load_grammars
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.scenarios.rules import load_scenarios
 
 
@@ -56,7 +56,7 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
     assert (pairs["good"] != pairs["bad"]).all()
     construction = load_construction("my-own")
     made = generate_sentences("my-own", construction, load_grammars("my-own", construction), per_label=10, seed=1)
-    assert {sentence.label for sentence in made.sentences} == {"positive", "negative"}
+    assert set(made.sentences["label"]) == {"positive", "negative"}
 
 
 def test_a_copy_has_the_files_of_the_other_one_under_its_own_name_and_no_fault(folder):

@@ -13,7 +13,7 @@ from cxprobe.constructions.construction import (
     load_sound_parts,
 )
 from cxprobe.errors import ConstructionError
-from cxprobe.recognition.make import generate_sentences, load_grammars, sentence_table
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.stats import CLUSTER
 
 
@@ -136,7 +136,7 @@ def test_let_alone_as_shipped_can_be_mined_and_probed_but_not_with_the_name_of_a
 def test_every_column_of_sentences_beside_the_features_is_reserved(toy_constructions):
     construction = load_construction("toy", toy_constructions)
     grammars = load_grammars("toy", construction, toy_constructions)
-    generated = sentence_table(generate_sentences("toy", construction, grammars, 2, 0).sentences).columns
+    generated = generate_sentences("toy", construction, grammars, 2, 0).sentences.columns
     mined = ("id", "text", "url", "start", "end", "tags")
     columns = {*generated, *mined} - construction.features.keys()
     assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED

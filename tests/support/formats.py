@@ -42,7 +42,7 @@ from cxprobe.prompts.items import load_items
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
-from cxprobe.recognition.make import load_grammars
+from cxprobe.recognition.sentences import load_grammars
 from cxprobe.run.params import load_params
 from cxprobe.scenarios.rules import load_scenarios
 

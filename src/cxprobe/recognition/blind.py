@@ -1,22 +1,20 @@
 """Blind models of recognition: what stands in a sentence, counted, in the place of what a model makes of it.
 
 The counts are probed exactly as the vectors of a model's layer are. What a probe reaches on them is what the sentences
-give away by their spelling, their words, or the places of their function words.
+give away by their spelling, their words, or the places of their function words. To count takes no longer than to read
+what was counted, so counts are not kept.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import write_sparse_features
-from cxprobe.lm.facts import write_model_facts
-from cxprobe.lm.ngrams import EVERY_WORD, blind_facts
-from cxprobe.lm.params import BlindModel, NgramFeatures, Rule
+from cxprobe.lm.ngrams import EVERY_WORD
+from cxprobe.lm.params import NgramFeatures, Rule
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about.
 FUNCTION_WORDS = frozenset(
@@ -44,31 +42,7 @@ FUNCTION_WORDS = frozenset(
 _TENTHS = 10
 
 
-def write_counts(
-    members: Mapping[str, BlindModel], sentences: Mapping[str, tuple[Sequence[str], Sequence[str]]], folder: Path
-) -> None:
-    """Write what each blind model of a panel counts, in the form in which the vectors of a model are written.
-
-    Args:
-        members: Slug -> a blind model of recognition.
-        sentences: Source -> the ids of its sentences, and their texts.
-        folder: Where ``<slug>/<source>/features.npz``, ``<slug>/<source>/ids.parquet`` and ``<slug>/model.json`` go.
-
-    Raises:
-        DataError: A model has nothing to count in any sentence of a source; the message names both.
-        ValueError: A model is none of recognition.
-    """
-    for slug, spec in members.items():
-        for source, (ids, texts) in sentences.items():
-            try:
-                counts = count_features(texts, spec)
-            except DataError as error:
-                raise DataError(f"{slug}, {source} sentences: {error}") from error
-            write_sparse_features(counts, ids, folder / slug / source)
-        write_model_facts(blind_facts(_name_of(spec)), folder / slug)
-
-
-def count_features(texts: Sequence[str], spec: BlindModel) -> csr_array:
+def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
     """Count in each sentence what a blind model of recognition knows of it.
 
     The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
@@ -82,6 +56,7 @@ def count_features(texts: Sequence[str], spec: BlindModel) -> csr_array:
             "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, spaces and
             punctuation included;
             "positions": `positions_of` each sentence.
+        place: Names the model and the sentences, for messages.
 
     Returns:
         Shape (len(texts), columns), float32, the columns in the order of their names. Character 2- to 6-grams take
@@ -91,15 +66,26 @@ def count_features(texts: Sequence[str], spec: BlindModel) -> csr_array:
         DataError: There is nothing to count in any of the sentences.
         ValueError: The kind is none of these.
     """
-    match spec:
-        case NgramFeatures():
-            return _count_ngrams(texts, spec)
-        case Rule(kind="positions"):
-            # It takes a second to import, and models that are not blind do without it.
-            from sklearn.feature_extraction import DictVectorizer
+    # scikit-learn takes a second to import, and models that are not blind do without these parts of it.
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.feature_extraction.text import CountVectorizer
 
-            return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
-    raise ValueError(f"'{spec.kind}' counts nothing in sentences; take word_ngrams, character_ngrams or positions")
+    if not isinstance(spec, NgramFeatures | Rule) or spec.kind not in ("word_ngrams", "character_ngrams", "positions"):
+        raise ValueError(f"{place}: {spec} counts nothing; take word_ngrams, character_ngrams or positions")
+    if isinstance(spec, Rule):
+        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
+    of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}
+    how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
+    counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)
+    try:
+        return csr_array(counter.fit_transform(texts))
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        raise DataError(
+            f"{place}: none of {len(texts)} sentences has {spec.lengths[0]} {_unit_of(spec)}s in a row, so nothing can "
+            f"be counted with the lengths {spec.lengths}; take shorter ones"
+        ) from error
 
 
 def positions_of(text: str) -> dict[str, float]:
@@ -129,30 +115,13 @@ def positions_of(text: str) -> dict[str, float]:
     return {"words": len(words) / 10, "characters": len(text) / 100, **found}
 
 
-def _name_of(spec: BlindModel) -> str:
+def kind_of(spec: object) -> str:
     """Return the kind of a blind model in words."""
     if not isinstance(spec, NgramFeatures):
         return "lengths, and places of function words"
     shortest, longest = spec.lengths
     lengths = f"{shortest}-grams" if shortest == longest else f"{shortest}- to {longest}-grams"
     return f"{_unit_of(spec)} {lengths}"
-
-
-def _count_ngrams(texts: Sequence[str], spec: NgramFeatures) -> csr_array:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}
-    how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
-    counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)
-    try:
-        return csr_array(counter.fit_transform(texts))
-    except ValueError as error:
-        if "empty vocabulary" not in str(error):
-            raise
-        raise DataError(
-            f"none of {len(texts)} sentences has {spec.lengths[0]} {_unit_of(spec)}s in a row, so nothing can "
-            f"be counted with the lengths {spec.lengths}; take shorter ones"
-        ) from error
 
 
 def _unit_of(spec: NgramFeatures) -> str:

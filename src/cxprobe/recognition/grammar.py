@@ -222,7 +222,7 @@ class ShapeSampler:
     def __init__(self, grammar: CFG, content: Collection[str], spelling: Spelling) -> None:
         self._grammar = grammar
         self._content = frozenset(content)
-        self._spelling = spelling
+        self.spelling = spelling
         self._distributions: dict[Sequence, dict[Shape, float]] = {}
         self._options: dict[_Part, tuple[list[tuple[_Part, ...]], list[float]]] = {}
 
@@ -266,9 +266,9 @@ class ShapeSampler:
         return dict(sums)
 
     def _leaf_shape(self, terminal: str) -> Shape:
-        if terminal == self._spelling.marker:
+        if terminal == self.spelling.marker:
             return Shape(0, (0,))
-        return Shape(self._spelling.count_words(terminal), ())
+        return Shape(self.spelling.count_words(terminal), ())
 
     def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
         if not part.sequence:

@@ -1,7 +1,8 @@
-"""The spread of several training draws, as a part of the interval of a rate."""
+"""Accuracies of all models' probes on one source of sentences, of the controls, and of the layer that is best."""
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations, islice
+from collections.abc import Sequence
+from dataclasses import astuple
+from itertools import combinations
 from math import hypot, sqrt
 from typing import NamedTuple
 
@@ -10,30 +11,31 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from cxprobe.run.record import Trial
 from cxprobe.stats import CLUSTER, LEVEL, Estimate, clusters_of, credit, estimate_difference, rate_by
 
 _CREDIT = "credit_of_draw_"  # and the number of the draw
 
 
-def rate_over_draws(items: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return a rate with its 95 % interval for each group of items, as `rate_by` does, with the spread of draws in it.
+def accuracy_by(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the accuracy with its 95 % interval for each group of items (`rate_by`), with the spread of draws in it.
 
     Args:
-        items: What `rate_by` needs. With several draws also ``overlap`` and one column a draw, see `mean_over_draws`.
-        rate: What the credits are the rate of, such as "accuracy".
+        items: What `rate_by` needs, with the column accuracy. With several draws also ``overlap`` and one column a
+            draw, see `mean_over_draws`.
         by: The columns whose values make the groups.
 
     Returns:
-        The columns of ``by``, the rate, low, high, n.
+        The columns of ``by``, accuracy, low, high, n.
     """
-    rates = rate_by(items, rate, by).drop(columns="ties")
+    rates = rate_by(items, "accuracy", by).drop(columns="ties")
     drawn = [column for column in items.columns if column.startswith(_CREDIT)]
     if not drawn:
         return rates
     widened = [
         add_spread(Estimate(*own), group[drawn].to_numpy().mean(axis=0), float(group["overlap"].mean()))
         for own, (_, group) in zip(
-            rates[[rate, "low", "high", "n"]].itertuples(index=False, name=None),
+            rates[["accuracy", "low", "high", "n"]].itertuples(index=False, name=None),
             items.groupby(list(by), sort=False),
             strict=True,
         )
@@ -76,7 +78,7 @@ def mean_over_draws(credited: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFram
     """Return the items of all draws as one row each, whose accuracy is the mean over the draws.
 
     Args:
-        credited: Columns feature, id, layer, draw, accuracy, and others, which do not depend on the draw.
+        credited: Columns model, feature, id, layer, draw, accuracy, and others, which do not depend on the draw.
         splits: Columns feature, split, draw, id: what each draw has in its training part.
 
     Returns:
@@ -84,7 +86,7 @@ def mean_over_draws(credited: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFram
         accuracy in each draw, a column each.
     """
     first = credited[credited["draw"] == 0].drop(columns=["draw", "accuracy"])
-    key = ["feature", "id", "layer"]
+    key = ["model", "feature", "id", "layer"]
     wide = credited.pivot(index=key, columns="draw", values="accuracy")
     if len(wide.columns) == 1:
         return credited.drop(columns="draw")
@@ -109,24 +111,19 @@ def overlaps(splits: pd.DataFrame) -> dict[str, float]:
 
 
 TOGETHER = "together"  # in a feature's place: all features
-_HEADLINE = ("accuracy", "n", "low", "high")  # the most important first, since not all may fit
-_MOST_NUMBERS = 12
 # The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.
 _LEAST = 1e-7
-_SELECTIVITY = ["feature", "layer", "accuracy", "control", "selectivity", "low", "high", "n", "known"]
-_CODE = ["feature", "layer", "bits", "bits_of_probe", "n", "compression"]
-_BEST = ["feature", "layer", "accuracy_on_folds", "accuracy", "low", "high", "n"]
 
 
 class Credited(NamedTuple):
-    """Credited predictions for sentences (`credit_predictions`).
+    """Credited predictions of all models for the sentences of one source (`credit_predictions`).
 
     Attributes:
-        probes: Of the test part: columns feature, value, id, layer, accuracy (the mean over the training draws), and at
-            least one that begins with ``cluster_``; with several draws the columns of `mean_over_draws`.
-        controls: Of the test part: feature, value, id, control, accuracy, clusters.
-        folds: Of the training part: feature, id, task ("real" or "control"), layer, known, accuracy, clusters.
-        code: Of the training part: feature, id, layer, bits, the length of the label's code by the probe.
+        probes: Of the test part: columns model, feature, value, id, layer, accuracy (the mean over the training draws),
+            and at least one that begins with ``cluster_``; with several draws the columns of `mean_over_draws`.
+        controls: Of the test part: model, feature, value, id, control, accuracy, clusters.
+        folds: Of the training part: model, feature, id, task ("real" or "control"), layer, known, accuracy, clusters.
+        code: Of the training part: model, feature, id, layer, bits, the length of the label's code by the probe.
     """
 
     probes: pd.DataFrame
@@ -136,7 +133,9 @@ class Credited(NamedTuple):
 
 
 class Recognition(NamedTuple):
-    """The accuracies of one model on one source of sentences; every table of them ends in accuracy, low, high, n.
+    """The accuracies of all models on one source of sentences.
+
+    Every table begins with the column model, and those of accuracies end in accuracy, low, high, n.
 
     Attributes:
         by_layer: Columns feature, layer.
@@ -164,45 +163,55 @@ class Recognition(NamedTuple):
     selectivity: pd.DataFrame
     code_length: pd.DataFrame
 
-    @property
-    def metrics(self) -> dict[str, float | int]:
-        """What sums recognition up: the accuracy of all features together at the middle layer.
+    def of(self, model: str) -> "Recognition":
+        """Return the tables of one model, without the column model."""
+        return Recognition(*(table[table["model"] == model].drop(columns="model") for table in self))
 
-        The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance. The
-        names are accuracy, low, high, n, layer, accuracy_layer_0, and control_<name> for each control. With folds there
-        is accuracy_best_layer too, the accuracy on the test part of best_layer, which is chosen on the training part;
-        with a control task and a code selectivity and compression, at the middle layer.
-        """
-        return {**_metrics(self.together, self.controls_together), **self._of_controls()}
 
-    def _of_controls(self) -> dict[str, float | int]:
-        """Return the metrics that depend on what was asked for beside the probes."""
-        middle, found = len(self.together) // 2, dict[str, float | int]()
-        for row in _together(self.best_layer).to_dict("records"):
-            found |= {"accuracy_best_layer": row["accuracy"], "best_layer": row["layer"]}
-        for name, table in (("selectivity", self.selectivity), ("compression", self.code_length)):
-            own = _together(table).set_index("layer")[name].to_dict()
-            found |= {name: own[middle]} if middle in own else {}
-        return found
+def metrics_of(found: Recognition) -> dict[str, float | int]:
+    """Return what sums up a model: the accuracy of all features together at the middle layer.
 
-    @property
-    def series(self) -> dict[str, list[tuple[int, float]]]:
-        """Curves by layer: name -> (layer, number) pairs.
+    The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance. The names
+    are accuracy, low, high, n, layer, accuracy_layer_0, and control_<name> for each control. With folds there is
+    accuracy_best_layer too, the accuracy on the test part of best_layer, which is chosen on the training part; with a
+    control task and a code selectivity and compression, at the middle layer.
 
-        The accuracies of all features together and of each; selectivity and compression, of all together, if there are
-        any.
-        """
-        by_feature = self.by_layer.groupby("feature", sort=False)
-        lines = {"accuracy": self.together, **{str(feature): rows for feature, rows in by_feature}}
-        curves = {
-            f"by_layer.{name}": list(zip(rows["layer"].tolist(), rows["accuracy"].tolist(), strict=True))
-            for name, rows in lines.items()
-        }
-        for name, table in (("selectivity", self.selectivity), ("compression", self.code_length)):
-            rows = _together(table)
-            if not rows.empty:
-                curves[f"by_layer.{name}"] = list(zip(rows["layer"].tolist(), rows[name].tolist(), strict=True))
-        return curves
+    Args:
+        found: The tables of one model (`Recognition.of`).
+    """
+    by_layer = found.together.set_index("layer").to_dict("index")
+    middle = len(by_layer) // 2
+    metrics: dict[str, float | int] = {str(name): value for name, value in by_layer[middle].items()}
+    metrics |= {"layer": middle, "accuracy_layer_0": by_layer[0]["accuracy"]}
+    for name, accuracy in found.controls_together[["control", "accuracy"]].itertuples(index=False):
+        metrics[f"control_{name}"] = float(accuracy)
+    for best in _together(found.best_layer).to_dict("records"):
+        metrics |= {"accuracy_best_layer": best["accuracy"], "best_layer": best["layer"]}
+    for name, table in (("selectivity", found.selectivity), ("compression", found.code_length)):
+        at_layer = _together(table).set_index("layer")[name]
+        if middle in at_layer:
+            metrics[name] = float(at_layer[middle])
+    return metrics
+
+
+def series_of(found: Recognition) -> dict[str, list[tuple[int, float]]]:
+    """Return the curves of a model by layer: name -> (layer, number) pairs.
+
+    They are the accuracies of all features together and of each; selectivity and compression, of all together, if there
+    are any.
+
+    Args:
+        found: The tables of one model (`Recognition.of`).
+    """
+    curves = {"accuracy": (found.together, "accuracy")}
+    curves |= {str(name): (rows, "accuracy") for name, rows in found.by_layer.groupby("feature", sort=False)}
+    curves["selectivity"] = (_together(found.selectivity), "selectivity")
+    curves["compression"] = (_together(found.code_length), "compression")
+    return {
+        f"by_layer.{name}": list(zip(rows["layer"].tolist(), rows[column].tolist(), strict=True))
+        for name, (rows, column) in curves.items()
+        if not rows.empty
+    }
 
 
 def credit_predictions(
@@ -211,7 +220,8 @@ def credit_predictions(
     """Return predictions with what they are worth: 1 for a right one, 0 for a wrong one, 0.5 for a tie; or their code.
 
     Args:
-        probes: Columns probability (of "positive") and label, feature, id, layer, draw, and others, which are kept.
+        probes: Columns model, probability (of "positive") and label, feature, id, layer, draw, and others, which are
+            kept.
         controls: The same with control in place of layer and draw.
         folds: The same with task and layer; it may have no rows.
         code: The same with layer; it may have no rows.
@@ -226,20 +236,33 @@ def credit_predictions(
     )
 
 
-def judge_recognition(credited: Credited) -> Recognition:
-    """Return the accuracies of a model's probes and of the controls on one source of sentences."""
+def judge_predictions(credited: Credited) -> Recognition:
+    """Return the accuracies of all models' probes and of the controls on one source of sentences.
+
+    A sentence may be in the subsets of several features, so over all features together it is a cluster, in addition to
+    the usual ones.
+    """
     probes, controls, folds, code = credited
-    by_layer, together = _accuracies(probes, ["feature", "layer"]), accuracy_together(probes, "layer")
+    # Controls depend on no model: they are judged once, and said of each.
+    models = controls[["model"]].drop_duplicates()
+    first = controls[controls["model"] == controls["model"].iloc[0]].drop(columns="model")
+    by_layer = accuracy_by(probes, ["model", "feature", "layer"])
+    together = accuracy_by(_with_sentences(probes), ["model", "layer"])
+    order = {model: place for place, model in enumerate(models["model"])}
+
+    def by_model(table: pd.DataFrame) -> pd.DataFrame:
+        return table.sort_values("model", key=lambda column: column.map(order), kind="stable", ignore_index=True)
+
     return Recognition(
         by_layer=by_layer,
-        by_value=_accuracies(probes, ["feature", "value", "layer"]),
-        controls=_accuracies(controls, ["feature", "control"]),
-        controls_by_value=_accuracies(controls, ["feature", "value", "control"]),
+        by_value=accuracy_by(probes, ["model", "feature", "value", "layer"]),
+        controls=models.merge(accuracy_by(first, ["feature", "control"]), how="cross"),
+        controls_by_value=models.merge(accuracy_by(first, ["feature", "value", "control"]), how="cross"),
         together=together,
-        controls_together=accuracy_together(controls, "control"),
-        best_layer=best_layers(folds, pd.concat([by_layer, together.assign(feature=TOGETHER)])),
-        selectivity=selectivity(folds),
-        code_length=code_length(code),
+        controls_together=models.merge(accuracy_by(_with_sentences(first), ["control"]), how="cross"),
+        best_layer=by_model(best_layers(folds, pd.concat([by_layer, together.assign(feature=TOGETHER)]))),
+        selectivity=by_model(selectivity(folds)),
+        code_length=by_model(code_length(code)),
     )
 
 
@@ -251,16 +274,17 @@ def best_layers(folds: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         folds: Of `Credited`.
-        tested: Columns feature, layer, accuracy, low, high, n: the accuracies on the test part.
+        tested: Columns model, feature, layer, accuracy, low, high, n: the accuracies on the test part.
 
     Returns:
-        Columns feature, layer, accuracy_on_folds; accuracy, low, high, n, on the test part.
+        Columns model, feature, layer, accuracy_on_folds; accuracy, low, high, n, on the test part.
     """
     real = _with_together(folds[folds["task"] == "real"])
-    by_layer = real.groupby(["feature", "layer"], as_index=False)["accuracy"].mean()
-    best = by_layer.loc[by_layer.groupby("feature")["accuracy"].idxmax()]
+    by_layer = real.groupby(["model", "feature", "layer"], as_index=False)["accuracy"].mean()
+    best = by_layer.loc[by_layer.groupby(["model", "feature"])["accuracy"].idxmax()]
     chosen = best.rename(columns={"accuracy": "accuracy_on_folds"})
-    return tested.merge(chosen, on=["feature", "layer"])[_BEST]
+    columns = ["model", "feature", "layer", "accuracy_on_folds", "accuracy", "low", "high", "n"]
+    return tested.merge(chosen, on=["model", "feature", "layer"])[columns]
 
 
 def selectivity(folds: pd.DataFrame) -> pd.DataFrame:
@@ -278,16 +302,16 @@ def selectivity(folds: pd.DataFrame) -> pd.DataFrame:
     Source:
         Hewitt & Liang 2019, §2.
     """
-    key = ["feature", "layer", "id"]
+    key = ["model", "feature", "layer", "id"]
     real, control = (_with_together(folds[folds["task"] == task]) for task in ("real", "control"))
     both = real.merge(control[[*key, "accuracy"]], on=key, suffixes=("", "_control"), validate="one_to_one")
     rows = []
-    for (feature, layer), items in both.groupby(["feature", "layer"], sort=False):
+    for group, items in both.groupby(key[:-1], sort=False):
         first, second = (items[name].to_numpy(dtype=np.float64) for name in ("accuracy", "accuracy_control"))
-        found = estimate_difference(first, second, clusters_of(items))
-        known = float(items["known"].mean())
-        rows.append((feature, layer, first.mean(), second.mean(), found.value, found.low, found.high, found.n, known))
-    return pd.DataFrame(rows, columns=_SELECTIVITY)
+        difference = astuple(estimate_difference(first, second, clusters_of(items)))
+        rows.append((*group, first.mean(), second.mean(), *difference, float(items["known"].mean())))
+    names = ["accuracy", "control", "selectivity", "low", "high", "n", "known"]
+    return pd.DataFrame(rows, columns=[*key[:-1], *names])
 
 
 def code_length(code: pd.DataFrame) -> pd.DataFrame:
@@ -308,90 +332,46 @@ def code_length(code: pd.DataFrame) -> pd.DataFrame:
     Source:
         Voita & Titov 2020, §2.3; Grünwald 2007, §6 and §9, for Bayesian mixtures as prequential codes.
     """
-    lengths = code.groupby(["feature", "layer"], sort=False)["bits"].agg(["sum", "size"]).reset_index()
-    probe, n = lengths["sum"].to_numpy(dtype=np.float64), lengths["size"].to_numpy(dtype=np.float64)
+    key, numbers = ["model", "feature", "layer"], ["bits", "bits_of_probe", "n"]
+    lengths = code.groupby(key, sort=False)["bits"].agg(bits_of_probe="sum", n="size").reset_index()
+    probe, coin = lengths["bits_of_probe"].to_numpy(dtype=np.float64), lengths["n"].to_numpy(dtype=np.float64)
     # Without a first portion that could train anything, the probe's code is the coin's, and so is the mixture.
-    own = lengths[["feature", "layer"]].assign(
-        bits=1 - np.logaddexp2(-probe, -n), bits_of_probe=probe, n=lengths["size"]
-    )
-    sums = own.groupby("layer", as_index=False)[["bits", "bits_of_probe", "n"]].sum().assign(feature=TOGETHER)
-    both = pd.concat([own, sums], ignore_index=True)
-    return both.assign(compression=both["n"] / both["bits"])[_CODE]
+    lengths["bits"] = 1 - np.logaddexp2(-probe, -coin)
+    sums = lengths.groupby(["model", "layer"], as_index=False, sort=False)[numbers].sum().assign(feature=TOGETHER)
+    both = pd.concat([lengths, sums], ignore_index=True)
+    return both.assign(compression=both["n"] / both["bits"])[[*key, *numbers, "compression"]]
 
 
-def accuracy_together(credited: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return the accuracy over all features together.
-
-    A sentence may be in the subsets of several features, so it is a cluster, in addition to the usual ones.
+def trials_of(tried: pd.DataFrame) -> list[Trial]:
+    """Return every setting that a search has tried, as a child run.
 
     Args:
-        credited: The probes or the controls of `Credited`, of one construction or of several.
-        by: "layer" or "control".
-
-    Returns:
-        Columns ``by``, accuracy, low, high, n.
+        tried: Of `cxprobe.recognition.tuning.tune_subset`, with the column feature.
     """
-    return _accuracies(credited.assign(**{f"{CLUSTER}sentence": credited["id"]}), [by])
-
-
-def recognition_headline(
-    metrics: Mapping[str, Mapping[str, float | int]],
-) -> dict[str, dict[str, float | int]]:
-    """Return the few numbers that stand for one model.
-
-    Constructions are not pooled: one of them may be a placebo.
-
-    Args:
-        metrics: A construction and source -> `Recognition.metrics`.
-
-    Returns:
-        The same with accuracy, n, low and high of each, as far as they fit into twelve numbers.
-    """
-    names = _HEADLINE[: max(1, _MOST_NUMBERS // max(1, len(metrics)))]
-    return {place: {name: own[name] for name in names} for place, own in islice(metrics.items(), _MOST_NUMBERS)}
-
-
-def panel_headline(
-    headlines: Mapping[str, Mapping[str, Mapping[str, float | int]]],
-) -> dict[str, dict[str, float | int]]:
-    """Return what stands for a panel of blind models: the accuracies of the best, on each construction and source.
-
-    Args:
-        headlines: Slug of a model -> a construction and source -> its metrics.
-
-    Returns:
-        A construction and source -> slug -> accuracy, the highest first; as many as fit into twelve numbers.
-    """
-    sources = list(dict.fromkeys(source for own in headlines.values() for source in own))
-    ranked = {
-        source: sorted(((own[source]["accuracy"], slug) for slug, own in headlines.items()), key=lambda one: -one[0])
-        for source in sources
-    }
-    most = _MOST_NUMBERS // max(1, len(sources))
-    return {source: {slug: accuracy for accuracy, slug in found[:most]} for source, found in ranked.items()}
-
-
-def _metrics(together: pd.DataFrame, controls: pd.DataFrame) -> dict[str, float | int]:
-    """Return those of `Recognition.metrics` that are always there, from the tables of all features together."""
-    by_layer = together.set_index("layer").to_dict("index")
-    middle = len(by_layer) // 2
-    return {
-        **{str(name): value for name, value in by_layer[middle].items()},
-        "layer": middle,
-        "accuracy_layer_0": by_layer[0]["accuracy"],
-        **{f"control_{name}": float(rate) for name, rate in controls[["control", "accuracy"]].to_numpy()},
-    }
+    return [
+        Trial(
+            name=" ".join(str(row[name]) for name in ("feature", "layer", "number")),
+            metrics={"accuracy": row["accuracy"]} if row["state"] == "COMPLETE" else {},
+            params={name: str(row[name]) for name in ("feature", "layer", "C", "l1_ratio", "standardise")},
+            status="FINISHED" if row["state"] == "COMPLETE" else "FAILED",
+        )
+        for row in tried.to_dict("records")
+    ]
 
 
 def _together(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["feature"] == TOGETHER]
 
 
+def _with_sentences(items: pd.DataFrame) -> pd.DataFrame:
+    """Return items of which those of one sentence are a cluster."""
+    return items.assign(**{f"{CLUSTER}sentence": items["id"]})
+
+
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
     """Return items followed by themselves as those of one feature, in which a sentence can be several times."""
-    joint = items.assign(id=items["feature"] + " " + items["id"], feature=TOGETHER)
-    own = items.assign(**{f"{CLUSTER}sentence": items["id"]})
-    return pd.concat([own, joint.assign(**{f"{CLUSTER}sentence": items["id"]})], ignore_index=True)
+    own = _with_sentences(items)
+    return pd.concat([own, own.assign(id=own["feature"] + " " + own["id"], feature=TOGETHER)], ignore_index=True)
 
 
 def _credited(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -399,7 +379,3 @@ def _credited(predictions: pd.DataFrame) -> pd.DataFrame:
     positive = (predictions["label"] == "positive").to_numpy()
     accuracy = credit(predictions["probability"].to_numpy(dtype=np.float64), positive)
     return predictions.drop(columns="probability").assign(accuracy=accuracy)
-
-
-def _accuracies(credited: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    return rate_over_draws(credited, "accuracy", by)

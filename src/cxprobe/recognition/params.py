@@ -162,6 +162,3 @@ def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
                     f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
                     f"draws {needed} sentences per value and label; raise the first or lower the second"
                 )
-
-
-ExtractFeatures = Embed  # until lm/embedding names the settings that it reads

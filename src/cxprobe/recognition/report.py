@@ -1,42 +1,18 @@
-"""Recognition side by side: the figures of one model, and the figures and cards of all models and sources."""
+"""Recognition side by side: the figures and cards of all models and sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
+from cxprobe.recognition.figures import accuracy_side_by_side
+from cxprobe.recognition.make import TEMPLATE
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.plots import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side
 from cxprobe.stats import CLUSTER
 
 _KEYS = ["construction", "source", "feature"]
 CHANCE = 0.5  # of balanced subsets
-_TEMPLATE = f"{CLUSTER}template"
-
-
-def figures_of_model(
-    tables: Mapping[str, pd.DataFrame], member: Member, splits: pd.DataFrame, title: str
-) -> dict[str, Figure]:
-    """Draw the accuracies of one model on one source of sentences, by layer and by value.
-
-    Args:
-        tables: "by_layer": columns feature, layer, accuracy, low, high; "by_value": feature, value, layer, accuracy,
-            low, high, n; "controls": feature, control, accuracy; "controls_by_value": the same with the column value.
-        member: The model.
-        splits: Columns feature, split, value: the sentences that the probes were trained and tested on.
-        title: Of both figures, behind the model's label.
-
-    Returns:
-        "accuracy_per_layer" and "accuracy_per_value".
-    """
-    train = splits[splits["split"] == "train"]
-    trained = train.groupby("feature", as_index=False).agg(least=("value", "min"), greatest=("value", "max"))
-    by_layer, heading = tables["by_layer"].assign(model=member.slug), f"{member.label}: {title}"
-    return {
-        "accuracy_per_layer": accuracy_per_layer(by_layer, tables["controls"], [member], heading),
-        "accuracy_per_value": accuracy_per_value(tables["by_value"], tables["controls_by_value"], trained, heading),
-    }
 
 
 def figures_of_grid(
@@ -123,11 +99,11 @@ def _named(table: pd.DataFrame) -> pd.Series:
 
 
 def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:
-    counts = items.groupby(["dataset", "label", _TEMPLATE], sort=False).size().rename("count").reset_index()
+    counts = items.groupby(["dataset", "label", TEMPLATE], sort=False).size().rename("count").reset_index()
     share = counts["count"] / counts.groupby(["dataset", "label"])["count"].transform("sum")
     ranked = counts.assign(share=share).sort_values("count", ascending=False, kind="stable")
     first = ranked.groupby(["dataset", "label"], sort=False).head(most).sort_index()
-    return first.rename(columns={_TEMPLATE: "template"})
+    return first.rename(columns={TEMPLATE: "template"})
 
 
 def _notes(cards: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -1,0 +1,42 @@
+"""report_recognition: the accuracies of every model on every source of every construction, side by side, and cards."""
+
+import pandas as pd
+
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import members_of
+from cxprobe.recognition.make import read_subsets
+from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
+from cxprobe.report.comparisons import compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+
+BESIDE = ("controls", "best_layer", "selectivity", "code_length")
+
+
+def report_recognition(stage: Stage) -> Outcome:
+    section, folder = stage.params.recognition, stage.use(DATA / "judge_recognition")
+    members = members_of(stage.params.models, section.models)
+    by_layer, summary = (read_table(folder / f"{stem}.parquet") for stem in ("accuracy_by_layer", "recognition"))
+    beside = {stem: read_table(folder / f"{stem}.parquet") for stem in BESIDE}
+    items, sentences = [], []
+    for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
+        judged = read_table(folder / name / source / "items.parquet")
+        items.append(judged.assign(construction=name, source=source))
+        drawn = read_subsets(stage.use(DATA / "make_recognition" / name / source))
+        once = drawn.drop_duplicates(["feature", "split", "id"])  # of several training draws
+        sentences.append(once.assign(construction=name, source=source))
+    compared = compare_models(judged_items(pd.concat(items), summary), ["construction", "source"], members)
+    tables = {"recognition": summary, **{f"recognition_{stem}": table for stem, table in beside.items()}}
+    tables["comparisons"] = with_blanks(compared)
+    tables |= recognition_cards(by_layer, pd.concat(sentences, ignore_index=True), members, stage.params.report.limit)
+    figures = figures_of_grid(by_layer, beside["controls"], members, tables["card"])
+    return Outcome(
+        tables={"accuracy": by_layer, **{f"tables/{stem}": table for stem, table in tables.items()}},
+        figures={f"figures/{stem}": figure for stem, figure in figures.items()},
+    )
+
+
+if __name__ == "__main__":
+    run_stage(report_recognition)

@@ -1,0 +1,341 @@
+"""Figures of recognition, each drawn from a tidy table: accuracies by layer and by value, and what searches tried."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from cxprobe.constructions.sentences import ALL_SENTENCES
+from cxprobe.lm.params import Member, ModelSpec
+from cxprobe.report.plots import MARKERS, OKABE_ITO
+
+RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
+BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
+PANEL = (3.4, 2.9)  # inches
+CONTROL_STYLE: Mapping[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
+LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
+
+
+def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member], title: str) -> Figure:
+    """Draw accuracy by layer, a panel per feature and a line per model, with 95 % bands and the controls.
+
+    A blind model has one layer and is a horizontal line; the best one of a panel is heavier, with its band. A twin has
+    the colour of the model that it is a twin of, and a broken line.
+
+    Args:
+        by_layer: Columns model (a slug), feature, layer, accuracy, low, high, n.
+        controls: Columns feature, control, accuracy.
+        members: What the models are; at least those of ``by_layer``.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figure 1.
+    """
+    figure, of_features = _panels(by_layer, title)
+    sizes = by_layer.drop_duplicates("feature").set_index("feature")["n"]
+    panels = {f"{_readable(feature)} (n = {int(sizes[feature]):,})": axes for feature, axes in of_features.items()}
+    for feature, axes in of_features.items():
+        _draw_layers(axes, _of(by_layer, feature), _of(controls, feature), members)
+    _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
+    return figure
+
+
+def accuracy_side_by_side(
+    by_layer: pd.DataFrame,
+    controls: pd.DataFrame,
+    members: Sequence[Member],
+    title: str,
+    notes: Mapping[tuple[str, str], str],
+) -> Figure:
+    """Draw accuracy by layer as `accuracy_per_layer` does, a column of panels per source of sentences.
+
+    A column has a panel for each feature of which the source has sentences, and no others.
+
+    Args:
+        by_layer: Columns source, model, feature, layer, accuracy, low, high, n.
+        controls: Columns source, feature, control, accuracy.
+        members: What the models are; at least those of ``by_layer``.
+        title: Of the figure.
+        notes: (source, feature) -> what is to be said above the panel; not every panel has a note.
+
+    Source:
+        Weissweiler et al. 2022, Figure 1.
+    """
+    order = list(dict.fromkeys(by_layer["feature"]))
+    of_source = {str(source): rows for source, rows in by_layer.groupby("source", sort=False)}
+    features = {source: [name for name in order if name in set(rows["feature"])] for source, rows in of_source.items()}
+    most = max(map(len, features.values()))
+    size = (max(len(features) * PANEL[0], 4.4) + 1.0, most * PANEL[1] * 0.9 + 1.2)
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title, fontsize=11)
+    grid = figure.subplots(most, len(features), squeeze=False)
+    panels: dict[str, Axes] = {}
+    for column, (source, names) in enumerate(features.items()):
+        for spare in grid[len(names) :, column]:
+            spare.remove()
+        for axes, feature in zip(grid[:, column], names, strict=False):
+            rates = _of(of_source[source], feature)
+            _draw_layers(axes, rates, _of(controls[controls["source"] == source], feature), members)
+            name = f"{_readable(feature)}, {source} (n = {int(rates['n'].iloc[0]):,})"
+            panels["\n".join(filter(None, (name, notes.get((source, feature)))))] = axes
+    _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
+    return figure
+
+
+def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: pd.DataFrame, title: str) -> Figure:
+    """Draw accuracy by the value of each feature, a line per layer, with the values that were trained on in grey.
+
+    A line is the mean over `RUNNING` neighbouring values, since single values have few sentences and seven lines of
+    them cannot be told apart; the single values are pale points. Lines of few values are not smoothed.
+
+    A blind model has one layer, which is no layer of embeddings; it is a black line.
+
+    Args:
+        by_value: Columns feature, value, layer, accuracy, low, high, n.
+        controls: Columns feature, value, control, accuracy.
+        trained: Columns feature, least, greatest: the values in the training part.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figures 2 to 7.
+    """
+    sizes = " to ".join(map(str, sorted({int(by_value["n"].min()), int(by_value["n"].max())})))
+    half_width = 50 * float((by_value["high"] - by_value["low"]).median())
+    note = (
+        f"{sizes} sentences a point, whose 95 % interval is about ± {half_width:.0f} points\n"
+        f"lines: means over {RUNNING} neighbouring values"
+    )
+    figure, panels = _panels(by_value, f"{title}\n{note}")
+    layers = sorted(by_value["layer"].unique().tolist())
+    # The last tenth of viridis is too pale a yellow for a line on white.
+    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(layers))))
+    norm = BoundaryNorm([layer - 0.5 for layer in [*layers, layers[-1] + 1]], ncolors=len(layers))
+    for feature, axes in panels.items():
+        bounds = _of(trained, feature).iloc[0]
+        axes.axvspan(bounds["least"] - 0.5, bounds["greatest"] + 0.5, color="0.88", zorder=0, label="trained on")
+        for control, line in _of(controls, feature).groupby("control", sort=False):
+            axes.plot(line["value"], line["accuracy"], label=_readable(str(control)), **CONTROL_STYLE)
+        for layer in layers:
+            line = _of(by_value[by_value["layer"] == layer], feature)
+            look = {"color": colours(norm(layer))} if len(layers) > 1 else {"color": "black", "label": "blind model"}
+            axes.plot(line["value"], smoothed(line), linewidth=1.6, **look)
+            points: dict[str, Any] = {"marker": ".", "markersize": 3, "linestyle": "", "alpha": 0.35}
+            axes.plot(line["value"], line["accuracy"], color=look["color"], label="_nolegend_", **points)
+        if feature == ALL_SENTENCES:
+            axes.set_xticks([])
+        else:
+            axes.set_xlabel(f"{_readable(feature)} (words)")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _finish(figure, panels, least=min(by_value["accuracy"].min(), controls["accuracy"].min()))
+    if len(layers) > 1:
+        scale = ScalarMappable(norm=norm, cmap=colours)
+        figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
+    return figure
+
+
+def optimisation_history(trials: pd.DataFrame, title: str) -> Figure:
+    """Draw the highest accuracy so far over the trials of each search: a panel per feature, a line per layer.
+
+    Args:
+        trials: Columns feature, layer, number, accuracy, state, see `cxprobe.recognition.tuning.tune_subset`.
+        title: Of the figure.
+    """
+    complete = trials[trials["state"] == "COMPLETE"]
+    figure, panels = _panels(complete, title)
+    for feature, axes in panels.items():
+        by_layer = list(_of(complete, feature).groupby("layer"))
+        colours = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(by_layer)))
+        for (layer, tried), colour in zip(by_layer, colours, strict=True):
+            axes.scatter(tried["number"], tried["accuracy"], color=colour, s=4, alpha=0.5)
+            highest = tried["accuracy"].cummax()
+            axes.step(tried["number"], highest, where="post", color=colour, linewidth=1, label=f"layer {layer}")
+        axes.set(title=_readable(feature), xlabel="trial", ylabel="accuracy on held-out folds")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _add_legend(figure, panels.values())
+    return figure
+
+
+def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
+    """Draw the importance of each parameter of the searches by layer: a panel per feature.
+
+    Args:
+        importances: Columns feature, layer, parameter, importance, see `cxprobe.recognition.tuning`.
+        title: Of the figure.
+    """
+    if importances.empty:
+        figure = Figure()
+        figure.suptitle(title, fontsize=11)
+        figure.text(0.5, 0.5, "all settings are equally accurate", ha="center")
+        return figure
+    figure, panels = _panels(importances, title)
+    for feature, axes in panels.items():
+        for (parameter, line), marker in zip(_of(importances, feature).groupby("parameter"), MARKERS, strict=False):
+            axes.plot(line["layer"], line["importance"], marker=marker, markersize=4, label=str(parameter))
+        axes.set(title=_readable(feature), xlabel="layer (0 = embeddings)", ylabel="share of the variance")
+        axes.set_ylim(-0.02, 1.02)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _add_legend(figure, panels.values())
+    return figure
+
+
+def smoothed(line: pd.DataFrame) -> "pd.Series[float]":
+    """Return the mean accuracy over `RUNNING` neighbouring values, weighted by their numbers of sentences.
+
+    At the ends there are fewer neighbours. A line of fewer than three times as many values stays as it is.
+
+    Args:
+        line: Columns value, accuracy, n, of one feature and layer, by value.
+    """
+    if len(line) < 3 * RUNNING:
+        return line["accuracy"]
+    window: dict[str, Any] = {"window": RUNNING, "center": True, "min_periods": 1}
+    right = (line["accuracy"] * line["n"]).rolling(**window).sum()
+    mean: pd.Series[float] = right / line["n"].rolling(**window).sum()
+    return mean
+
+
+def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member]) -> None:
+    """Draw one feature of one source: a line and a band per model with layers, the blind models, and the controls."""
+    lines = {str(slug): line for slug, line in by_layer.groupby("model", sort=False)}
+    present = [member for member in members if member.slug in lines]
+    seeing, blind = ([one for one in present if one.is_blind == is_blind] for is_blind in (False, True))
+    for member in seeing:
+        line, place = lines[member.slug], _place_of(member, seeing)
+        colour, marker = OKABE_ITO[place % len(OKABE_ITO)], MARKERS[place % len(MARKERS)]
+        look: dict[str, Any] = (
+            {} if member.state == "trained" else {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
+        )
+        axes.fill_between(line["layer"], line["low"], line["high"], color=colour, alpha=0.2, linewidth=0)
+        axes.plot(
+            line["layer"], line["accuracy"], color=colour, marker=marker, markersize=4, label=member.label, **look
+        )
+    _draw_blind(axes, {member.label: lines[member.slug].iloc[0] for member in blind}, among_others=len(present) > 1)
+    for control, line in controls.groupby("control", sort=False):
+        axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **CONTROL_STYLE)
+    axes.set_xlabel("layer (0 = embeddings)" if seeing else "")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if not seeing:
+        axes.set_xticks([])
+
+
+def _draw_blind(axes: Axes, rates: Mapping[str, pd.Series], *, among_others: bool) -> None:
+    """Draw blind models as horizontal lines, the best one heavier and with its band, and add them to the legend.
+
+    Args:
+        axes: Where.
+        rates: Label -> accuracy, low and high.
+        among_others: Whether the best one is the line that others are held against.
+    """
+    thin: dict[str, Any] = {"color": "0.45", "linewidth": 1.1}
+    heavy: dict[str, Any] = {"color": "black", "linewidth": 2.4}
+    best = max(rates, key=lambda label: rates[label]["accuracy"], default="")
+    for place, (label, rate) in enumerate(rates.items()):
+        style, look = BLIND_STYLES[place % len(BLIND_STYLES)], heavy if label == best else thin
+        axes.axhline(rate["accuracy"], linestyle=style, zorder=1.9, **look)
+        shown = thin if among_others else look
+        axes.add_line(Line2D([], [], linestyle=style, label=label, **shown))
+        if label == best:
+            axes.axhspan(rate["low"], rate["high"], color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
+    if rates and among_others:
+        axes.add_line(Line2D([], [], label="best blind (in its style)", **heavy))
+
+
+def _place_of(member: Member, members: Sequence[Member]) -> int:
+    """Return which of the models with layers gives a model its colour: a trained one of the same checkpoint, or it."""
+    spec = member.spec
+    for place, other in enumerate(members):
+        same = isinstance(spec, ModelSpec) and isinstance(other.spec, ModelSpec)
+        if same and other.state == "trained" and member.state != "trained" and _origin(other) == _origin(member):
+            return place
+    return members.index(member)
+
+
+def _origin(member: Member) -> tuple[str, str | None] | None:
+    """Return the name and the revision of a checkpoint."""
+    return (member.spec.name, member.spec.revision) if isinstance(member.spec, ModelSpec) else None
+
+
+def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with a panel for each feature of a table, in the table's order."""
+    features = list(dict.fromkeys(table["feature"]))
+    columns = min(2, len(features))
+    lines = -(-len(features) // columns)
+    figure = Figure(figsize=(columns * PANEL[0] + 1.0, lines * PANEL[1] + 0.6), layout="constrained")
+    grid = np.atleast_1d(figure.subplots(lines, columns)).ravel()
+    for spare in grid[len(features) :]:
+        spare.remove()
+    figure.suptitle(title, fontsize=11)
+    return figure, dict(zip(features, grid, strict=False))
+
+
+def _of(table: pd.DataFrame, feature: str) -> pd.DataFrame:
+    return table[table["feature"] == feature]
+
+
+def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
+    """Give all panels one scale that holds the least accuracy, and the figure one legend."""
+    bottom = floor(10 * min(least, 0.45)) / 10
+    for feature, axes in panels.items():
+        heading, _, note = _readable(feature).partition("\n")
+        axes.set_title(heading, fontsize=10, pad=6 + 9 * len(note.splitlines()))
+        axes.text(0.5, 1.015, note, transform=axes.transAxes, ha="center", va="bottom", fontsize=7)
+        axes.set_ylim(bottom, 1.02)
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+        axes.grid(axis="y", color="0.9", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_ylabel("test accuracy")
+    _add_legend(figure, panels.values())
+
+
+def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Add what stands for the lines of all panels to one legend, each label once."""
+    entries = {
+        str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if entries:
+        columns = int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))
+        figure.legend(
+            entries.values(),
+            entries.keys(),
+            loc="outside lower center",
+            ncols=max(1, min(5, columns)),
+            frameon=False,
+            fontsize=9,
+        )
+
+
+def _readable(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def figures_of_model(
+    tables: Mapping[str, pd.DataFrame], member: Member, splits: pd.DataFrame, title: str
+) -> dict[str, Figure]:
+    """Draw the accuracies of one model on one source of sentences, by layer and by value.
+
+    Args:
+        tables: "by_layer": columns feature, layer, accuracy, low, high; "by_value": feature, value, layer, accuracy,
+            low, high, n; "controls": feature, control, accuracy; "controls_by_value": the same with the column value.
+        member: The model.
+        splits: Columns feature, split, value: the sentences that the probes were trained and tested on.
+        title: Of both figures, behind the model's label.
+
+    Returns:
+        "accuracy_per_layer" and "accuracy_per_value".
+    """
+    train = splits[splits["split"] == "train"]
+    trained = train.groupby("feature", as_index=False).agg(least=("value", "min"), greatest=("value", "max"))
+    by_layer, heading = tables["by_layer"].assign(model=member.slug), f"{member.label}: {title}"
+    return {
+        "accuracy_per_layer": accuracy_per_layer(by_layer, tables["controls"], [member], heading),
+        "accuracy_per_value": accuracy_per_value(tables["by_value"], tables["controls_by_value"], trained, heading),
+    }
