@@ -1,15 +1,16 @@
 """cxprobe: do language models know constructions, the pairings of form and meaning?
 
-Everything is of one of four kinds, and each kind depends on those before it alone:
+There is one package for each line of work, and none of them imports another:
 
-    make/      data: sentences, subsets, scenarios, minimal pairs, questions
-    measure/   the raw answers of one model: vectors, predictions of probes, probabilities, replies
-    judge/     raw answers to rates with intervals; no model is loaded
-    report/    all models side by side: tables and figures
+    recognition/    probes of form
+    scenarios/      masked scenarios, biases, calibration
+    pairs/          minimal pairs, the project's own and those of others
+    prompts/        inference and reasoning, asked in words or by likelihood
 
-The other packages and modules are shared. A package of one kind never imports one of another kind: the scripts in
-``pipelines/`` join them, and ``api``, ``cli`` and ``exports`` do so for people. Only ``tracking`` knows MLflow, only
-``storage`` reads and writes data and results, and only ``models`` loads a model.
+Inside a line, data are made, models are measured (raw answers, kept as they come), answers are judged (rates with
+intervals), and all models are reported side by side. The other packages are shared: ``constructions`` and ``corpora``
+for what items are made from, ``lm`` for models, ``people`` for labels and ratings, ``run`` for DVC and MLflow,
+``report`` for the site. Only ``run`` knows MLflow, and only ``lm`` loads a model.
 
 What users call is imported from here (`cxprobe.load`, `cxprobe.probe` ...) and documented in `cxprobe.api`.
 """
@@ -20,11 +21,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cxprobe.api.comparing import Comparison
-    from cxprobe.api.items import list_constructions, pairs, read_pairs, sentences
-    from cxprobe.api.loading import load, load_encoder
-    from cxprobe.api.models import Encoder, LanguageModel
-    from cxprobe.api.probing import probe
+    from cxprobe.api import (
+        Comparison,
+        Encoder,
+        LanguageModel,
+        list_constructions,
+        load,
+        load_encoder,
+        pairs,
+        probe,
+        read_pairs,
+        sentences,
+    )
 
 __all__ = [
     "Comparison",
@@ -41,7 +49,7 @@ __all__ = [
 
 if "DVC_STAGE" in os.environ:
     # In the process of a stage nothing that is imported becomes garbage, and looking for garbage meanwhile takes a
-    # fifth of the time. `cxprobe.stages.run_stage` switches the collector on.
+    # fifth of the time. `cxprobe.run.running.run_stage` switches the collector on.
     gc.disable()
 
 

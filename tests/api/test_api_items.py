@@ -9,7 +9,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs
-from cxprobe.pairs.params import BuildPairs
+from cxprobe.pairs.params import MakePairs
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_pairs_are_those_of_the_stage():
     people = load_people(ROOT / PEOPLE_FILE)
     content = load_pairs("let-alone", people, ROOT / "constructions")
-    settings = BuildPairs.model_validate({"per_cell": {"meaning": 3, "form": 3}, "pseudowords": None})
+    settings = MakePairs.model_validate({"per_cell": {"meaning": 3, "form": 3}, "pseudowords": None})
     expected = build_pairs("let-alone", content, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.pairs("let-alone", per_cell=3, seed=7), expected)
 

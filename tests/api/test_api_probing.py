@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 
 import cxprobe
-from cxprobe.api.probing import _permuted
+from cxprobe.api import _permuted
 from cxprobe.errors import DataError
 
 pytestmark = pytest.mark.pipeline

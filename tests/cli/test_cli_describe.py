@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.cli.describe import make_page
+from cxprobe.cli.page import make_page
 
 PAIRS = "model,construction,words,accuracy,low,high,n\n"
 

@@ -3,18 +3,24 @@
 The page is Markdown, for people who have not seen the files. The examples are the first ones of each file.
 """
 
+import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cxprobe.constructions.construction import Construction
-from cxprobe.constructions.people import TYPICAL_TYPE, People
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.constructions.people import TYPICAL_TYPE, People, load_people
 from cxprobe.constructions.templates import spell
-from cxprobe.pairs.frames import PairsFile, Variant, fill
-from cxprobe.prompts.items import RELATIONS, InferenceItems, Items, Premise, ReasoningFrame, Relation
-from cxprobe.scenarios.rules import Scenarios, example_words
+from cxprobe.errors import DataError
+from cxprobe.files.reading import read_text
+from cxprobe.files.writing import RESULTS
+from cxprobe.lm.params import members_of
+from cxprobe.pairs.frames import PairsFile, fill, load_pairs
+from cxprobe.prompts.items import RELATIONS, InferenceItems, Items, Premise, ReasoningFrame, load_items
+from cxprobe.run.params import load_params
+from cxprobe.scenarios.rules import Scenarios, example_words, load_scenarios
 
 PAGE_HEAD = """\
 # Constructions
@@ -70,7 +76,13 @@ BIASES = {
 }
 """What a scenario holds against a model, or leaves out -> what is changed in it; others say it in their own words."""
 NOTHING_FOLLOWS = "not enough information"
-_SENTENCE = re.compile(r"\s*\n\s*")
+_SETS = {"templatic": "inference", "challenge": "inference, challenge set", "reasoning": "reasoning"}
+# A tracked table of results -> what is asked in one of its rows.
+_ITEMS: Mapping[str, Callable[[Mapping[str, str]], str]] = {
+    "report_pairs": lambda row: "minimal pairs" if row["words"] == "real" else "minimal pairs, pseudowords",
+    "report_prompts": lambda row: _SETS.get(row["set"], row["set"]),
+    "report_scenarios": lambda row: f"scenario {row['scenario']}",
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +117,42 @@ class Content(NamedTuple):
     scenarios: Scenarios | None = None
 
 
+def make_page() -> str:
+    """Return the page about the constructions in the working directory, with the results that are tracked there.
+
+    Raises:
+        CxprobeError: A file has faults; `cxprobe check` tells those of all files.
+    """
+    people = load_people()
+    contents = {}
+    for folder in (path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()):
+        name = folder.name
+        contents[name] = Content(
+            load_construction(name),
+            load_pairs(name, people) if (folder / "pairs.yaml").is_file() else None,
+            load_items(name) if (folder / "items.yaml").is_file() else None,
+            load_scenarios(name) if (folder / "scenarios.yaml").is_file() else None,
+        )
+    return page_of(contents, people, list(_blind_rates()))
+
+
+def _blind_rates() -> Iterator[BlindRate]:
+    """Give what blind models get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
+    models = load_params().models
+    blind = {member.slug for member in members_of(models, models) if member.is_blind}
+    for stage, items in _ITEMS.items():
+        path = RESULTS / stage / "accuracy.csv"
+        try:
+            for row in csv.DictReader(read_text(path, DataError).splitlines()) if path.exists() else ():
+                if row["model"] in blind:
+                    accuracy, low, high, n = (float(row[column]) for column in ("accuracy", "low", "high", "n"))
+                    yield BlindRate(row["construction"], items(row), row["model"], accuracy, low, high, int(n))
+        except (KeyError, ValueError, csv.Error) as fault:
+            raise DataError(
+                f"{path}: is no table of accuracies ({fault}); `dvc repro {stage}` makes it anew"
+            ) from fault
+
+
 def page_of(contents: Mapping[str, Content], people: People, rates: Sequence[BlindRate]) -> str:
     """Return the page about constructions, as Markdown.
 
@@ -113,43 +161,58 @@ def page_of(contents: Mapping[str, Content], people: People, rates: Sequence[Bli
         people: The nouns of minimal pairs.
         rates: What blind models get on their items.
     """
-    parts = [PAGE_HEAD, _overview(contents), CHANGES]
+    rows = []
+    for content in contents.values():
+        title, pairs, items = content.construction.name, content.pairs, content.items
+        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")  # as GitHub writes it
+        rows.append(
+            (
+                f"[{title}](#{anchor})",
+                f"{len(pairs.variants)} variants of {len(pairs.frames)} frames" if pairs else "",
+                str(len(items.inference.premises)) if items and items.inference else "",
+                str(len(items.reasoning) or "") if items else "",
+                str(len(content.scenarios.tests)) if content.scenarios else "",
+            )
+        )
+    head = ("construction", "minimal pairs", "premises of inferences", "reasoning frames", "tests of scenarios")
+    parts = [PAGE_HEAD, "\n".join([*_table(head, rows), ""]), CHANGES]
     for name, content in contents.items():
         parts += ["\n".join(_section(name, content, people, [rate for rate in rates if rate.construction == name]))]
     return "\n".join(parts)
 
 
-def _overview(contents: Mapping[str, Content]) -> str:
-    rows = [
-        (
-            f"[{content.construction.name}](#{_anchor(content.construction.name)})",
-            f"{len(content.pairs.variants)} variants of {len(content.pairs.frames)} frames" if content.pairs else "",
-            str(len(content.items.inference.premises)) if content.items and content.items.inference else "",
-            str(len(content.items.reasoning) or "") if content.items else "",
-            str(len(content.scenarios.tests)) if content.scenarios else "",
-        )
-        for content in contents.values()
-    ]
-    head = ("construction", "minimal pairs", "premises of inferences", "reasoning frames", "tests of scenarios")
-    return "\n".join([*_table(head, rows), ""])
-
-
 def _section(name: str, content: Content, people: People, rates: Sequence[BlindRate]) -> Iterator[str]:
-    about = content.construction
+    about, items = content.construction, content.items
     yield f"## {about.name}\n"
     yield f"{_line(about.gloss)}\n"
     yield f"*What counts:* {_line(about.positive)}\n"
     yield f"Folder: [{name}]({name}/). Sources: {'; '.join(_line(source).rstrip('.') for source in about.sources)}.\n"
     if content.pairs:
         yield from _pairs(content.pairs, people)
-    if content.items and content.items.inference:
-        yield from _inference(content.items.inference)
-    if content.items and content.items.reasoning:
-        yield from _reasoning(content.items.reasoning)
+    if items and items.inference:
+        yield from _inference(items.inference)
+    if items and items.reasoning:
+        yield from _reasoning(items.reasoning)
     if content.scenarios:
         yield from _scenarios(content.scenarios)
-    if content.pairs or content.items or content.scenarios:
-        yield from _blind(rates)
+    if content.pairs or items or content.scenarios:
+        yield "### What blind models get\n"
+        if not rates:
+            yield "There is none in the tracked results yet.\n"
+            return
+        rows = []
+        for asked, n in sorted({(rate.items, rate.n) for rate in rates}):
+            best_first = sorted(
+                (rate for rate in rates if (rate.items, rate.n) == (asked, n)),
+                key=lambda rate: (-round(rate.accuracy, 2), rate.model),
+            )
+            told = [
+                f"{rate.model} {100 * rate.accuracy:.0f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+                for rate in best_first
+            ]
+            rows.append((asked, str(n), ", ".join(told)))
+        yield from _table(("items", "n", "accuracy with its 95 % interval, the best first"), rows)
+        yield ""
 
 
 def _pairs(pairs: PairsFile, people: People) -> Iterator[str]:
@@ -166,25 +229,25 @@ def _pairs(pairs: PairsFile, people: People) -> Iterator[str]:
     rows: list[tuple[str, str, str, str]] = []
     for place, (name, variant) in enumerate(pairs.variants.items()):
         title = f"{name} (own)" if variant.origin == "own" else name
-        rows += _variant(title, variant, values, dict(zip(pairs.people, kind.nouns, strict=False)))
+        orders = [(title, pairs.people)]
         if pairs.switched and place == 0:
-            exchanged = dict(zip(pairs.people[::-1], kind.nouns, strict=False))
-            rows += _variant(f"{title}, switched", variant, values, exchanged)
+            orders.append((f"{title}, switched", pairs.people[::-1]))
+        for told, seats in orders:
+            filled = {**values, **dict(zip(seats, kind.nouns, strict=False))}
+            for sentence in variant.contexts:
+                row = told if sentence == "construction" else f"{told}, rival"
+                rows.append((row, *fill(variant, filled, sentence)))
     yield ""
     yield from _table(("variant", "sentence", "right", "wrong"), rows)
     yield ""
 
 
-def _variant(
-    title: str, variant: Variant, values: Mapping[str, str], seats: Mapping[str, str]
-) -> Iterator[tuple[str, str, str, str]]:
-    for sentence in variant.contexts:
-        context, good, bad = fill(variant, {**values, **seats}, sentence)
-        yield title if sentence == "construction" else f"{title}, rival", context, good, bad
-
-
 def _inference(asked: InferenceItems) -> Iterator[str]:
-    examples = {reading: found for reading in asked.readings if (found := _example(asked, reading)) is not None}
+    examples: dict[str, Premise] = {}  # reading -> its first premise, of those without exceptions if there is one
+    for reading in asked.readings:
+        premises = [premise for premise in asked.premises if premise.reading == reading]
+        if premises:
+            examples[reading] = next((premise for premise in premises if not premise.gold), premises[0])
     golds = [asked.golds(premise) for premise in asked.premises]
     yield f"### Inference\n\n{len(asked.premises)} premises, each with all {len(asked.hypotheses)} hypotheses.\n"
     first = next(iter(examples.values()))
@@ -193,13 +256,14 @@ def _inference(asked: InferenceItems) -> Iterator[str]:
         number = Counter(gold[name] for gold in golds)
         told.append((name, asked.hypothesis(name, first), *(str(number[relation]) for relation in RELATIONS)))
     yield from _table(("hypothesis", "about the first premise below", *RELATIONS), told)
-    initials = ", ".join(f"{_initial(relation)} is {relation}" for relation in RELATIONS)
+    initials = ", ".join(f"{relation[0].upper()} is {relation}" for relation in RELATIONS)
     yield f"\nA premise of each reading, and how the hypotheses are related to premises of this kind ({initials}):\n"
     counts = Counter(premise.reading for premise in asked.premises)
-    rows = [
-        (reading, str(counts[reading]), premise.sentence(), *_initials(asked, premise))
-        for reading, premise in examples.items()
-    ]
+    rows = []
+    for reading, premise in examples.items():
+        gold = asked.golds(premise)
+        relations = (gold[name][0].upper() for name in asked.hypotheses)
+        rows.append((reading, str(counts[reading]), premise.sentence(), *relations))
     yield from _table(("reading", "premises", "the first one", *asked.hypotheses), rows)
     if asked.challenge:
         one = asked.challenge[0]
@@ -208,21 +272,6 @@ def _inference(asked: InferenceItems) -> Iterator[str]:
             ("hypothesis", "relation"), [(asked.hypothesis(name, one), one.gold[name]) for name in one.gold]
         )
     yield ""
-
-
-def _initials(asked: InferenceItems, premise: Premise) -> list[str]:
-    golds = asked.golds(premise)
-    return [_initial(golds[name]) for name in asked.hypotheses]
-
-
-def _initial(relation: Relation) -> str:
-    return relation[0].upper()
-
-
-def _example(asked: InferenceItems, reading: str) -> Premise | None:
-    """Return the first premise of a reading, of those without exceptions if there is one."""
-    own = [premise for premise in asked.premises if premise.reading == reading]
-    return next((premise for premise in own if not premise.gold), own[0] if own else None)
 
 
 def _reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[str]:
@@ -243,61 +292,29 @@ def _scenarios(scenarios: Scenarios) -> Iterator[str]:
     shown = example_words(scenarios, f"{{{first}}} {{{second}}}")
     yield f"### Scenarios\n\nWords: {listed}. Asked is which is more probable, *{shown[first]}* or *{shown[second]}*.\n"
     rows = [
-        (name, _explained(test.bias), spell(test.text, example_words(scenarios, test.text)), shown[test.answer])
-        for name, test in scenarios.tests.items()
-    ]
-    rows += [
         (
             name,
-            f"calibration: {_explained(one.purpose, others='about others')}",
-            spell(one.texts[0], example_words(scenarios, one.texts[0])),
-            "none",
+            BIASES.get(test.bias, test.bias),
+            spell(test.text, example_words(scenarios, test.text)),
+            shown[test.answer],
         )
-        for name, one in scenarios.calibrations.items()
+        for name, test in scenarios.tests.items()
     ]
+    for name, calibration in scenarios.calibrations.items():
+        purpose, text = calibration.purpose, calibration.texts[0]
+        changed = "about others" if purpose == "name" else BIASES.get(purpose, purpose)
+        rows.append((name, f"calibration: {changed}", spell(text, example_words(scenarios, text)), "none"))
     yield from _table(("text", "what is changed", "example", "answer"), rows)
     yield ""
-
-
-def _explained(what: str, others: str | None = None) -> str:
-    """Return what a bias or a purpose means; a calibration by names asks about others."""
-    return others if others and what == "name" else BIASES.get(what, what)
-
-
-def _blind(rates: Sequence[BlindRate]) -> Iterator[str]:
-    yield "### What blind models get\n"
-    if not rates:
-        yield "There is none in the tracked results yet.\n"
-        return
-    asked = sorted({(rate.items, rate.n) for rate in rates})
-    rows = []
-    for items, n in asked:
-        own = [rate for rate in rates if (rate.items, rate.n) == (items, n)]
-        best_first = sorted(own, key=lambda rate: (-round(rate.accuracy, 2), rate.model))
-        rows.append((items, str(n), ", ".join(f"{rate.model} {_percent(rate)}" for rate in best_first)))
-    yield from _table(("items", "n", "accuracy with its 95 % interval, the best first"), rows)
-    yield ""
-
-
-def _percent(rate: BlindRate) -> str:
-    return f"{100 * rate.accuracy:.0f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:
-        yield f"| {' | '.join(_cell(text) for text in row)} |"
-
-
-def _cell(text: str) -> str:
-    return _line(text).replace("|", "\\|")
+        cells = [_line(text).replace("|", "\\|") for text in row]
+        yield f"| {' | '.join(cells)} |"
 
 
 def _line(text: str) -> str:
-    return _SENTENCE.sub(" ", text).strip()
-
-
-def _anchor(title: str) -> str:
-    """Return the anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    return re.sub(r"\s*\n\s*", " ", text).strip()

@@ -113,7 +113,7 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Fau
     suffix = PurePosixPath(shard).suffix
     try:
         if suffix == ".gz":
-            stream: IO[bytes] = gzip.GzipFile(fileobj=file)
+            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file)
         else:
             stored = pa.PythonFile(file, mode="r")
             stored = pa.CompressedInputStream(stored, _CODECS[suffix]) if suffix in _CODECS else stored

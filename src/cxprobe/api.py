@@ -1,0 +1,921 @@
+"""The Python interface: scores, surprisals, vectors and probes in a few lines, from any folder.
+
+Everything here can be imported from ``cxprobe`` itself:
+
+    >>> import cxprobe
+    >>> lm = cxprobe.load("mini-clm")
+    >>> lm.surprisal(["The more you practise, the better you get."]).columns.tolist()
+    ['sentence', 'position', 'word', 'tokens', 'surprisal', 'log_probability']
+
+No project is needed: neither params.yaml nor git nor DVC. The stages of the pipeline compute with the same functions,
+so that numbers are the same here and there. Results are pandas tables with the columns that each function names, or
+numpy arrays with the shape that it names. What cannot be answered raises `cxprobe.errors.CxprobeError`, whose message
+says what to do.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import log
+from operator import index
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+import torch
+from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+from huggingface_hub.errors import HfHubHTTPError
+from numpy.typing import ArrayLike, NDArray
+from tqdm.auto import tqdm
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.errors import ConstructionError, DataError, ModelError
+from cxprobe.files.schema import SchemeName, ScoreName, suggest
+from cxprobe.lm import language_models, loading
+from cxprobe.lm.candidates import MASK, candidate_log_probabilities
+from cxprobe.lm.embedding import Pooling, pooled_features
+from cxprobe.lm.params import Bos, Dtype, ModelSpec
+from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pairs, texts_by_scheme, total
+from cxprobe.lm.scoring import HowToScore, score_texts
+from cxprobe.lm.texts import TokenScores
+from cxprobe.pairs import benchmarks
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.pairs.measure import check_scored, texts_of_pairs
+from cxprobe.pairs.params import MakePairs, PerCell
+from cxprobe.probing import Fitting, Regularisation, cross_validate
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
+from cxprobe.run.carried import carried_files
+from cxprobe.run.project import carried_models
+from cxprobe.seeding import generator_for
+from cxprobe.stats import (
+    CLUSTER,
+    FEWEST_WORDINGS,
+    Estimate,
+    clusters_by,
+    clusters_of,
+    credit,
+    credits_of_margins,
+    estimate_rate,
+    rate_by,
+)
+
+__all__ = [
+    "Comparison",
+    "Encoder",
+    "LanguageModel",
+    "list_constructions",
+    "load",
+    "load_encoder",
+    "pairs",
+    "probe",
+    "read_pairs",
+    "sentences",
+]
+
+_DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
+_MOST_ITERATIONS = 1000  # of the fit of a probe
+_BUSY = (408, 429, 500, 502, 503, 504)  # answers of a busy server: the download itself tries again
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a model decided between the two texts of each pair.
+
+    Attributes:
+        table: One row a pair, in the order they were given: the columns of the pairs (good, bad, context ...);
+            good_score and bad_score in nats; margin, the difference; and accuracy, 1 if the right text scores higher, 0
+            if the wrong one does, 0.5 for a tie.
+        accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
+    """
+
+    table: pd.DataFrame
+    accuracy: Estimate
+
+    def __repr__(self) -> str:
+        """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
+        rate = self.accuracy
+        interval = f"{100 * rate.value:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+        return f"<cxprobe.Comparison: {interval} of {rate.n} pairs, {self.clustering}>"
+
+    @property
+    def clustering(self) -> str:
+        """By what the interval of `accuracy` is clustered, such as "clustered by verb (5 clusters)"."""
+        clustered = _with_clusters(self.table)
+        left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
+        names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs
+        for column in clustered:
+            if str(column).startswith(CLUSTER):
+                kind = str(column).removeprefix(CLUSTER).rstrip(_DIGITS)
+                names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
+        shared = {
+            kind: len(set(of_pairs))
+            for kind, of_pairs in names.items()
+            if kind not in left_out and len(set(of_pairs)) < len(of_pairs)
+        }
+        if not shared:
+            return "not clustered (no two pairs share a cluster)"
+        return "clustered by " + " and ".join(f"{kind} ({_counted(count)})" for kind, count in shared.items())
+
+    @property
+    def reservation(self) -> str:
+        """What to keep in mind about the interval: that it rests on few clusters, or "" if it does not."""
+        clustered = _with_clusters(self.table)
+        count = int(clusters_by(clustered.assign(all=""), ["all"])["clusters"].iloc[0])
+        if count >= FEWEST_WORDINGS:
+            return ""
+        return (
+            f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
+            "add pairs that share nothing with these"
+        )
+
+    def by(self, *columns: str) -> pd.DataFrame:
+        """Return the accuracy for each value of some columns of the table.
+
+        Args:
+            *columns: Names of columns, such as "variant".
+
+        Returns:
+            One row a group: the columns, accuracy, low, high, n, and ties, the number of pairs with equal scores.
+
+        Raises:
+            DataError: The table does not have such a column.
+        """
+        for column in columns:
+            if column not in self.table:
+                raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
+        return rate_by(_with_clusters(self.table), "accuracy", columns)
+
+
+class Encoder:
+    """A model whose hidden states are read; `cxprobe.load_encoder` makes it.
+
+    Attributes:
+        name: The name it was loaded by.
+    """
+
+    def __init__(self, loaded: language_models.LanguageModel, name: str, token_budget: int) -> None:
+        self.name = name
+        self._loaded = loaded
+        self._budget = token_budget
+
+    def __repr__(self) -> str:
+        """Return name, kind, precision and device."""
+        model = self._loaded.model
+        dtype = str(model.dtype).removeprefix("torch.")
+        return f"<cxprobe.{type(self).__name__} {self.name}: {self._loaded.kind}, {dtype}, on {model.device}>"
+
+    @property
+    def fingerprint(self) -> str:
+        """Which weights exactly: the commit on the hub, or the SHA-256 of a local folder's weights."""
+        return self._loaded.fingerprint
+
+    @property
+    def model(self) -> Any:
+        """The model of transformers itself."""
+        return self._loaded.model
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of transformers itself."""
+        return self._loaded.tokenizer
+
+    def features(
+        self,
+        sentences: Sequence[str],
+        *,
+        layers: Literal["all"] | Sequence[int] = "all",
+        pooling: Pooling = "mean",
+    ) -> NDArray[np.float32]:
+        """Return one vector for each sentence and layer.
+
+        Args:
+            sentences: Whole sentences.
+            layers: Which layers; 0 is the embeddings, -1 the last. "all" for all of them.
+            pooling: "mean" over the sentence's tokens without special tokens, as in Weissweiler et al. (2022, §3);
+                "first", the first token of the input, such as [CLS]; "last", the sentence's last token, which in a
+                causal model is the only one that has seen all others.
+
+        Returns:
+            Shape (layers, sentences, dimensions), float32 whatever the model's precision is.
+
+        Raises:
+            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer or
+                pooling.
+
+        Example:
+            >>> import cxprobe
+            >>> lm = cxprobe.load("mini-mlm")
+            >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
+            (2, 2, 384)
+        """
+        if isinstance(layers, str):
+            _check_option("layers", layers, Literal["all"])
+        else:
+            try:
+                layers = [index(layer) for layer in layers]
+            except TypeError:
+                raise DataError(
+                    f'layers is {layers!r}; give "all", or a list of whole numbers such as [0, -1]'
+                ) from None
+        _check_option("pooling", pooling, Pooling)
+        texts = _listed(sentences)
+        with _bar(len(texts), "sentences") as progress:
+            vectors = pooled_features(
+                self._hidden_states(), texts, pooling=pooling, token_budget=self._budget, progress=progress
+            )
+        if isinstance(layers, str):
+            return vectors
+        for layer in layers:
+            if not -len(vectors) <= layer < len(vectors):
+                raise DataError(
+                    f"there is no layer {layer}; this model has layers 0 (embeddings) to {len(vectors) - 1}"
+                )
+        return vectors[layers]
+
+    def _hidden_states(self) -> language_models.Encoder:
+        """Return the part of the model that has hidden states, without a head."""
+        lm = self._loaded
+        if isinstance(lm, language_models.Encoder):
+            return lm
+        parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
+        return language_models.Encoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
+
+
+class LanguageModel(Encoder):
+    """A masked or causal language model; `cxprobe.load` makes it.
+
+    A masked model scores a token by masking it: ``scheme="pll_word_l2r"`` masks those after it in its own word too, so
+    that the end of a word does not reveal its beginning (Kauf & Ivanova 2023); "pll" masks the token alone (Salazar et
+    al. 2020). A causal model scores a token given those before it, and ``scheme`` changes nothing. ``bos`` is what a
+    causal model reads before a text: what its tokenizer puts there ("as_tokenizer", which may be nothing, so that the
+    first token has no score), its beginning-of-sequence token ("add"), or nothing ("none").
+    """
+
+    _loaded: language_models.MaskedLM | language_models.CausalLM
+
+    @property
+    def kind(self) -> Literal["masked", "causal"]:
+        """Whether the model fills masks or reads from left to right."""
+        return "causal" if isinstance(self._loaded, language_models.CausalLM) else "masked"
+
+    def surprisal(
+        self,
+        sentences: Sequence[str],
+        *,
+        by: Literal["word", "token"] = "word",
+        scheme: SchemeName = "pll_word_l2r",
+        bos: Bos = "as_tokenizer",
+    ) -> pd.DataFrame:
+        """Return how surprising each word, or each token, is.
+
+        A word is what stands between two spaces, punctuation included, as in tables of reading times. Its surprisal is
+        the sum of those of its tokens. Where a token carries the space before it, as in GPT-2, that sum does not
+        include the probability that the word ends there (Pimentel & Meister 2024; Oh & Schuler 2024).
+
+        Args:
+            sentences: Whole sentences.
+            by: Whether rows are words or tokens.
+            scheme: How a masked model is asked.
+            bos: What a causal model reads before a sentence.
+
+        Returns:
+            By word: sentence (its place in ``sentences``, from 0), position (of the word, from 0), word, tokens (how
+            many), surprisal in bits (-log2 p) and log_probability in nats (ln p). By token: sentence, position and word
+            (that the token belongs to), token (its characters), surprisal and log_probability. Both numbers are NaN for
+            a word or token without a score, which is the first one if a causal model reads nothing before it.
+
+        Raises:
+            DataError: A sentence is empty, too long for the model, or has only one token and nothing before it; or an
+                option does not have this value.
+
+        Example:
+            >>> import cxprobe
+            >>> table = cxprobe.load("mini-clm").surprisal(["The more, the merrier."])
+            >>> table["word"].tolist()
+            ['The', 'more,', 'the', 'merrier.']
+        """
+        _check_option("by", by, Literal["word", "token"])
+        scores = self._token_scores(_listed(sentences), scheme, bos)
+        table = _by_word if by == "word" else _by_token
+        return pd.concat([table(sentence, of_tokens) for sentence, of_tokens in enumerate(scores)], ignore_index=True)
+
+    def score(
+        self, sentences: Sequence[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos = "as_tokenizer"
+    ) -> pd.DataFrame:
+        """Return how probable each sentence is.
+
+        Args:
+            sentences: Whole sentences.
+            scheme: How a masked model is asked; what it gives is a pseudo-log-likelihood.
+            bos: What a causal model reads before a sentence.
+
+        Returns:
+            One row a sentence: sentence, sum (of its tokens' log-probabilities, natural logarithms), per_token and
+            per_character (the sum divided by their numbers, spaces not counted), tokens (how many were scored).
+
+        Raises:
+            DataError: As for `surprisal`.
+
+        Example:
+            >>> import cxprobe
+            >>> table = cxprobe.load("mini-clm").score(["The dog sleeps.", "The dog sleep."])
+            >>> bool(table["sum"][0] > table["sum"][1])
+            True
+        """
+        scores = self._token_scores(_listed(sentences), scheme, bos)
+        return pd.DataFrame(
+            {
+                "sentence": [of_tokens.text for of_tokens in scores],
+                "sum": [total(of_tokens) for of_tokens in scores],
+                "per_token": [per_token(of_tokens) for of_tokens in scores],
+                "per_character": [per_character(of_tokens) for of_tokens in scores],
+                "tokens": [int(np.isfinite(of_tokens.log_probs).sum()) for of_tokens in scores],
+            }
+        )
+
+    def compare(
+        self,
+        good: Sequence[str] | pd.DataFrame,
+        bad: Sequence[str] | None = None,
+        context: Sequence[str] | str | None = None,
+        *,
+        score: ScoreName = "sum",
+        scheme: SchemeName = "pll_word_l2r",
+        bos: Bos = "as_tokenizer",
+    ) -> Comparison:
+        """Compare two texts at a time: does the model find the right one more probable?
+
+        Args:
+            good: The right texts; or a table with the columns good, bad and, if there is any, context, such as
+                `cxprobe.pairs` and `cxprobe.read_pairs` return. Columns that begin with ``cluster_`` name what pairs
+                share, such as a frame, and the interval takes that into account.
+            bad: The wrong texts, in the same order.
+            context: What stands before both texts of a pair: one for each pair, or one for all.
+            score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum
+                over what follows the context) or "pmi" (by how much the context raises it).
+            scheme: How a masked model is asked.
+            bos: What a causal model reads before a text.
+
+        Returns:
+            The accuracy with its 95 % interval, and a table with a row a pair.
+
+        Raises:
+            DataError: There are not as many right texts as wrong ones, a text is empty or too long, a score needs a
+                context, a causal model that reads nothing before a text is given pairs that differ in their first
+                token, or an option does not have this value.
+
+        Example:
+            >>> import cxprobe
+            >>> lm = cxprobe.load("mini-clm")
+            >>> found = lm.compare(["The dogs sleep.", "The dog sleeps."], ["The dogs sleeps.", "The dog sleep."])
+            >>> found.accuracy.n
+            2
+        """
+        _check_option("score", score, ScoreName)
+        _check_option("bos", bos, Bos)
+        table = _pairs_to_compare(good, bad, context)
+        alone = table["id"][table["context"] == ""]
+        if score in CONTEXT_SCORES and len(alone):
+            raise DataError(
+                f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
+            )
+        pairs = pairs_of(table)
+        check_scored(self._loaded, pairs, bos)
+        scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
+        table = pair_table(pairs)
+        found = score_pairs(table, texts_by_scheme(scores), [score]).set_index("id").loc[table["id"]]
+        margins = found["margin"].to_numpy(dtype=np.float64)
+        table["good_score"], table["bad_score"] = found["good"].to_numpy(), found["bad"].to_numpy()
+        table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
+        accuracy = estimate_rate(table["accuracy"].to_numpy(dtype=np.float64), clusters_of(_with_clusters(table)))
+        return Comparison(table, accuracy)
+
+    def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
+        """Return how probable words are at the mask of a text.
+
+        Args:
+            text: Contains "[MASK]", or the model's own mask token, once; or several such texts.
+            candidates: The words to compare. Each must be one token of the model's tokenizer there.
+
+        Returns:
+            One row a text and candidate: text, candidate, log_probability (natural logarithm, over the whole
+            vocabulary), and share, the candidate's probability divided by that of all candidates together.
+
+        Raises:
+            ModelError: The model is causal and fills no masks; give whole texts to `score`.
+            DataError: A text does not contain one mask, or a candidate is not one token.
+
+        Example:
+            >>> import cxprobe
+            >>> table = cxprobe.load("mini-mlm").fill("Anna is [MASK] than Paul.", ["taller", "older"])
+            >>> table.columns.tolist()
+            ['text', 'candidate', 'log_probability', 'share']
+        """
+        if isinstance(self._loaded, language_models.CausalLM):
+            raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
+        given = _listed([text] if isinstance(text, str) else text)
+        texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
+        if isinstance(candidates, str) or not candidates:
+            raise DataError(f"candidates is {candidates!r}; give a list of words to compare at the mask")
+        words = list(candidates)
+        found = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
+        tables = []
+        for masked, log_probs in zip(texts, found, strict=True):
+            shares = np.exp(log_probs - np.logaddexp.reduce(log_probs))  # (candidates,), sums to 1
+            columns = {"text": masked, "candidate": words, "log_probability": log_probs, "share": shares}
+            tables.append(pd.DataFrame(columns))
+        return pd.concat(tables, ignore_index=True)
+
+    def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos) -> list[TokenScores]:
+        """Return the scores of texts, in their order; one that is there twice is scored once."""
+        _check_option("scheme", scheme, SchemeName)
+        _check_option("bos", bos, Bos)
+        distinct = dict.fromkeys(texts, 0)
+        how = HowToScore([scheme], bos, self._budget)
+        with _bar(len(distinct), "texts") as progress:
+            scored = score_texts(self._loaded, [distinct], how, progress=progress)
+        scores = {of_tokens.text: of_tokens for of_tokens in scored}
+        return [scores[text] for text in texts]
+
+
+def load(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: Dtype = "float32",
+    device: str = "auto",
+    token_budget: int = 2048,
+) -> LanguageModel:
+    """Load a language model, masked or causal as its configuration says.
+
+    Code of a checkpoint is never run, and a model with weights that its checkpoint does not have is refused.
+
+    Args:
+        name: A name on the Hugging Face hub, a local folder, "package:<module>/<folder>" for weights inside an
+            installed package, or one of the small models that cxprobe carries: "mini-clm" (causal), "mini-mlm"
+            (masked).
+        revision: Branch, tag or commit on the hub; None for the newest.
+        dtype: The precision of weights and computation.
+        device: "auto" for a GPU if there is one, or as PyTorch names it: cpu, cuda, cuda:1, mps.
+        token_budget: The most tokens in a batch, padding included. Larger batches are faster on a GPU.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, is damaged, or is no language model; for one
+            without a head, such as a sentence encoder, take `load_encoder`.
+        DataError: There is no such ``dtype``.
+
+    Example:
+        >>> import cxprobe
+        >>> cxprobe.load("mini-mlm")
+        <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
+    """
+    return LanguageModel(_load(loading.load_language_model, name, revision, dtype, device), name, token_budget)
+
+
+def load_encoder(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: Dtype = "float32",
+    device: str = "auto",
+    token_budget: int = 2048,
+) -> Encoder:
+    """Load a model to read its hidden states only, such as a sentence encoder, which has no head to score with.
+
+    Arguments are those of `load`.
+
+    Raises:
+        ModelError: As for `load`; any model of transformers that returns hidden states is accepted.
+
+    Example:
+        >>> import cxprobe
+        >>> cxprobe.load_encoder("mini-mlm").features(["She smiles.", "It rains."]).shape
+        (7, 2, 384)
+    """
+    return Encoder(_load(loading.load_encoder, name, revision, dtype, device), name, token_budget)
+
+
+def list_constructions(folder: str | Path | None = None) -> list[str]:
+    """Return the names of all constructions.
+
+    Args:
+        folder: The folder with one folder per construction; None for those that cxprobe carries.
+
+    Example:
+        >>> import cxprobe
+        >>> "let-alone" in cxprobe.list_constructions()
+        True
+    """
+    return sorted(path.parent.name for path in _constructions(folder).glob("*/construction.yaml"))
+
+
+def pairs(
+    construction: str,
+    *,
+    per_cell: int = 300,
+    pseudowords: Literal["wuggy", "random"] | None = None,
+    seed: int = 0,
+    folder: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return the minimal pairs of a construction, as the stage ``make_pairs`` makes them.
+
+    Args:
+        construction: Its name, see `list_constructions`.
+        per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
+        pseudowords: What takes the place of content words in a second set of pairs; None for no such set.
+        seed: Of the draw; the same seed gives the same pairs.
+        folder: The folder of all constructions; None for those that cxprobe carries.
+
+    Returns:
+        One row a pair: id, item, context (what comes before both texts), good and bad (how the right and the wrong text
+        go on); what the pair is reported under (construction, variant, noun_type, order ...); and ``cluster_<name>``,
+        what it shares with other pairs. `LanguageModel.compare` takes the table as it is.
+
+    Raises:
+        ConstructionError: There is no such construction, or it has no pairs.
+        DataError: ``pseudowords`` is none of these.
+
+    Source:
+        Oba & Sugawara 2026, §3.
+
+    Example:
+        >>> import cxprobe
+        >>> table = cxprobe.pairs("let-alone", per_cell=2)
+        >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
+        True
+    """
+    if pseudowords is not None:
+        _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
+    constructions = _constructions(folder)
+    _check_file(constructions, construction, "pairs.yaml")
+    lexicon = constructions.parent / PEOPLE_FILE  # beside a folder of one's own there may be none
+    people = load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
+    content = load_pairs(construction, people, constructions)
+    settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell), pseudowords=pseudowords)
+    return build_pairs(construction, content, people, settings, seed).pairs
+
+
+def sentences(
+    construction: str,
+    *,
+    per_label: int = 10,
+    source: Literal["generated", "balanced"] = "generated",
+    seed: int = 0,
+    folder: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return labelled sentences from a construction's grammars, as the stage ``make_recognition`` draws them.
+
+    Args:
+        construction: Its name, see `list_constructions`.
+        per_label: Sentences for each value of each feature, per label and lexical half.
+        source: "generated" for the first pair of grammars; "balanced" for the second, whose two labels differ in
+            nothing that is spelling.
+        seed: Of the draw.
+        folder: The folder of all constructions; None for those that cxprobe carries.
+
+    Returns:
+        One row a sentence: id, text, label ("positive" or "negative"), split ("train" or "test", two halves without a
+        content word in common), each feature, and ``cluster_<name>``, such as the template.
+
+    Raises:
+        ConstructionError: There is no such construction, or it has no such grammars.
+        DataError: There is no such source.
+
+    Source:
+        Weissweiler et al. 2022, §3.
+
+    Example:
+        >>> import cxprobe
+        >>> sorted(set(cxprobe.sentences("comparative-correlative", per_label=2)["label"]))
+        ['negative', 'positive']
+    """
+    _check_option("source", source, Literal["generated", "balanced"])
+    constructions = _constructions(folder)
+    _check_file(constructions, construction, "construction.yaml")
+    whole = load_construction(construction, constructions)
+    if whole.grammar is None:
+        raise ConstructionError(
+            f"{constructions / construction / 'construction.yaml'} has no grammar, so no sentences are drawn"
+        )
+    described = whole.for_source(source)
+    grammars = load_grammars(construction, described, constructions, source=source)
+    return generate_sentences(construction, described, grammars, per_label, seed).sentences
+
+
+def read_pairs(path: str | Path) -> pd.DataFrame:
+    r"""Return the minimal pairs of a file.
+
+    Args:
+        path: A table with a header (.tsv, or .csv with texts between double quotes), or one JSON object a line
+            (.jsonl), compressed (.gz) or not, with the columns id (each pair has its own), good and bad. A table
+            without ids can be read by pandas and given to `LanguageModel.compare`. Optional: context; item, what
+            several pairs are about; ``cluster_<name>``, what pairs share, for intervals; and any others, to report by.
+
+    Returns:
+        One row a pair with these columns, see `pairs`.
+
+    Raises:
+        DataError: The file is not such a table; the message has the line.
+
+    Example:
+        >>> import cxprobe, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "mine.tsv")
+        >>> _ = path.write_text("id\tgood\tbad\n1\tShe sleeps.\tShe sleep.\n")
+        >>> cxprobe.read_pairs(path)["good"].tolist()
+        ['She sleeps.']
+    """
+    return pair_table(benchmarks.read_pairs(Path(path)))
+
+
+def probe(
+    features: ArrayLike,
+    labels: Sequence[Hashable],
+    groups: Sequence[Hashable] | None = None,
+    *,
+    folds: int = 5,
+    C: float = 1.0,
+    standardise: bool = False,
+    seed: int = 0,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Return how well a linear probe tells two labels apart on each layer, by cross-validation.
+
+    Each layer gets a logistic regression. Every sentence is predicted by a probe that was trained on other folds. Two
+    controls stand beside the accuracy: that of the same probes where labels were permuted over the groups, which is
+    what a probe reaches by chance or by memory; and the share of the more frequent label, which is what no knowledge
+    reaches. With labels that depend on words, lengths or positions, a high accuracy says nothing about the
+    construction: match the two labels in these first.
+
+    Args:
+        features: Shape (layers, sentences, dimensions), as `LanguageModel.features` returns it, or (sentences,
+            dimensions) for one layer.
+        labels: One of two values for each sentence.
+        groups: What sentences share, such as the frame or template that they were made from: sentences of one group
+            are in one fold, and intervals take groups into account. None where every sentence stands for itself.
+        folds: The number of folds; fewer where a label has fewer groups.
+        C: Inverse strength of the regularisation (L2).
+        standardise: Whether vectors are scaled to mean 0 and variance 1 of the sentences that train.
+        seed: Of the folds and of the permuted labels.
+        jobs: Layers at the same time.
+
+    Returns:
+        One row a layer: layer, accuracy, low and high (95 % interval), n (sentences), permuted, permuted_low,
+        permuted_high, and majority, all but layer and n in [0, 1].
+
+    Raises:
+        DataError: The shapes do not fit, a number is not finite, there are not two labels, or a label has fewer than
+            two groups.
+        ProbeError: A probe did not converge; set ``standardise=True``, or lower ``C``.
+
+    Source:
+        Weissweiler et al. 2022, §3 (probes by layer); Hewitt & Liang 2019 (controls).
+
+    Example:
+        >>> import cxprobe
+        >>> table = cxprobe.sentences("comparative-correlative", per_label=1)
+        >>> features = cxprobe.load("mini-mlm").features(table["text"])
+        >>> found = cxprobe.probe(features, table["label"], groups=table["cluster_template"])
+        >>> found["layer"].tolist()
+        [0, 1, 2, 3, 4, 5, 6]
+    """
+    vectors = np.asarray(features)
+    if vectors.ndim == 2:
+        vectors = vectors[None]
+    if vectors.ndim != 3:
+        raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
+    if not np.isfinite(vectors).all():
+        raise DataError("features has numbers that are not finite; compute them again in float32")
+    number = vectors.shape[1]
+    told = [str(label) for label in labels]
+    values = sorted(set(told))
+    if len(told) != number:
+        raise DataError(f"there are {len(told)} labels and {number} sentences; give one label for each sentence")
+    if len(values) != 2:
+        raise DataError(f"labels has {len(values)} values ({', '.join(values[:5])}); a probe tells two apart")
+    names = [f"sentence {place}" for place in range(number)] if groups is None else [str(group) for group in groups]
+    if len(names) != number:
+        raise DataError(f"there are {len(names)} groups and {number} sentences; give one group for each sentence")
+
+    positive = np.array([label == values[1] for label in told], dtype=bool)  # (sentences,)
+    of_group = np.array(names, dtype=object)  # (sentences,)
+    regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(_MOST_ITERATIONS, seed, "probe")
+    rates = []  # of the labels, and of the permuted ones, each with one a layer
+    with tqdm(total=2 * len(vectors), unit=" layers", delay=2, leave=False) as bar:
+        for expected in (positive, _permuted(positive, of_group, seed)):
+            how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": bar.update}
+            found = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
+            rates.append([estimate_rate(credit(layer, expected), of_group[:, None]) for layer in found])
+    rows = [
+        {
+            "layer": layer,
+            "accuracy": accuracy.value,
+            "low": accuracy.low,
+            "high": accuracy.high,
+            "n": accuracy.n,
+            "permuted": chance.value,
+            "permuted_low": chance.low,
+            "permuted_high": chance.high,
+            "majority": max(positive.mean(), 1 - positive.mean()),
+        }
+        for layer, (accuracy, chance) in enumerate(zip(*rates, strict=True))
+    ]
+    return pd.DataFrame(rows)
+
+
+def _permuted(labels: NDArray[np.bool_], groups: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
+    """Return labels that were permuted: among groups where each has one label, else within each group."""
+    generator = generator_for(seed, "permuted labels")
+    distinct, codes = np.unique(groups.astype(str), return_inverse=True)
+    positive, size = np.bincount(codes, labels, len(distinct)), np.bincount(codes)
+    if ((positive == 0) | (positive == size)).all():
+        of_group = generator.permutation(positive > 0)
+        return np.asarray(of_group[codes])
+    permuted = labels.copy()
+    for code in range(len(distinct)):
+        inside = np.flatnonzero(codes == code)
+        permuted[inside] = generator.permutation(labels[inside])
+    return permuted
+
+
+def _check_option(name: str, value: object, allowed: Any) -> None:
+    """Check that an option, whose values are a ``Literal`` of strings, has this one: an annotation refuses nothing."""
+    values = list(get_args(allowed))
+    if not isinstance(value, str) or value not in values:
+        raise DataError(f"{name} is {value!r}{suggest(str(value), values)}")
+
+
+def _listed(sentences: Sequence[str]) -> list[str]:
+    if isinstance(sentences, str):
+        raise DataError(f"{sentences!r} is one text; give a list of texts: [{sentences!r}]")
+    texts = list(sentences)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise DataError(f"text {place} is {text!r}; every text must be a string that is not empty")
+    if not texts:
+        raise DataError("there is no text; give at least one")
+    return texts
+
+
+@contextmanager
+def _bar(total: int, unit: str) -> Iterator[Callable[[int], Any]]:
+    """Show a progress bar for work that takes more than two seconds, in a terminal or a notebook."""
+    with tqdm(total=total, unit=f" {unit}", delay=2, leave=False) as bar:
+        yield bar.update
+
+
+def _by_token(sentence: int, scores: TokenScores) -> pd.DataFrame:
+    words, positions = _words(scores)
+    tokens = [scores.text[start:stop] for start, stop in scores.spans]
+    columns = {"position": positions, "word": [words[place] for place in positions], "token": tokens}
+    return pd.DataFrame({"sentence": sentence, **columns, **_surprisals(scores.log_probs)})
+
+
+def _by_word(sentence: int, scores: TokenScores) -> pd.DataFrame:
+    words, positions = _words(scores)
+    tokens = np.bincount(positions, minlength=len(words))  # (words,)
+    sums = np.where(tokens > 0, np.bincount(positions, scores.log_probs, len(words)), np.nan)  # (words,)
+    columns = {"position": np.arange(len(words)), "word": words, "tokens": tokens}
+    return pd.DataFrame({"sentence": sentence, **columns, **_surprisals(sums)})
+
+
+def _words(scores: TokenScores) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the words of a sentence, and for each token the position of its word, shape (tokens,).
+
+    A token belongs to the word of its last character; one that covers only spaces belongs to the word that follows, or
+    at the end of the sentence to the last.
+    """
+    words = list(re.finditer(r"\S+", scores.text))
+    last = np.maximum(scores.spans[:, 1] - 1, scores.spans[:, 0])  # (tokens,)
+    positions = np.searchsorted([word.end() for word in words], last, side="right")
+    return [word.group() for word in words], np.minimum(positions, len(words) - 1)
+
+
+def _surprisals(log_probabilities: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return natural logarithms as surprisals in bits, and as they are."""
+    return {"surprisal": -log_probabilities / log(2), "log_probability": log_probabilities}
+
+
+def _pairs_to_compare(
+    good: Sequence[str] | pd.DataFrame, bad: Sequence[str] | None, context: Sequence[str] | str | None
+) -> pd.DataFrame:
+    """Return pairs as a table with id, item, context, good and bad; where there is a context, a space follows it."""
+    if isinstance(good, pd.DataFrame):
+        if bad is not None or context is not None:
+            raise DataError("a table of pairs has its own columns bad and context; give the table alone")
+        table = good
+    else:
+        if bad is None:
+            raise DataError("there are no wrong texts; give as many as there are right ones, or a table of pairs")
+        columns = {"good": list(good), "bad": list(bad)}
+        columns["context"] = (
+            [context or ""] * len(columns["good"]) if isinstance(context, str | None) else list(context)
+        )
+        lengths = {name: len(texts) for name, texts in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(
+                f"there are {lengths['good']} right texts, {lengths['bad']} wrong ones and {lengths['context']} "
+                "contexts; give one of each for each pair"
+            )
+        table = pd.DataFrame(columns)
+    lacking = [name for name in ("good", "bad") if name not in table]
+    if lacking:
+        raise DataError(f"the table has no column {' and no column '.join(lacking)}; it has {', '.join(table.columns)}")
+    if table.empty:
+        raise DataError("there is no pair; give at least one")
+    table = table.assign(context=table.get("context", "")).reset_index(drop=True)
+    for name in ("good", "bad", "context"):
+        for place, text in enumerate(table[name]):
+            if not isinstance(text, str) or (name != "context" and not text.strip()):
+                raise DataError(f"pair {place}: {name} is {text!r}; it must be a text that is not empty")
+    for name in ("good", "bad"):
+        touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
+        table[name] = table[name].where(~touching, " " + table[name])
+    if "id" not in table:
+        table["id"] = [str(place) for place in range(len(table))]
+    if table["id"].duplicated().any():
+        twice = table["id"][table["id"].duplicated()].iloc[0]
+        raise DataError(f"the id {twice!r} is there twice; each pair needs its own")
+    return table if "item" in table else table.assign(item=table["id"])
+
+
+def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows have clusters: those that it names, else each item is one."""
+    named = any(column.startswith(CLUSTER) for column in table.columns)
+    return table if named else table.assign(**{f"{CLUSTER}item": table["item"]})
+
+
+def _counted(clusters: int) -> str:
+    return "1 cluster" if clusters == 1 else f"{clusters} clusters"
+
+
+def _constructions(folder: str | Path | None) -> Path:
+    return carried_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
+
+
+def _check_file(constructions: Path, construction: str, file: str) -> None:
+    if not (constructions / construction / file).is_file():
+        known = [path.parent.name for path in constructions.glob(f"*/{file}")]
+        raise ConstructionError(f"'{construction}' has no {file} in {constructions}{suggest(construction, known)}")
+
+
+def _load(
+    load_model: Callable[[str, ModelSpec, str], Any], name: str, revision: str | None, dtype: Dtype, device: str
+) -> Any:
+    """Load a model of lm/ without the key of params.yaml in messages: there is none."""
+    _check_option("dtype", dtype, Dtype)
+    if device == "auto":
+        other = "mps" if torch.backends.mps.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else other
+    spec = ModelSpec(name=_resolved(name, revision), revision=revision, sha256=None, dtype=dtype)
+    last = name.rstrip("/").rpartition("/")[2]  # messages call the model so
+    try:
+        return load_model(last, spec, device)
+    except ModelError as fault:
+        key = f"models.{last}"
+        text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
+        raise ModelError(text) from fault
+
+
+def _resolved(name: str, revision: str | None) -> str:
+    """Return what a name stands for: the folder of a carried model, a local folder, or the name as it is.
+
+    The hub is asked once for a name without a slash, which may be a misspelled carried model, if its cache has
+    none. The download would try five times, and could not say which model was meant.
+    """
+    if name.startswith(("/", "./", "../", "~")):
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
+        return str(folder)
+    if name.startswith("package:") or Path(name).is_dir():
+        return name
+    carried = carried_models()
+    if name in carried:
+        return str(carried_files() / "models" / name)
+    if "/" in name:
+        return name
+    try:
+        if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
+            get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision))
+    except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
+        response = fault.response if isinstance(fault, HfHubHTTPError) else None
+        if response is not None and response.status_code in _BUSY:
+            return name
+        chosen = f" --revision {revision}" if revision else ""
+        reason = shorten(str(fault), 200, placeholder=" ...") or type(fault).__name__
+        near = get_close_matches(name, carried, n=1)
+        meant = f" Did you mean '{near[0]}'?" if near else ""
+        raise ModelError(
+            f"'{name}' is no local folder and no model that cxprobe carries ({', '.join(carried)}), and the Hugging "
+            f"Face hub does not give it: {reason.rstrip('.')}. Online: `hf download {name}{chosen}` shows whether the "
+            "name and your access are right; a private or gated model needs a token in the environment variable "
+            "HF_TOKEN. Offline: copy the model's folder to this machine and give its path; or copy the cache (HF_HOME) "
+            f"of a machine that has loaded it, and set HF_HUB_OFFLINE=1.{meant}"
+        ) from fault
+    return name
