@@ -38,7 +38,7 @@ class PreferencePrompts(Closed):
             PromptError: There is no such prompt.
         """
         if name not in self.prompts:
-            raise PromptError(f"ask_pairs.prompt: prompt '{name}' is unknown{suggest(name, list(self.prompts))}")
+            raise PromptError(f"pairs.ask.prompt: prompt '{name}' is unknown{suggest(name, list(self.prompts))}")
         return "\n\n".join([self.prompts[name], self.item.format(a=a, b=b), self.direct])
 
 

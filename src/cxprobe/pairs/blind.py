@@ -10,8 +10,7 @@ import pandas as pd
 from cxprobe.errors import ParamsError
 from cxprobe.lm.ngrams import blind_facts, load_ngrams, ngram_scores, unigram_scores, words_of
 from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
-from cxprobe.lm.texts import Pair
-from cxprobe.lm.token_table import write_preferences, write_token_scores
+from cxprobe.lm.texts import Pair, write_preferences, write_token_scores
 
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 

@@ -1,156 +1,42 @@
-"""Cells of minimal pairs in which one answer is always right: their accuracy is how much a model likes that answer.
+"""Minimal pairs judged: the right text must be preferred, strictly; accuracies and biases of any number of models.
 
-Where "unclear" is right and "clear" is wrong in all pairs, whatever the sentences say, a model that likes the word gets
-them all. Such cells are found from the texts. They are reported one by one and are left out of an accuracy over several
-cells.
+What a model answered becomes a margin for each pair: the score of the right text less that of the wrong one under each
+scheme and score of a language model; the preference of a rule (scheme "rule", score "preference"); or what was chosen
+in words (scheme "reply", score "asked", see `cxprobe.pairs.replies`).
 """
 
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member
-from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoresOfTexts, score_pairs, texts_by_scheme
-from cxprobe.lm.token_table import token_scores_of
-from cxprobe.pairs.params import Benchmark, JudgePairs
+from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, score_pairs, texts_by_scheme
+from cxprobe.lm.texts import token_scores_of
+from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
+from cxprobe.pairs.params import Benchmark, PairsParams
+from cxprobe.pairs.sources import OWN
 from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
     CLUSTER,
-    Difference,
     clusters_by,
     clusters_of,
     credits_of_margins,
     estimate_difference,
-    estimate_rate,
     rate_by,
     with_tie_rate,
 )
 
-CELL = ("construction", "words", "variant")
-UNBALANCED = ["right", "wrong", "n", "reason"]
-_EDGES = re.compile(r"^\W+|\W+$")
-
-
-def unbalanced_cells(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
-    """Return the cells in which one answer is always right, and why.
-
-    What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
-    more than one pair, this is the same word in all of them, and so is the word in its place that is wrong; unless the
-    other cells of its kind, such as the other variants of its construction, make up for that: there the two words
-    are exchanged, and each is right as often as it is wrong.
-
-    Args:
-        pairs: One row a pair: good and bad, texts; and the columns of ``cell`` (those that the table lacks do not
-            count).
-        cell: The columns that make the cells; the last tells the cells of a kind apart.
-
-    Returns:
-        One row a cell: the columns of ``cell``; right and wrong, the two words in lower case; n, the number of pairs;
-        and reason, a sentence.
-    """
-    keys = [column for column in cell if column in pairs.columns]
-    told = _with_words(pairs)
-    kinds = dict(_groups(told, keys[:-1]))
-    rows = []
-    for key, own in _groups(told, keys):
-        words = set(zip(own["right"], own["wrong"], strict=True))
-        if len(own) < 2 or len(words) > 1:
-            continue
-        ((right, wrong),) = words
-        kind = kinds.get(key[:-1], own)
-        with_it, against = _count(kind, right, wrong), _count(kind, wrong, right)
-        if with_it != against:
-            rows.append((*key, right, wrong, len(own), _reason(right, wrong, len(own))))
-    return pd.DataFrame(rows, columns=[*keys, *UNBALANCED])
-
-
-def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
-    """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
-
-    Args:
-        pairs: See `unbalanced_cells`.
-        cell: See `unbalanced_cells`.
-    """
-    keys = [column for column in cell if column in pairs.columns]
-    found = set(unbalanced_cells(pairs, cell)[keys].itertuples(index=False, name=None))
-    balanced = [key not in found for key in pairs[keys].itertuples(index=False, name=None)]
-    return _with_words(pairs).assign(balanced=balanced)
-
-
-def pooled(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the judged pairs that an accuracy over several cells may have: those in balanced cells.
-
-    Args:
-        items: Judged pairs; without a column balanced all are taken to be.
-    """
-    return items[items["balanced"].astype(bool)] if "balanced" in items else items
-
-
-def unbalanced_rates(items: pd.DataFrame, first: Sequence[str] = (), cell: Sequence[str] = CELL) -> pd.DataFrame:
-    """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
-
-    Args:
-        items: Judged pairs; see `with_balance`.
-        first: Columns by which the table is divided first, such as "model".
-        cell: See `unbalanced_cells`.
-
-    Returns:
-        ``first``, the columns of ``cell``, right, wrong, reason, accuracy, low, high, n, ties and tie_rate.
-    """
-    keys = [*first, *(column for column in cell if column in items.columns), "right", "wrong"]
-    rates = ["accuracy", "low", "high", "n", "ties", "tie_rate"]
-    if "balanced" not in items or items["balanced"].astype(bool).all():
-        return pd.DataFrame(columns=[*keys, "reason", *rates])
-    found = items[~items["balanced"].astype(bool)]
-    table = with_tie_rate(rate_by(found, "accuracy", keys))
-    reasons = [_reason(*row) for row in table[["right", "wrong", "n"]].itertuples(index=False)]
-    return table.assign(reason=reasons)[[*keys, "reason", *rates]]
-
-
-def _reason(right: str, wrong: str, n: int) -> str:
-    return f"'{right}' is right and '{wrong}' is wrong in all {n} pairs"
-
-
-def telling_words(good: str, bad: str) -> tuple[str, str]:
-    """Return the first words in which two texts differ, in lower case; an empty text where one ends before the other.
-
-    Args:
-        good: The right text.
-        bad: The wrong one.
-    """
-    for right, wrong in zip_longest(_words(good), _words(bad), fillvalue=""):
-        if right != wrong:
-            return right, wrong
-    return "", ""
-
-
-def _with_words(pairs: pd.DataFrame) -> pd.DataFrame:
-    words = [telling_words(good, bad) for good, bad in zip(pairs["good"], pairs["bad"], strict=True)]
-    return pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
-
-
-def _words(text: str) -> list[str]:
-    return [_EDGES.sub("", word).lower() for word in text.split()]
-
-
-def _groups(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[tuple[Hashable, ...], pd.DataFrame]]:
-    if not keys:
-        return [((), table)]
-    return list(table.groupby(list(keys), sort=False))
-
-
-def _count(pairs: pd.DataFrame, right: str, wrong: str) -> int:
-    return int(((pairs["right"] == right) & (pairs["wrong"] == wrong)).sum())
-
-
-BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
+RULE, REPLY = "rule", "reply"  # schemes
+PREFERENCE, ASKED = "preference", "asked"  # scores
+TEXTS = ["context", "good", "bad"]
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
-_TEXTS = ["context", "good", "bad"]
+BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
+TABLES = ("cells", "sentences", "variants", "constructions", "noun_types", "scores", "unbalanced", "biases")
 _KIND = ["construction", "tests", "words"]
 # Table -> what its accuracies are reported by.
 _BY_CELL = {
@@ -159,10 +45,38 @@ _BY_CELL = {
     "variants": [*_KIND, "variant"],
 }
 # The same, for accuracies over several cells, of which those that are not balanced are left out.
-_POOLED = {
-    "constructions": _KIND,
-    "noun_types": [*_KIND, "noun_type"],
-}
+_POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
+RUN = ["model", "run"]
+
+
+class HowToJudge(NamedTuple):
+    """What decides about the pairs of a source.
+
+    Attributes:
+        source: `OWN`, or the name of a benchmark.
+        scheme: For masked models, the scheme that decides.
+        score: The score that decides.
+        scores: All scores that are judged.
+        cell: The columns that make the cells, see `cxprobe.pairs.balance`; those that a benchmark is reported by.
+        shifts: Whether items are judged by the shift from a control, see `paired_focus_shifts`.
+    """
+
+    source: str
+    scheme: str
+    score: str
+    scores: Sequence[str]
+    cell: Sequence[str] = CELL
+    shifts: bool = False
+
+    @classmethod
+    def of(cls, params: PairsParams, source: str = OWN) -> "HowToJudge":
+        """Return what a section of params.yaml says about a source."""
+        if source == OWN:
+            return cls(OWN, params.judge.scheme, params.judge.score, params.judge.scores)
+        benchmark = params.benchmarks[source]
+        scores = [*dict.fromkeys([benchmark.score, *SCORES])]
+        shifts = benchmark.format == "paired_focus"
+        return cls(source, params.judge.scheme, benchmark.score, scores, benchmark.by, shifts)
 
 
 @dataclass(frozen=True)
@@ -171,8 +85,8 @@ class JudgedPairs:
 
     Attributes:
         items: One row a pair that the deciding score exists for: the pair with its texts, groups and clusters; right
-            and wrong, the first words in which its texts differ, and balanced (`cxprobe.pairs.judge.with_balance`);
-            scheme, score and margin, by which it was decided; and accuracy, 1, 0, or 0.5 for a tie.
+            and wrong, the first words in which its texts differ, and balanced (`cxprobe.pairs.balance`); scheme, score
+            and margin, by which it was decided; and accuracy, 1, 0, or 0.5 for a tie.
         scores: One row a pair, scheme and score: the same columns without the texts.
     """
 
@@ -184,90 +98,165 @@ class JudgedPairs:
         return JudgedPairs(self.items[self.items[column] == value], self.scores[self.scores[column] == value])
 
     @classmethod
-    def joined(cls, parts: Sequence["JudgedPairs"]) -> "JudgedPairs":
-        """Return the pairs of several parts, of which there must be at least one, in their order."""
+    def joined(cls, parts: Mapping[str, "JudgedPairs"], constructions: Sequence[str] = ()) -> "JudgedPairs":
+        """Return the pairs of several models, see `join_models`."""
         items, scores = (
-            pd.concat([getattr(part, name) for part in parts], ignore_index=True) for name in ("items", "scores")
+            join_models({model: getattr(own, name) for model, own in parts.items()}, constructions)
+            for name in ("items", "scores")
         )
         return cls(items, scores)
 
 
-def judge_pairs(pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], settings: JudgePairs) -> JudgedPairs:
-    """Decide every pair by every score: the right member must score higher, strictly.
+def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the tables of several models as one, with the column model.
+
+    Args:
+        tables: Model -> its table, at least one; a table without rows, such as that of a model whose replies could not
+            be read, adds nothing.
+        constructions: The order of the constructions, each of which has the rows of all models; none for a table that
+            has one model after the other.
+    """
+    named = [table.assign(model=model) for model, table in tables.items()]
+    joined = pd.concat([table for table in named if len(table)] or named[:1], ignore_index=True)
+    order = {name: place for place, name in enumerate(constructions)}
+    return (
+        joined.sort_values("construction", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+        if order
+        else joined
+    )
+
+
+def pairs_for(member: Member, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs that a model is asked about.
+
+    One that is shown the continuation alone is asked about pairs with a context; on others it would be no blind model.
+    """
+    return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
+
+
+def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
+    """Decide every pair by what one model answered: the right member must score higher, strictly.
 
     Args:
         pairs: Columns id, item, context, good, bad, what the pairs are reported under, and ``cluster_<name>``.
-        schemes: Scheme -> the scored texts, see `cxprobe.lm.scores.score_pairs`.
-        settings: The scheme and the score that decide, and all scores. A score that needs a context leaves pairs
-            without one undecided.
+        answers: The table of token scores, or of preferences (id and margin, see `cxprobe.pairs.blind`), that the
+            measuring stage wrote.
+        how: What decides; nothing of it concerns preferences but the cells and shifts. A score that needs a context
+            leaves own pairs without one undecided.
 
     Raises:
-        DataError: See `cxprobe.lm.scores.score_pairs`.
+        DataError: The pairs lack a column to report by; the score of a benchmark needs a context that some pairs lack;
+            a pair has no preference, or more than one; a margin is not finite; or see `cxprobe.lm.scores.score_pairs`.
     """
-    return credit_pairs(pairs, scored_pairs(pairs, schemes, settings.scores), settings.scheme, settings.score)
+    _check_decidable(pairs, how)
+    if "margin" not in answers:
+        schemes = texts_by_scheme(token_scores_of(answers))
+        return credit_pairs(pairs, score_pairs(pairs, schemes, how.scores).drop(columns=["good", "bad"]), how)
+    lacking = sorted(set(pairs["id"]) - set(answers["id"]))
+    if lacking or not answers["id"].is_unique:
+        raise DataError(
+            f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
+            "several; run the measuring stage again"
+        )
+    margins = answers.assign(scheme=RULE, score=PREFERENCE)[["id", "scheme", "score", "margin"]]
+    return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
 
 
-def scored_pairs(pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], names: Sequence[str]) -> pd.DataFrame:
-    """Return one row a pair, scheme and score: the pairs without their texts, with scheme, score and margin.
+def _check_decidable(pairs: pd.DataFrame, how: HowToJudge) -> None:
+    """Refuse settings of a benchmark under which pairs would silently be missing from the accuracies."""
+    if how.source == OWN:
+        return
+    lacking = [column for column in how.cell if column not in pairs.columns]
+    if lacking:
+        known = ", ".join(column for column in pairs.columns if not column.startswith(CLUSTER))
+        raise DataError(
+            f"pairs.benchmarks.{how.source}.by names {', '.join(lacking)}; the pairs only have the columns {known}"
+        )
+    bare = pairs.loc[pairs["context"] == "", "id"].tolist()
+    if bare and how.score in CONTEXT_SCORES:
+        raise DataError(
+            f"pairs.benchmarks.{how.source}.score is {how.score}, which needs a context; {len(bare)} of {len(pairs)} "
+            f"pairs have none, such as {bare[0]}; take another score"
+        )
 
-    Args:
-        pairs: See `judge_pairs`.
-        schemes: See `judge_pairs`.
-        names: The scores by name.
-    """
-    margins = score_pairs(pairs, schemes, names).drop(columns=["good", "bad"])
-    return pairs.drop(columns=_TEXTS).merge(margins, on="id", validate="one_to_many")
 
-
-def credit_pairs(
-    pairs: pd.DataFrame, scored: pd.DataFrame, scheme: str, score: str, cell: Sequence[str] = CELL
-) -> JudgedPairs:
+def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
     """Turn margins into decisions, and find the cells in which one answer is always right.
 
     Args:
-        pairs: See `judge_pairs`.
-        scored: As `scored_pairs` returns it.
-        scheme: The scheme that decides for a masked model.
-        score: The score that decides.
-        cell: The columns of the pairs that make the cells, see `cxprobe.pairs.judge.unbalanced_cells`.
+        pairs: See `judge_answers`; also those without a margin, since which cells are balanced follows from all.
+        margins: One row a pair, scheme and score: id, scheme, score and margin.
+        how: What decides.
 
     Raises:
         DataError: A margin is not finite.
     """
-    pairs = with_balance(pairs, cell)
-    scored = scored.merge(pairs[["id", "right", "wrong", "balanced"]], on="id", validate="many_to_one")
-    scores = scored.assign(accuracy=credits_of_margins(scored["margin"].to_numpy(np.float64)))
-    deciding = scores["scheme"].isin(["causal", scheme]) & (scores["score"] == score)
+    pairs = pairs if "balanced" in pairs else with_balance(pairs, how.cell)
+    scores = pairs.drop(columns=TEXTS).merge(margins, on="id", validate="one_to_many")
+    if how.shifts:
+        # A model that replies in words may have an answer to one of the two rows alone.
+        both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
+        scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
+    scores["accuracy"] = credits_of_margins(scores["margin"].to_numpy(np.float64))
+    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY]) & scores["score"].isin(
+        [how.score, PREFERENCE, ASKED]
+    )
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
     return JudgedPairs(pairs.merge(decisions, on="id", validate="one_to_one"), scores)
 
 
-def pair_tables(judged: JudgedPairs, first: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
-    """Return the tables of accuracies and biases.
+def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons of the paired-focus test, one an item, with the shift as their margin.
+
+    A pair's margin is the log odds of the word that the construction makes right. The comparison is right where they
+    are higher after the construction than after the control, which joins the same foci with "or"; a model that prefers
+    the same in both is undecided.
+
+    Args:
+        scored: Scored pairs of a paired-focus table: item, scheme, score, margin, and row, "construction" or "control".
+
+    Returns:
+        The rows of the construction, whose ``margin`` is now the shift against the control; chance is 0.5.
+
+    Raises:
+        DataError: An item does not have exactly one row of the construction and one of the control.
+
+    Source:
+        The repository WesScivetti/Meaning_Alone: the share of comparisons whose log odds shift the expected way.
+    """
+    construction, control = (
+        scored[scored["row"] == row].set_index(["scheme", "score", "item"]).sort_index()
+        for row in ("construction", "control")
+    )
+    if not construction.index.is_unique or not construction.index.equals(control.index):
+        raise DataError("every item needs one row of the construction and one of the control; read the table whole")
+    shift = construction["margin"].to_numpy(np.float64) - control["margin"].to_numpy(np.float64)
+    return construction.assign(margin=shift).reset_index()
+
+
+def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[str, pd.DataFrame]:
+    """Return the tables of accuracies and biases of this project's pairs.
 
     Args:
         judged: The pairs.
-        first: Columns by which every table is divided first, such as "model".
+        first: Columns by which every table is divided first.
 
     Returns:
         "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
         which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
         score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
         has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "unbalanced": the
-        cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.judge.unbalanced_rates`).
+        cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
-    by_score = [*first, "construction", "words", "scheme", "score"]
-    pooled_items = pooled(judged.items)
-    wanted = {name: (judged.items, by) for name, by in _BY_CELL.items()}
-    wanted |= {name: (pooled_items, by) for name, by in _POOLED.items()}
-    rates = {name: with_tie_rate(rate_by(own, "accuracy", [*first, *by])) for name, (own, by) in wanted.items()}
-    keys = [*first, *_KIND]
-    clusters = clusters_by(pooled_items, keys)
-    return {
-        **rates,
-        "constructions": rates["constructions"].merge(clusters, on=keys, validate="one_to_one"),
-        "scores": with_tie_rate(rate_by(pooled(judged.scores), "accuracy", by_score)),
+    balanced, keys = pooled(judged.items), [*first, *_KIND]
+    of_cells = {name: rate_by(judged.items, "accuracy", [*first, *by]) for name, by in _BY_CELL.items()}
+    of_several = {name: rate_by(balanced, "accuracy", [*first, *by]) for name, by in _POOLED.items()}
+    by_score = rate_by(pooled(judged.scores), "accuracy", [*first, "construction", "words", "scheme", "score"])
+    tables = {name: with_tie_rate(table) for name, table in (of_cells | of_several | {"scores": by_score}).items()}
+    clusters = clusters_by(balanced, keys)
+    return tables | {
+        "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
@@ -277,87 +266,110 @@ def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Membe
     """Return the best blind model in each row of the tables of accuracies (see `best_blind`), by the table's name.
 
     Args:
-        tables: What `pair_tables` returns of several models, divided by "model" first.
+        tables: What `pair_tables` returns.
         members: The models.
     """
     return {name: best_blind(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
 
 
-def pair_metrics(judged: JudgedPairs) -> dict[str, float]:
-    """Return the numbers of one run, the most important first.
+def meaning_constructions(items: pd.DataFrame) -> list[str]:
+    """Return the constructions whose pairs test meaning."""
+    return list(items.loc[items["tests"] == "meaning", "construction"].unique())
+
+
+def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
+    """Return rows with the column run: each under its construction, and those of pairs of meaning under "all" as well.
 
     Args:
-        judged: The pairs of one construction, or of several.
+        items: Rows with the column construction.
+        meaning: The constructions whose pairs test meaning.
+    """
+    every = items[items["construction"].isin(meaning)].assign(run="all")
+    return pd.concat([items.assign(run=items["construction"]), every], ignore_index=True)
+
+
+def run_metrics(judged: JudgedPairs) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the numbers of each run on this project's pairs, the most important first.
+
+    Args:
+        judged: The pairs, with the columns model and run; a run has those of one construction, or of several.
 
     Returns:
-        accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one answer is
-        always right, and absent if there are no others; unbalanced_cells, the number of these cells, where there are
-        any; for the pairs of meaning bias_order and bias_variant with their intervals, and changed_with_order, as far
-        as there are two orders and two variants (of several constructions, those whose cells are all balanced); and the
-        accuracies variant.<name>, noun_type.<name>, words.pseudo, and score.<name> by each score.
+        (model, run) -> accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one
+        answer is always right, and absent if there are no others, since such an accuracy would be how much the model
+        likes that answer; unbalanced_cells, the number of these cells, where there are any; for the pairs of meaning
+        bias_order and bias_variant with their intervals, and changed_with_order, as far as there are two orders and
+        two variants (of several constructions, those whose cells are all balanced); and the accuracies variant.<name>,
+        noun_type.<name>, words.pseudo, and score.<name> by each score.
     """
     real = judged.where("words", "real")
-    metrics = accuracy_metrics(real.items)
-    if cells := len(unbalanced_rates(real.items)):
-        metrics["unbalanced_cells"] = cells
-    for bias in biases_of_all(real.items, ["tests"]).to_dict("records"):
-        way = bias["compares"]
-        metrics |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
+    metrics = accuracy_metrics(real.items, RUN)
+    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
+    for run, cells in unbalanced.groupby(RUN, sort=False).size().items():
+        metrics[run]["unbalanced_cells"] = int(cells)
+    for bias in biases_of_all(real.items, RUN).to_dict("records"):
+        own, way = metrics[bias["model"], bias["run"]], bias["compares"]
+        own |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
         if way == "order":
-            metrics |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
-    groups = accuracy_by_group(judged.items)
-    metrics |= dict(groups.loc[groups["group"] != "all", ["group", "accuracy"]].itertuples(index=False, name=None))
-    return metrics | score_metrics(real)
+            own |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
+    groups = accuracy_by_group(judged.items, RUN)
+    for *run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
+        if group != "all":
+            metrics[tuple(run)][group] = accuracy
+    for run, scores in score_metrics(real, RUN).items():
+        metrics[run] |= scores
+    return dict(metrics)
 
 
-def _of_balanced_constructions(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of constructions whose cells are all balanced; of a single construction, all of its pairs."""
-    if items["construction"].nunique() < 2:
-        return items
-    unbalanced = unbalanced_rates(items)["construction"]
-    return items[~items["construction"].isin(unbalanced)]
+def accuracy_metrics(items: pd.DataFrame, by: Sequence[str]) -> defaultdict[tuple[str, ...], dict[str, float]]:
+    """Return accuracy, low, high, n and tie_rate of judged pairs in balanced cells by some columns."""
+    metrics: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+    for row in with_tie_rate(rate_by(pooled(items), "accuracy", by)).to_dict("records"):
+        key = tuple(str(row[column]) for column in by)
+        metrics[key] = {name: row[name] for name in ("accuracy", "low", "high", "n", "tie_rate")}
+    return metrics
 
 
-def accuracy_metrics(items: pd.DataFrame) -> dict[str, float]:
-    """Return accuracy, low, high, n and tie_rate of judged pairs.
-
-    Cells in which one answer is always right are left out; where there are no others, nothing is returned, since such
-    an accuracy would be how much the model likes that answer.
-    """
-    rates = with_tie_rate(rate_by(pooled(items).assign(every=""), "accuracy", ["every"])).to_dict("records")
-    return {name: one[name] for one in rates for name in ("accuracy", "low", "high", "n", "tie_rate")}
-
-
-def score_metrics(judged: JudgedPairs) -> dict[str, float]:
+def score_metrics(judged: JudgedPairs, by: Sequence[str]) -> dict[tuple[str, ...], dict[str, float]]:
     """Return "score.<name>" -> the accuracy by each score, under the scheme that decides, of the balanced cells."""
-    deciding = pooled(judged.scores)
-    deciding = deciding[deciding["scheme"].isin(judged.items["scheme"].unique())]
-    means = deciding.groupby("score", sort=False)["accuracy"].mean()
-    return {f"score.{name}": float(accuracy) for name, accuracy in means.items()}
+    deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
+    metrics: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+    for (*key, score), accuracy in deciding.groupby([*by, "score"], sort=False)["accuracy"].mean().items():
+        metrics[tuple(key)][f"score.{score}"] = float(accuracy)
+    return metrics
 
 
-def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of one run side by side: what its figure shows.
+def accuracy_by_group(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the accuracies of runs on this project's pairs: what the figure of each shows.
 
     Args:
         items: Judged pairs.
+        by: The columns that tell the runs apart.
 
     Returns:
-        group, accuracy, low, high, n and ties: first "all" pairs with real words, then "variant.<name>" and
-        "noun_type.<name>" of these, where there are several, and "words.pseudo" if some words are replaced. Cells in
-        which one answer is always right are left out, except as variants of a single construction, each of which is
-        such a cell by itself; these are shown even if there is only one.
+        The columns of ``by``, group, accuracy, low, high, n and ties: first "all" pairs with real words, then
+        "variant.<name>" and "noun_type.<name>" of these, where there are several, and "words.pseudo" if some words are
+        replaced. Cells in which one answer is always right are left out, except as variants of a single construction,
+        each of which is such a cell by itself; these are shown even if there is only one.
     """
-    real, pseudo = (items[items["words"] == words] for words in ("real", "pseudo"))
-    balanced = pooled(real)
-    parts = [balanced.assign(group="all")]
-    variants = balanced if real["construction"].nunique() > 1 else real
-    if variants["variant"].nunique() > 1 or balanced.empty:
-        parts.append(variants.assign(group="variant." + variants["variant"]))
-    if balanced["noun_type"].nunique() > 1:
-        parts.append(balanced.assign(group="noun_type." + balanced["noun_type"]))
-    parts.append(pooled(pseudo).assign(group="words.pseudo"))
-    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", ["group"])
+    runs = [*by]
+    real = items[items["words"] == "real"]
+    balanced = real["balanced"].astype(bool)
+    of_run = real.groupby(runs, sort=False)
+    single = of_run["construction"].transform("nunique") == 1
+    variants = real[balanced | single]
+    several = variants.groupby(runs, sort=False)["variant"].transform("nunique") > 1
+    alone = ~balanced.groupby([real[column] for column in runs]).transform("any")
+    variants = variants[several | alone[variants.index]]
+    pool = real[balanced]
+    noun_types = pool[pool.groupby(runs, sort=False)["noun_type"].transform("nunique") > 1]
+    parts = [
+        pool.assign(group="all"),
+        variants.assign(group="variant." + variants["variant"]),
+        noun_types.assign(group="noun_type." + noun_types["noun_type"]),
+        pooled(items[items["words"] == "pseudo"]).assign(group="words.pseudo"),
+    ]
+    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", [*runs, "group"])
 
 
 def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -370,20 +382,16 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Returns:
         The rows of `bias_by` with the column compares: "order" for bias (i), from constructions that have a switched
         form; "variant" for bias (ii), from those that have two variants of the published design. Items of which only
-        one way was decided are left out, see `cxprobe.pairs.judge_asked`.
+        one way was decided, as of a model that replies in words, are left out.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
     parts = []
     for column, own in (("order", meaning), ("variant", meaning[meaning["origin"] == "paper"])):
         two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
-        parts.append(bias_by(_decided_both_ways(two_ways, column, by), column, by).assign(compares=column))
+        keys = [*by, "item", *(name for name in MEMBERS if name != column)]
+        both = two_ways[two_ways.groupby(keys)[column].transform("nunique") == 2]
+        parts.append(bias_by(both, column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)
-
-
-def _decided_both_ways(items: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the pairs whose items were decided in both ways; of a model that replies in words some may not be."""
-    keys = [*by, "item", *(name for name in MEMBERS if name != column)]
-    return items[items.groupby(keys)[column].transform("nunique") == 2]
 
 
 def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type")) -> pd.DataFrame:
@@ -391,9 +399,13 @@ def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type"
 
     Args:
         items: Judged pairs of one construction or of several.
-        by: The columns that make the groups.
+        by: The columns that make the groups, the first of which are those of the runs: model, and run if there is any.
     """
-    return biases_of(_of_balanced_constructions(items[items["words"] == "real"]), by)
+    real = items[items["words"] == "real"]
+    runs = [column for column in by if column in RUN]
+    several = real.groupby(runs)["construction"].transform("nunique") > 1
+    balanced = real["balanced"].astype(bool).groupby([real[column] for column in (*runs, "construction")])
+    return biases_of(real[~several | balanced.transform("all")], by)
 
 
 def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
@@ -423,248 +435,72 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     Source:
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
-    credits, clusters = judged["accuracy"].to_numpy(np.float64), clusters_of(judged)  # (pairs,), (pairs, ways)
     keys = ["item", *(name for name in MEMBERS if name != column)]
+    groups = judged.groupby([*by], sort=False)[column]
+    ways = {key: list(values) for key, values in groups.unique().items()}
+    for key, values in ways.items():
+        if len(values) != 2:
+            place = ", ".join(map(str, key if isinstance(key, tuple) else [key]))
+            raise DataError(f"{place}: a bias compares two values of {column}, and there are {len(values)}: {values}")
+    single = judged.groupby([*by, *keys])[column].transform("nunique") != 2
+    if single.any():
+        place = ", ".join(map(str, judged.loc[single, [*by]].iloc[0]))
+        raise DataError(f"{place}: some items have only one of the two values of {column}, so nothing can be compared")
+    named = judged.assign(first=groups.transform("first"))
+    is_first = named[column] == named["first"]
+    others = named.loc[~is_first, [*by, *keys, column, "accuracy"]]
+    others = others.rename(columns={column: "second", "accuracy": "other"})
+    both = named[is_first].merge(others, on=[*by, *keys], validate="one_to_one")
+    clusters = clusters_of(both)  # (items, ways)
+    credits, others_credits = both["accuracy"].to_numpy(np.float64), both["other"].to_numpy(np.float64)  # (items,)
     rows = []
-    for key, group in judged[[*by, *keys, column]].reset_index(drop=True).groupby(list(by), sort=False):
-        place = ", ".join(map(str, key))
-        ways = list(dict.fromkeys(group[column]))
-        if len(ways) != 2:
-            raise DataError(f"{place}: a bias compares two values of {column}, and there are {len(ways)}: {ways}")
-        first, second = (_rows_by_key(group[group[column] == way], keys) for way in ways)
-        if first.keys() != second.keys():
-            raise DataError(f"{place}: some items have only one of {ways[0]} and {ways[1]}, so nothing can be compared")
-        one, other = credits[list(first.values())], credits[[second[item] for item in first]]
-        shared = clusters[list(first.values())]
-        difference = estimate_difference(one, other, shared)
-        changed = estimate_rate(np.abs(one - other), shared)
-        changes = (changed.value, changed.low, changed.high)
-        rows.append((*key, *ways, *_absolute(difference), *changes, difference.n))
-    return pd.DataFrame(rows, columns=[*by, "first", "second", *BIAS])
-
-
-def _rows_by_key(table: pd.DataFrame, keys: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """Return the row of each combination of values of some columns."""
-    values = zip(*(table[key].tolist() for key in keys), strict=True)
-    return dict(zip(values, table.index.tolist(), strict=True))
-
-
-def _absolute(difference: Difference) -> tuple[float, float, float]:
-    """Return the size of a difference and the interval of that."""
-    ends = sorted((abs(difference.low), abs(difference.high)))
-    crosses = difference.low <= 0 <= difference.high
-    return abs(difference.value), 0.0 if crosses else ends[0], ends[1]
-
-
-def judge_benchmark(
-    name: str, pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], benchmark: Benchmark, scheme: str
-) -> JudgedPairs:
-    """Decide every pair of a benchmark by its own score and by every score of a whole text.
-
-    Args:
-        name: The benchmark, for messages.
-        pairs: See `cxprobe.pairs.judge.judge_pairs`.
-        schemes: Scheme -> the scored texts.
-        benchmark: The score that decides, the columns to report by, and the format: a pair of a paired-focus table is
-            right if it shifts from its control (`paired_focus_shifts`).
-        scheme: The scheme that decides for a masked model.
-
-    Raises:
-        DataError: The pairs lack a column to report by, the score needs a context that some pairs lack, or see
-            `cxprobe.lm.scores.score_pairs`.
-    """
-    _require_decidable(name, pairs, benchmark)
-    scored = scored_pairs(pairs, schemes, [*dict.fromkeys([benchmark.score, *SCORES])])
-    if benchmark.format == "paired_focus":
-        by_score = scored.groupby(["scheme", "score"], sort=False)
-        scored = pd.concat([paired_focus_shifts(own) for _, own in by_score], ignore_index=True)
-    return credit_pairs(pairs, scored, scheme, benchmark.score, benchmark.by)
-
-
-def benchmark_rates(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy over all judged pairs in balanced cells, as group "all", and in each group.
-
-    Args:
-        items: Judged pairs.
-        by: The columns that make the groups; none for no groups.
-
-    Returns:
-        group, accuracy, low, high, n, ties and tie_rate.
-    """
-    return with_tie_rate(rate_by(with_groups(items, by), "accuracy", ["group"]))
-
-
-def benchmark_scores(scores: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy by every scheme and score, over all judged pairs and in each group.
-
-    Args:
-        scores: `cxprobe.judge.JudgedPairs.scores` of a benchmark.
-        by: The columns that make the groups, see `benchmark_rates`.
-
-    Returns:
-        group, scheme, score, accuracy, low, high, n, ties and tie_rate.
-    """
-    return with_tie_rate(rate_by(with_groups(scores, by), "accuracy", ["group", "scheme", "score"]))
+    for _, own in both.groupby([*by], sort=False).indices.items():
+        difference = estimate_difference(credits[own], others_credits[own], clusters[own])
+        ends = sorted((abs(difference.low), abs(difference.high)))
+        low = 0.0 if difference.low <= 0 <= difference.high else ends[0]
+        rows.append((abs(difference.value), low, ends[1]))
+    changed = rate_by(both.assign(changed=np.abs(credits - others_credits)), "changed", [*by, "first", "second"])
+    table = changed.rename(columns={"low": "changed_low", "high": "changed_high"})
+    table[["bias", "low", "high"]] = pd.DataFrame(rows, columns=["bias", "low", "high"])
+    return table[[*by, "first", "second", *BIAS]]
 
 
 def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return judged pairs with a column group, twice: as "all", then each with the name of its group.
+    """Return judged pairs of a benchmark with a column group, twice: as "all", then each with the name of its group.
 
-    Groups in which one answer is always right (`cxprobe.pairs.judge`) stand by themselves and are not in "all".
+    Groups in which one answer is always right (`cxprobe.pairs.balance`) stand by themselves and are not in "all".
 
     Args:
-        items: Judged pairs.
+        items: Judged pairs of several models, in the order of the models.
         by: The columns that make the groups; their values are joined by ", ". None for no groups.
     """
-    parts = [pooled(items).assign(group="all")]
+    parts = [(pooled(items) if "balanced" in items else items).assign(group="all")]
     if by:
-        parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[list(by)].to_numpy()]))
-    return pd.concat(parts, ignore_index=True)
+        parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[[*by]].to_numpy()]))
+    both = pd.concat(parts, ignore_index=True)
+    order = {model: place for place, model in enumerate(items["model"].unique())}
+    return both.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
 
 
-def construction_of(group: str) -> str:
+def with_benchmark_runs(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+    """Return rows with the column run, twice: as "all", and by the first column that the benchmark is reported by."""
+    runs = rows.assign(run=rows[benchmark.by[0]].map(construction_of))
+    return pd.concat([rows.assign(run="all"), runs], ignore_index=True)
+
+
+def groups_of_runs(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+    """Return rows with the columns run and group: what the figure of each run on a benchmark divides.
+
+    Args:
+        rows: Judged pairs of several models, or replies about them.
+        benchmark: Its first column to report by divides the run of "all" pairs, and is that by which the others are
+            told; the second one, if there is any, divides each of these.
+    """
+    every, runs = with_groups(rows, benchmark.by[:1]).assign(run="all"), with_groups(rows, benchmark.by[1:2])
+    runs["run"] = runs[benchmark.by[0]].map(construction_of)
+    return pd.concat([every, runs], ignore_index=True)
+
+
+def construction_of(group: object) -> str:
     """Return the name of a group as the construction of a run, which is a part of paths; "none" for an empty text."""
-    return group.replace("/", "_") or "none"
-
-
-def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparisons of the paired-focus test, one an item, with the shift as their margin.
-
-    A pair's margin is the log odds of the word that the construction makes right. The comparison is right where they
-    are higher after the construction than after the control, which joins the same foci with "or".
-
-    Args:
-        scored: Scored pairs of a paired-focus table, by one score: item, margin, and row, "construction" or "control".
-
-    Returns:
-        The rows of the construction, whose ``margin`` is now the shift against the control; chance is 0.5.
-
-    Raises:
-        DataError: An item does not have exactly one row of the construction and one of the control.
-
-    Source:
-        The repository WesScivetti/Meaning_Alone: the share of comparisons whose log odds shift the expected way.
-    """
-    construction, control = (
-        scored[scored["row"] == row].set_index("item").sort_index() for row in ("construction", "control")
-    )
-    if not construction.index.is_unique or not construction.index.equals(control.index):
-        raise DataError("every item needs one row of the construction and one of the control; read the table whole")
-    shift = construction["margin"].to_numpy(np.float64) - control["margin"].to_numpy(np.float64)
-    return construction.assign(margin=shift).reset_index()
-
-
-def _require_decidable(name: str, pairs: pd.DataFrame, benchmark: Benchmark) -> None:
-    """Refuse settings under which pairs would silently be missing from the accuracies."""
-    lacking = [column for column in benchmark.by if column not in pairs.columns]
-    if lacking:
-        known = ", ".join(column for column in pairs.columns if not column.startswith(CLUSTER))
-        raise DataError(f"benchmarks.{name}.by names {', '.join(lacking)}; the pairs only have the columns {known}")
-    bare = pairs.loc[pairs["context"] == "", "id"].tolist()
-    if bare and benchmark.score in CONTEXT_SCORES:
-        raise DataError(
-            f"benchmarks.{name}.score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs "
-            f"have none, such as {bare[0]}; take another score"
-        )
-
-
-SCHEME, SCORE = "rule", "preference"
-HEADLINE = ("accuracy", "low", "high", "n")
-_TEXTS_of_preferences = ["context", "good", "bad"]
-
-
-def judge_pair_answers(
-    member: Member, pairs: Mapping[str, pd.DataFrame], answers: pd.DataFrame, settings: JudgePairs
-) -> dict[str, JudgedPairs]:
-    """Decide the pairs of several constructions by what one model answered.
-
-    Args:
-        member: The model.
-        pairs: Construction -> its pairs, see `cxprobe.pairs.judge.judge_pairs`.
-        answers: The table of token scores, or of preferences, that the measuring stage wrote.
-        settings: What decides, see `cxprobe.pairs.judge.judge_pairs`; nothing of it concerns preferences.
-
-    Returns:
-        Construction -> its judged pairs; without constructions of which the model is asked nothing, since their pairs
-        have no context and it is shown the continuation alone.
-
-    Raises:
-        DataError: See `judge_preferences` and `cxprobe.pairs.judge.judge_pairs`.
-    """
-    asked = {name: own for name, every in pairs.items() if len(own := _asked(member, every))}
-    if "margin" in answers:
-        return {name: judge_preferences(own, answers) for name, own in asked.items()}
-    schemes = texts_by_scheme(token_scores_of(answers))
-    return {name: judge_pairs(own, schemes, settings) for name, own in asked.items()}
-
-
-def judge_benchmark_answers(
-    name: str, member: Member, pairs: pd.DataFrame, answers: pd.DataFrame, benchmark: Benchmark, scheme: str
-) -> JudgedPairs:
-    """Decide the pairs of a benchmark by what one model answered.
-
-    Args:
-        name: The benchmark, for messages.
-        member: The model.
-        pairs: The benchmark's pairs.
-        answers: See `judge_pair_answers`.
-        benchmark: See `cxprobe.pairs.judge.judge_benchmark`.
-        scheme: The scheme that decides for a masked model.
-
-    Raises:
-        DataError: See `judge_preferences` and `cxprobe.pairs.judge.judge_benchmark`.
-    """
-    asked = _asked(member, pairs)
-    if "margin" in answers:
-        return judge_preferences(asked, answers, benchmark)
-    return judge_benchmark(name, asked, texts_by_scheme(token_scores_of(answers)), benchmark, scheme)
-
-
-def judge_preferences(
-    pairs: pd.DataFrame, preferences: pd.DataFrame, benchmark: Benchmark | None = None
-) -> JudgedPairs:
-    """Decide every pair by a rule's preference.
-
-    Args:
-        pairs: Columns id, item, context, good, bad, what the pairs are reported under, and ``cluster_<name>``.
-        preferences: Columns id and margin: above 0 where the rule prefers the right continuation, below 0 where it
-            prefers the wrong one, 0 where it is undecided.
-        benchmark: Whose pairs they are; None for the project's own. In a paired-focus table a rule that prefers the
-            same in both rows of an item is undecided, as a model is (`cxprobe.pairs.judge.paired_focus_shifts`).
-
-    Raises:
-        DataError: A pair has no preference, or more than one.
-    """
-    lacking = sorted(set(pairs["id"]) - set(preferences["id"]))
-    if lacking or not preferences["id"].is_unique:
-        raise DataError(
-            f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
-            "several; run the measuring stage again"
-        )
-    margins = preferences.assign(scheme=SCHEME, score=SCORE)[["id", "scheme", "score", "margin"]]
-    scored = pairs.drop(columns=_TEXTS_of_preferences).merge(margins, on="id", validate="one_to_one")
-    if benchmark is not None and benchmark.format == "paired_focus":
-        scored = paired_focus_shifts(scored)
-    return credit_pairs(pairs, scored, SCHEME, SCORE, CELL if benchmark is None else benchmark.by)
-
-
-def pair_headline(judged: JudgedPairs) -> dict[str, dict[str, float]]:
-    """Return the headline of one model: accuracy, low, high and n of its pairs with real words.
-
-    Args:
-        judged: The pairs of all constructions.
-
-    Returns:
-        "meaning" and "form", as far as there are such pairs in balanced cells -> the numbers.
-    """
-    real = judged.where("words", "real").items
-    metrics = {kind: accuracy_metrics(real[real["tests"] == kind]) for kind in ("meaning", "form")}
-    return {kind: {name: own[name] for name in HEADLINE} for kind, own in metrics.items() if own}
-
-
-def _asked(member: Member, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs that a model is asked about.
-
-    One that is shown the continuation alone is asked about pairs with a context; on others it would be no blind model.
-    """
-    return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
+    return str(group).replace("/", "_") or "none"

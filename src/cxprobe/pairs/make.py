@@ -17,8 +17,9 @@ from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.frames import PairsFile, Variant, fill
-from cxprobe.pairs.params import BuildPairs
+from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.pairs.sources import without_gaps
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
@@ -29,8 +30,7 @@ TEXTS = ("id", "item", "context", "good", "bad")
 def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
     """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
 
-    Where files differ in their columns, a pair without a group has an empty text there; without a cluster, its own id,
-    so that it shares a cluster of that kind with no other.
+    Where files differ in their columns, gaps are filled, see `without_gaps`.
     """
     rows = [
         {"id": pair.id, "item": pair.item, "context": pair.context, "good": pair.good, "bad": pair.bad}
@@ -38,10 +38,7 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
         | {f"{CLUSTER}{name}": cluster for name, cluster in pair.clusters.items()}
         for pair in pairs
     ]
-    table = pd.DataFrame(rows)
-    for column in table.columns[table.isna().any()]:
-        table[column] = table[column].fillna(table["id"] if column.startswith(CLUSTER) else "")
-    return table
+    return without_gaps(pd.DataFrame(rows))
 
 
 def pairs_of(table: pd.DataFrame) -> list[Pair]:
@@ -331,7 +328,7 @@ class BuiltPairs:
         }
 
 
-def build_pairs(name: str, content: PairsFile, people: People, settings: BuildPairs, seed: int) -> BuiltPairs:
+def build_pairs(name: str, content: PairsFile, people: People, settings: MakePairs, seed: int) -> BuiltPairs:
     """Make the pairs of a construction.
 
     Args:

@@ -6,45 +6,33 @@ from pathlib import Path
 from cxprobe.errors import DataError
 from cxprobe.lm.causal import texts_without_first_score
 from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.scoring import Check, HowToScore, distinct_texts, measure_texts
-from cxprobe.lm.texts import Bos, Pair
-from cxprobe.run.processes import Processes
+from cxprobe.lm.params import Bos
+from cxprobe.lm.scoring import HowToScore, MeasuredModel, distinct_texts, measure_texts
+from cxprobe.lm.texts import Pair
 
 
 def measure_pairs(
-    slug: str,
-    model: MaskedLM | CausalLM,
-    portions: Sequence[Sequence[Pair]],
-    how: HowToScore,
-    check: Check,
-    *,
-    processes: Processes,
-    what: str,
-    folder: Path,
+    model: MeasuredModel, portions: Sequence[Sequence[Pair]], how: HowToScore, folder: Path
 ) -> dict[str, float] | None:
     """Score all texts of minimal pairs as a stage does: see `measure_texts`.
 
     Args:
-        slug: The model's key in params.yaml.
         model: The model.
         portions: The pairs, such as those of each construction.
         how: How the model is asked.
-        check: Refuses a model whose precision is too low.
-        processes: Which of the processes this is that answer the texts together.
-        what: Names the work in the progress bar.
         folder: Where the files are written.
 
     Returns:
         What was counted; None if this process writes no files.
 
     Raises:
-        DataError: The model cannot tell some pairs apart (`refuse_unscored`); all of them are looked at before the
-            first is scored.
+        DataError: The model cannot tell some pairs apart (`check_scored`); all of them are looked at before the first
+            is scored.
     """
-    for own in portions:
-        refuse_unscored(model, own, how.bos)
-    texts = distinct_texts(texts_of_pairs(model, own, how.bos) for own in portions)
-    return measure_texts(slug, model, texts, how, check, processes=processes, what=what, folder=folder)
+    for pairs in portions:
+        check_scored(model.described, pairs, how.bos)
+    texts = distinct_texts(texts_of_pairs(model.described, pairs, how.bos) for pairs in portions)
+    return measure_texts(model, texts, how, folder)
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
@@ -67,7 +55,7 @@ def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) 
     return dict.fromkeys([*members, *alone], 0)
 
 
-def refuse_unscored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> None:
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> None:
     """Refuse pairs that a causal model without a beginning of sequence cannot tell apart, before it is asked.
 
     Args:
@@ -86,5 +74,5 @@ def refuse_unscored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos)
     if apart:
         raise DataError(
             f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token, which has no score: "
-            f"the model's tokenizer puts nothing before a text under score_pairs.bos: {bos}; take bos: add"
+            f"the model's tokenizer puts nothing before a text under pairs.score.bos: {bos}; take bos: add"
         )

@@ -160,16 +160,16 @@ def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str,
     ):
         if value not in allowed:
             yield (
-                f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or take "
-                "another"
+                f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or "
+                "take another"
             )
     slugs = [slug for slug in section.models if slug in models]
     taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
     for number, slug in enumerate(section.llms):
         if slug in taken and slug in llms:
             yield (
-                f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their names; "
-                "give the entry of llms another"
+                f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their "
+                "names; give the entry of llms another"
             )
     for number, slug in enumerate(section.probed):
         if slug not in section.models:

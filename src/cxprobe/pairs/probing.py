@@ -10,8 +10,13 @@ from cxprobe.probing import Fitting, Regularisation, cross_validate
 from cxprobe.stats import CLUSTER
 
 WORDS = -1  # in the place of a layer: the probe that is trained on counts of words
-_FRAME = f"{CLUSTER}frame"
 _WORD = r"[^\W_]+|[^\w\s]"
+
+
+def whole_texts(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with real words, whose good and bad now begin with the context."""
+    real = pairs[pairs["words"] == "real"]
+    return real.assign(good=real["context"] + real["good"], bad=real["context"] + real["bad"])
 
 
 def probe_pairs(
@@ -30,7 +35,7 @@ def probe_pairs(
     probe on counts of words shows how far the words themselves, in whatever order, give the right text away.
 
     Args:
-        pairs: Columns id, good_text and bad_text (the whole texts), and cluster_frame.
+        pairs: Columns id, good and bad (the whole texts, see `whole_texts`), and cluster_frame.
         features: The vectors of at least these texts; its ids are the texts.
         regularisation: How the probes are regularised.
         fitting: How they are fitted; the folds follow from its seed.
@@ -46,13 +51,15 @@ def probe_pairs(
         ProbeError: A probe did not converge.
     """
     row_of = {text: row for row, text in enumerate(features.ids)}
-    good, bad = (np.array([row_of[text] for text in pairs[f"{end}_text"]]) for end in ("good", "bad"))  # (pairs,)
-    counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good_text"], *pairs["bad_text"]])
-    words = (counts.transform(pairs["good_text"]) - counts.transform(pairs["bad_text"])).toarray().astype(np.float32)
+    good, bad = (np.array([row_of[text] for text in pairs[side]]) for side in ("good", "bad"))  # (pairs,)
+    counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good"], *pairs["bad"]])
+    words = (counts.transform(pairs["good"]) - counts.transform(pairs["bad"])).toarray().astype(np.float32)
+    differences = [words, *(matrix[good] - matrix[bad] for matrix in features.vectors)]  # each (pairs, dimensions)
+    both_ways: list[NDArray[np.float32]] = [np.concatenate([own, -own]) for own in differences]
     probabilities = cross_validate(
-        [_both_ways(words), *(_both_ways(matrix[good] - matrix[bad]) for matrix in features.vectors)],
+        both_ways,
         np.repeat([True, False], len(pairs)),  # (2 pairs,)
-        np.tile(pairs[_FRAME].to_numpy(dtype=object), 2),
+        np.tile(pairs[f"{CLUSTER}frame"].to_numpy(dtype=object), 2),
         regularisation,
         fitting,
         folds=folds,
@@ -61,8 +68,3 @@ def probe_pairs(
     layers = np.repeat(np.arange(len(probabilities)) + WORDS, len(pairs))
     ids = np.tile(pairs["id"].to_numpy(dtype=object), len(probabilities))
     return pd.DataFrame({"id": ids, "layer": layers, "probability": probabilities.ravel()})
-
-
-def _both_ways(differences: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return right less wrong, then wrong less right: (pairs, dimensions) to (2 pairs, dimensions)."""
-    return np.concatenate([differences, -differences])

@@ -63,7 +63,7 @@ def candidates_of(source: Source, seed: int) -> Candidates:
     if spec is None or spec.origin is None or not (_language_data(Path(spec.origin)) / f"{LANGUAGE}.txt").is_file():
         lacking = "the package wuggy" if spec is None else "Wuggy's English data"
         raise DataError(
-            f"build_pairs.pseudowords is wuggy, and {lacking} is not installed; pip install 'cxprobe[wuggy]', then "
+            f"pairs.make.pseudowords is wuggy, and {lacking} is not installed; pip install 'cxprobe[wuggy]', then "
             f'fetch the data once: python -c "from wuggy import WuggyGenerator as W; '
             f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
         )

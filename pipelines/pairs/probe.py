@@ -1,0 +1,44 @@
+"""probe_pairs: minimal pairs, a model -> which text of each pair the probe of each layer takes for right."""
+
+from shutil import rmtree
+
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.embedding import embed_texts
+from cxprobe.lm.language_models import write_model_facts
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.scoring import MeasuredModel
+from cxprobe.pairs.probing import probe_pairs as probe
+from cxprobe.pairs.probing import whole_texts
+from cxprobe.pairs.sources import MADE
+from cxprobe.probing import Fitting, Regularisation
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+
+
+def probe_pairs(stage: Stage) -> Outcome | None:
+    params, settings = stage.params, stage.params.pairs.probe
+    pairs = {name: whole_texts(read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions}
+    texts = list(dict.fromkeys(text for own in pairs.values() for side in ("good", "bad") for text in own[side]))
+    model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
+    counts = embed_texts(
+        model,
+        {"texts": (texts, texts)},
+        special_tokens=settings.special_tokens,
+        token_budget=settings.token_budget,
+        folder=stage.data,
+    )
+    if counts is None:  # this process only helps to fill the store
+        return None
+    features, regularisation = read_features(stage.data / "texts"), Regularisation(settings.C, 0.0, False)
+    for name, own in pairs.items():
+        fitting = Fitting(settings.max_iter, params.seed, f"{stage.item}, pairs of {name}")
+        table = probe(own, features, regularisation, fitting, folds=settings.folds, jobs=params.compute.jobs)
+        write_table(table, stage.data / f"{name}.parquet")
+    write_model_facts(model.facts, stage.data)
+    rmtree(stage.data / "texts")  # the store keeps the vector of each text
+    return Outcome(counts={"pairs": sum(map(len, pairs.values())), **counts})
+
+
+if __name__ == "__main__":
+    run_stage(probe_pairs, "models")

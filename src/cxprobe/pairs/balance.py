@@ -1,0 +1,97 @@
+"""Cells of minimal pairs in which one answer is always right: their accuracy is how much a model likes that answer.
+
+Where "unclear" is right and "clear" is wrong in all pairs, whatever the sentences say, a model that likes the word gets
+them all. Such cells are found from the texts. They are reported one by one and are left out of an accuracy over several
+cells.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import pandas as pd
+
+from cxprobe.stats import rate_by, with_tie_rate
+
+CELL = ("construction", "words", "variant")
+_EDGES = re.compile(r"^\W+|\W+$")
+
+
+def telling_words(good: str, bad: str) -> tuple[str, str]:
+    """Return the first words in which two texts differ, in lower case; an empty text where one ends before the other.
+
+    Args:
+        good: The right text.
+        bad: The wrong one.
+    """
+    words = ([_EDGES.sub("", word).lower() for word in text.split()] for text in (good, bad))
+    return next(((right, wrong) for right, wrong in zip_longest(*words, fillvalue="") if right != wrong), ("", ""))
+
+
+def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
+    """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
+
+    What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
+    more than one pair, this is the same word in all of them, and so is the word in its place that is wrong; unless the
+    other cells of its kind, such as the other variants of its construction, make up for that: there the two words
+    are exchanged, and each is right as often as it is wrong.
+
+    Args:
+        pairs: One row a pair: good and bad, texts; and the columns of ``cell`` (those that the table lacks do not
+            count).
+        cell: The columns that make the cells; the last tells the cells of a kind apart.
+    """
+    keys = [column for column in cell if column in pairs.columns]
+    words = [telling_words(*texts) for texts in zip(pairs["good"], pairs["bad"], strict=True)]
+    told = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
+    cells = told.groupby([told[key] for key in keys] or [lambda _: ""], sort=False)
+    words_of_cell = cells[["right", "wrong"]].transform("nunique")
+    one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
+    times = told.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()
+    exchanged = times.rename(columns={"right": "wrong", "wrong": "right", "times": "other_way"})
+    counts = told.merge(times, how="left").merge(exchanged, how="left")  # in the order of the pairs
+    made_up_for = counts["times"] == counts["other_way"].fillna(0)
+    return told.assign(balanced=~one_answer.to_numpy(bool) | made_up_for.to_numpy(bool))
+
+
+def unbalanced_cells(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
+    """Return the cells in which one answer is always right, and why.
+
+    Args:
+        pairs: See `with_balance`.
+        cell: See `with_balance`.
+
+    Returns:
+        One row a cell: the columns of ``cell``; right and wrong, the two words in lower case; n, the number of pairs;
+        and reason, a sentence.
+    """
+    keys = [*(column for column in cell if column in pairs.columns), "right", "wrong"]
+    told = with_balance(pairs, cell)
+    table = told[~told["balanced"]].groupby(keys, sort=False).size().rename("n").reset_index()
+    return table.assign(reason=_reasons(table))
+
+
+def unbalanced_rates(items: pd.DataFrame, first: Sequence[str] = (), cell: Sequence[str] = CELL) -> pd.DataFrame:
+    """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
+
+    Args:
+        items: Judged pairs; see `with_balance`.
+        first: Columns by which the table is divided first, such as "model".
+        cell: See `with_balance`.
+
+    Returns:
+        ``first``, the columns of ``cell``, right, wrong, reason, accuracy, low, high, n, ties and tie_rate.
+    """
+    keys = [*first, *(column for column in cell if column in items.columns), "right", "wrong"]
+    table = with_tie_rate(rate_by(items[~items["balanced"].astype(bool)], "accuracy", keys))
+    return table.assign(reason=_reasons(table))[[*keys, "reason", *table.columns[len(keys) :]]]
+
+
+def pooled(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the judged pairs that an accuracy over several cells may have: those in balanced cells."""
+    return items[items["balanced"].astype(bool)]
+
+
+def _reasons(cells: pd.DataFrame) -> list[str]:
+    rows = zip(cells["right"], cells["wrong"], cells["n"], strict=True)
+    return [f"'{right}' is right and '{wrong}' is wrong in all {n} pairs" for right, wrong, n in rows]

@@ -1,0 +1,246 @@
+"""The figures of minimal pairs: those of runs, and those that show all models side by side."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from cxprobe.lm.params import Member, Series
+from cxprobe.pairs.report import ALL, fixed_preferences, meaning_with_real_words, mocks_beside_others
+from cxprobe.pairs.series import earlier_checkpoints
+from cxprobe.pairs.sources import OWN
+from cxprobe.report.cards import card_figure
+from cxprobe.report.dots import PREFERENCE, curves, dots
+
+_WAYS = {
+    "recognised": "probe (best layer of other frames)",
+    "expected": "likelihood",
+    "said": "asked in words",
+    "words": "probe on counts of words",
+}
+_BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
+_QUESTION = 60  # letters of what a variant asks
+
+
+def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
+    """Draw how often each way is right, a row per construction.
+
+    Args:
+        rates: Columns construction, way, accuracy, low, high, n, see `cxprobe.pairs.ways.rates_of_ways`.
+        title: Of the figure.
+    """
+    shown = rates.assign(way=rates["way"].map(_WAYS), panel="the same pairs")
+    return dots(shown, title, rows="construction", colours="way", panels="panel")
+
+
+def series_figures(
+    along: pd.DataFrame, by: str, title: str, best: pd.DataFrame | None = None, value: str = "accuracy"
+) -> dict[str, Figure]:
+    """Return a figure of curves for every series: "series_<name>" -> figure.
+
+    Args:
+        along: Columns series, axis, quantity, ``by``, value, low, high and n, see `cxprobe.pairs.series`.
+        by: The column each of whose values has a panel.
+        title: Follows the name of the series.
+        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
+        value: What is drawn; chance has a line where this is the accuracy.
+    """
+    figures = {}
+    for name, own in along.groupby("series", sort=False):
+        axis, chance = str(own["axis"].iloc[0]), 0.5 if value == "accuracy" else None
+        table = own.rename(columns={"quantity": axis})
+        drawn = curves(table, f"{name}, {title}", x=axis, panels=by, best=best, value=value, chance=chance)
+        figures[f"series_{name}"] = drawn
+    return figures
+
+
+def bias_figures(along: pd.DataFrame, title: str) -> dict[str, Figure]:
+    """Return a figure of biases for every series, "series_<name>_biases", a panel for each noun type and bias.
+
+    Args:
+        along: See `cxprobe.pairs.report.biases_along_series`; the rows of all constructions together are drawn.
+        title: Follows the name of the series.
+    """
+    value = "difference or share"
+    own = along[along["construction"] == ALL].rename(columns={"value": value})
+    own["panel"] = own["bias"] + ", " + own["noun_type"]
+    figures = series_figures(own, "panel", f"biases by noun type, {title}", value=value)
+    return {f"{name}_biases": figure for name, figure in figures.items()}
+
+
+def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[str, Figure]:
+    """Return a figure for each quantity, "by_<axis>", with a curve for each series that has it.
+
+    Args:
+        along: Accuracies by source and group along series, see `cxprobe.pairs.report.rates_by_source` and
+            `cxprobe.pairs.series.with_series`. A panel shows one group of one source.
+        title: Of the figures.
+        best: The best blind model of each group: source, group and accuracy.
+    """
+
+    def with_panels(table: pd.DataFrame) -> pd.DataFrame:
+        groups = zip(table["source"], table["group"], strict=True)
+        return table.assign(panel=[group if source == OWN else f"{source}: {group}" for source, group in groups])
+
+    drawn, ticks = with_panels(along), with_panels(best)
+    return {
+        f"by_{axis}": curves(
+            own.rename(columns={"quantity": str(axis)}),
+            title,
+            x=str(axis),
+            panels="panel",
+            colours="series",
+            best=ticks,
+        )
+        for axis, own in drawn.groupby("axis", sort=False)
+    }
+
+
+def benchmark_figures(
+    tables: Mapping[str, pd.DataFrame], best: pd.DataFrame, title: str, members: Sequence[Member]
+) -> dict[str, Figure]:
+    """Return the figures of a benchmark of others.
+
+    Args:
+        tables: accuracy, by model and group; series, by group; and card, see `cxprobe.pairs.report.benchmark_cards`.
+        best: The best blind model of each group.
+        title: Of the figures.
+        members: What the models are; figures name them by their labels.
+
+    Returns:
+        As far as there is anything to draw: accuracy, blind, series_<name> and cards.
+    """
+    panel = title.partition(",")[0]
+    every = tables["accuracy"]
+    shown = every[~every["model"].isin(mocks_beside_others(members))].assign(panel=panel)
+    blind = shown["model"].isin([member.slug for member in members if member.is_blind])
+    shown["model"] = shown["model"].map({member.slug: member.label for member in members})
+    ticks = None if best.empty else best.assign(panel=panel)
+    wanted = {"accuracy": (shown[~blind], title, ticks), "blind": (shown[blind], f"{title}, blind models", None)}
+    figures = {
+        name: dots(table, heading, rows="group", colours="model", panels="panel", best=marks)
+        for name, (table, heading, marks) in wanted.items()
+        if len(table)
+    }
+    cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
+    return figures | series_figures(tables["series"], "group", title, best) | cards
+
+
+def pair_figures(
+    tables: Mapping[str, pd.DataFrame],
+    best: Mapping[str, pd.DataFrame],
+    score: str,
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+    people: pd.DataFrame,
+) -> dict[str, Figure]:
+    """Return the figures of those kinds of pairs that there are.
+
+    Blind models have two figures of their own and are ticks in the others. Models with real words and pseudowords
+    beside each other are the trained ones. Of the checkpoints of a training only the last is drawn, and a mock model
+    nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are hollow.
+
+    Args:
+        tables: constructions, variants, sentences, noun_types and biases of `cxprobe.pairs.judge.pair_tables`;
+            card and card_questions, see `cxprobe.pairs.report.pair_cards`; series, by construction, see
+            `cxprobe.pairs.series.pairs_along_series`; and series_biases, see
+            `cxprobe.pairs.report.biases_along_series`.
+        best: The best blind model of each row, see `cxprobe.pairs.judge.best_blind_pairs`.
+        score: The score that decided, for the titles.
+        members: What the models are; figures name them by their labels.
+        series: Series of models.
+        people: What people say of this project's items; drawn in meaning_by_variant.
+
+    Returns:
+        As far as there is anything to draw: meaning_by_variant, meaning_by_sentence (for constructions that have
+        rivals), meaning_by_noun_type, form, pseudowords (beside real words, for constructions that have both),
+        blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name>,
+        series_<name>_biases (by noun type, of all constructions together) and cards (of whole
+        constructions; those of variants are in the table).
+    """
+    score = score.replace("_", " ")
+    blind = [member.slug for member in members if member.is_blind]
+    left_out = earlier_checkpoints(series) | mocks_beside_others(members)
+    preferences = fixed_preferences(tables["sentences"])
+    shown = {}
+    for name in ("constructions", "variants", "sentences", "noun_types", "biases"):
+        table = shown[name] = tables[name][~tables[name]["model"].isin(left_out)]
+        if name != "biases":
+            rows = zip(table["model"], table["construction"], table["words"], strict=True)
+            shown[name] = table.assign(**{PREFERENCE: [row in preferences for row in rows]})
+    asked = tables["card_questions"]
+    questions = dict(zip(zip(asked["construction"], asked["variant"], strict=True), asked["question"], strict=True))
+
+    def by_variant(table: pd.DataFrame) -> pd.DataFrame:
+        """Give each row a name: the construction and the variant, and below them what is asked."""
+        rows = [
+            f"{name}, {variant}\n{textwrap.shorten(questions.get((name, variant), ''), _QUESTION, placeholder=' …')}"
+            for name, variant in zip(table["construction"], table["variant"], strict=True)
+        ]
+        return table.assign(row=rows)
+
+    constructions = shown["constructions"]
+    real = constructions[constructions["words"] == "real"]
+    replaced = constructions[constructions.groupby("construction")["words"].transform("nunique") == 2]
+    replaced = replaced[replaced["model"].isin([member.slug for member in members if member.state == "trained"])]
+    own = {name: table[~table["model"].isin(blind)] for name, table in shown.items()}
+    form = own["constructions"][(own["constructions"]["tests"] == "form") & (own["constructions"]["words"] == "real")]
+    sentences = meaning_with_real_words(own["sentences"])
+    with_rivals = sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
+    biases = {way: own["biases"][own["biases"]["compares"] == way] for way in _BIASES}
+    changed = biases["order"].assign(low=biases["order"]["changed_low"], high=biases["order"]["changed_high"])
+    best_of_real = best["constructions"][best["constructions"]["words"] == "real"]
+    variants, best_variants = (by_variant(meaning_with_real_words(part["variants"])) for part in (own, best))
+    # Name -> table, title, the column of the panels, what is drawn, the best blind models.
+    wanted: dict[str, tuple[pd.DataFrame, str, str, str, pd.DataFrame | None]] = {
+        "meaning_by_variant": (variants, "Pairs of meaning by what is asked", "tests", "accuracy", best_variants),
+        "meaning_by_sentence": (
+            by_variant(with_rivals),
+            "Sentences with the construction and their rivals without it",
+            "sentence",
+            "accuracy",
+            None,
+        ),
+        "meaning_by_noun_type": (
+            meaning_with_real_words(own["noun_types"]),
+            "Pairs of meaning by noun type",
+            "noun_type",
+            "accuracy",
+            meaning_with_real_words(best["noun_types"]),
+        ),
+        "form": (form, "Pairs of form", "tests", "accuracy", best_of_real),
+        "pseudowords": (replaced, "Real words and pseudowords", "words", "accuracy", best["constructions"]),
+        "blind_by_construction": (real[real["model"].isin(blind)], "Blind models", "tests", "accuracy", None),
+        **{f"bias_{way}": (table, _BIASES[way], "noun_type", "bias", None) for way, table in biases.items()},
+        "changed_with_order": (
+            changed,
+            "Decisions that change when the two people are exchanged",
+            "noun_type",
+            "changed",
+            None,
+        ),
+    }
+    labels = {member.slug: member.label for member in members}
+    figures = {
+        name: dots(
+            table.assign(model=table["model"].map(labels)),
+            f"{title}, {score}",
+            rows="row" if "row" in table else "construction",
+            colours="model",
+            panels=panels,
+            value=value,
+            chance=0.5 if value == "accuracy" else None,
+            best=None if ticks is None or ticks.empty else ticks,
+            people=people.merge(table[["construction", "row"]].drop_duplicates())
+            if name == "meaning_by_variant" and len(people)
+            else None,
+        )
+        for name, (table, title, panels, value, ticks) in wanted.items()
+        if not table.empty
+    }
+    figures |= series_figures(tables["series"], "construction", score, best_of_real)
+    figures |= bias_figures(tables["series_biases"], score)
+    card = tables["card"]
+    whole = card[card["dataset"].isin(tables["constructions"]["construction"])]
+    return figures | ({} if card.empty else {"cards": card_figure(whole)})

@@ -1,0 +1,41 @@
+"""Where minimal pairs come from, this project or benchmarks of others, and where the stages keep what concerns them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.pairs.params import PairsParams
+from cxprobe.stats import CLUSTER
+
+OWN = "own"
+"""The source of this project's pairs; others are called by their benchmark."""
+MADE = DATA / "make_pairs"
+
+
+def folder_of(source: str) -> Path:
+    """Return where the files of a source are in the folder of a stage or model."""
+    return Path() if source == OWN else Path("benchmarks", source)
+
+
+def made_files(params: PairsParams) -> dict[str, list[Path]]:
+    """Return the files of pairs of each source that there is."""
+    sources = {OWN: [MADE / f"{name}.parquet" for name in params.constructions]} if params.constructions else {}
+    return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
+
+
+def read_made(paths: Sequence[Path]) -> pd.DataFrame:
+    """Read pairs of several files as one table, see `without_gaps`."""
+    return without_gaps(pd.concat([read_table(path) for path in paths], ignore_index=True))
+
+
+def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs that come from tables with different columns, without empty cells.
+
+    A pair without a group has an empty text there; without a cluster, its own id, so that it shares a cluster of that
+    kind with no other.
+    """
+    gaps = pairs.columns[pairs.isna().any()]
+    return pairs.assign(**{name: pairs[name].fillna(pairs["id"] if name.startswith(CLUSTER) else "") for name in gaps})
