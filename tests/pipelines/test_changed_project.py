@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ruamel.yaml import YAML
 from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import run
@@ -19,71 +18,62 @@ def test_a_new_file_of_the_corpus_is_mined(project):
     text = {"text": "Now the old fox runs, the young bird sings.", "url": "toy/new"}
     (project / "corpus" / "2.jsonl").write_text(json.dumps(text) + "\n")
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran[0] == "mine_sentences@toy"
+    assert ran[:2] == ["list_corpora@toy", "mine_sentences@toy"]
 
 
-def test_new_probe_parameters_extract_nothing(project):
-    change(project, lambda params: params["fit_probes"].update(C=0.5))
+def test_new_probe_parameters_and_new_places_of_computing_ask_no_model_for_vectors(project):
+    asked = answers_kept(project)
+    change(project, lambda params: (params["recognition"]["probe"].update(C=0.5), params["compute"].update(jobs=2)))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    models = ("one", "one-random", "by-form")
-    fitted, judged = ([f"{stage}@{model}" for model in models] for stage in ("fit_probes", "judge_probes"))
-    assert sorted(ran) == sorted([*(f"{stage}-toy" for stage in fitted), *judged, "report_recognition@all", "report"])
+    measured = [f"measure_recognition@{model}" for model in ("one", "one-random", "by-form")]
+    assert sorted(ran) == sorted([*measured, "judge_recognition", "report_recognition", "report"])
+    assert answers_kept(project) == asked
 
 
 def test_another_score_decides_without_asking_a_model(project):
     def decide_otherwise(params):
-        params["judge_pairs"]["score"] = "sum"
-        params["judge_answers"]["score"] = "sum"
+        params["pairs"]["judge"]["score"] = "sum"
+        params["prompts"]["judge"]["score"] = "sum"
 
     change(project, decide_otherwise)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "report_prompts").stdout)
-    assert sorted(ran) == [
-        "judge_answers@by-half",
-        "judge_answers@clm",
-        "judge_pairs@by-rule",
-        "judge_pairs@clm",
-        "judge_pairs@mlm",
-        "report_pairs@all",
-        "report_prompts@all",
-    ]
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    expected = [f"{step}_{line}" for step in ("judge", "report") for line in ("pairs", "prompts")]
+    assert sorted(ran) == sorted([*expected, "report"])
 
 
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("src/cxprobe/judge/pairs.py", {"judge_benchmarks", "judge_pairs", "judge_ways"}),
-        ("src/cxprobe/judge/scenarios.py", {"judge_scenarios"}),
-        ("src/cxprobe/judge/recognition.py", {"judge_probes"}),
-        ("src/cxprobe/judge/replies.py", {"judge_replies", "judge_ways"}),
-        ("src/cxprobe/report/pairs.py", {"report_pairs"}),
-        ("src/cxprobe/report/dots.py", {"judge_", "report_"}),
-        ("src/cxprobe/report/recognition.py", {"judge_probes", "report_recognition"}),
-        ("published/prompts.yaml", {"report_"}),
+        ("pairs/judge.py", {"judge_pairs", "report_pairs", "report"}),
+        ("scenarios/judge.py", {"judge_scenarios", "report_scenarios", "report"}),
+        ("report/plots.py", {"judge_", "report"}),
+        ("run/tracking.py", set()),
+        ("pairs/params.py", set()),
     ],
 )
-def test_how_answers_are_judged_or_drawn_runs_no_measuring_stage(project, file, expected):
-    with (project / file).open("a") as changed:
+def test_an_edit_runs_what_uses_the_module_and_no_model(project, file, expected):
+    with (project / "src" / "cxprobe" / file).open("a") as changed:
         changed.write("\n# another comment\n")
+    run(project, "dvc", "repro", "list_code")
     status = json.loads(run(project, "dvc", "status", "--json").stdout)
     outdated = {
         stage
         for stage, reasons in status.items()
         if any(
-            file.startswith(path)
+            "data/list_code" in path
             for reason in reasons
             if isinstance(reason, dict)
             for path in reason.get("changed deps", {})
         )
     }
-    assert outdated
-    assert all(stage.startswith(("judge_", "report")) for stage in outdated), outdated
-    assert all(any(stage.startswith(one) for one in (*expected, "report")) for stage in outdated), outdated
+    assert bool(outdated) == bool(expected)
+    assert all(stage.startswith(tuple(expected)) for stage in outdated), outdated
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):
     path = project / "constructions/toy/pairs.yaml"
     asked = answers_kept(project)
-    run(project, "dvc", "repro", "--force", "score_pairs")
+    run(project, "dvc", "repro", "--force", "--single-item", "score_pairs@mlm", "score_pairs@clm")
     assert answers_kept(project) == asked  # everything was kept
     path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
     run(project, "dvc", "repro", "score_pairs")
@@ -97,39 +87,19 @@ def answers_kept(folder: Path) -> int:
     return len({key for file in files for key in np.load(file, allow_pickle=False)["keys"].tolist()})
 
 
-def test_a_construction_that_no_example_comes_from_asks_nothing_again(project):
-    shutil.copytree(project / "constructions" / "toy", project / "constructions" / "other")
-    done = run(project, "dvc", "repro", "report_prompts")
-    assert stages_that_ran(done.stdout) == ["build_prompts@all"]
-
-    def show_those_of_all(params):
-        params["build_prompts"]["shots"][1]["of_the_construction"] = False
-
-    change(project, show_those_of_all)
-    done = run(project, "dvc", "repro", "ask_llms")
-    assert stages_that_ran(done.stdout) == ["build_prompts@all", "ask_llms@mock-toy"]
-
-
-def test_a_new_model_runs_alone_and_one_that_left_the_grid_leaves_the_report_and_is_pruned(project):
-    change(project, lambda params: params["grid"]["recognition"].update(models=["one", "two"]))
-    assert stages_that_ran(run(project, "dvc", "repro").stdout) == [
-        "extract_features@two-toy",
-        "fit_probes@two-toy",
-        "judge_probes@two",
-        "report_recognition@all",
-        "report",
-    ]
+def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_is_pruned(project):
+    change(project, lambda params: params["recognition"].update(models=["one", "two"]))
+    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
+    assert ran == ["measure_recognition@two", "judge_recognition", "report_recognition", "report"]
     assert models_reported(project) == ["one", "two"]
-    change(project, lambda params: params["grid"]["recognition"].update(models=["two"]))
+    change(project, lambda params: params["recognition"].update(models=["two"]))
     run(project, "dvc", "repro", "report_recognition")
     assert models_reported(project) == ["two"]
-    assert "judge_probes@one" in run(project, "cxprobe", "prune").stdout
-    assert (project / "results/judge_probes/one/metrics.json").exists()
+    assert "measure_recognition@one" in run(project, "cxprobe", "prune").stdout
+    assert (project / "results/measure_recognition/one").exists()
     run(project, "cxprobe", "prune", "--yes")
-    assert not (project / "results/judge_probes/one").exists()
-    assert not [stage for stage in locked(project) if stage.endswith(("@one", "@one-toy"))]
-    # The report looks at a folder that is smaller now, and finds the same.
-    assert stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout) == ["report_recognition@all"]
+    assert not (project / "results/measure_recognition/one").exists()
+    assert not [stage for stage in locked(project) if stage.endswith("@one")]
 
 
 def models_reported(folder: Path) -> list[str]:
@@ -138,50 +108,28 @@ def models_reported(folder: Path) -> list[str]:
 
 def test_mined_sentences_are_probed_beside_generated_ones(project):
     def mined_too(params):
-        params["grid"]["recognition"]["models"] = ["one"]
-        params["grid"]["recognition"]["constructions"]["toy"].append("mined")
-        params["build_recognition"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
+        params["recognition"]["models"] = ["one"]
+        params["recognition"]["constructions"]["toy"].append("mined")
+        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
 
     change(project, mined_too)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    probing = [f"{stage}@one-toy" for stage in ("extract_features", "fit_probes")]
-    assert ran == ["build_recognition@all", *probing, "judge_probes@one", "report_recognition@all", "report"]
-    sentences = read_table(project / "data/label_sentences/toy/sentences.parquet").set_index("id")
-    assert len(sentences) == 80
-    sequences = {split: set(rows["cluster_template"]) for split, rows in sentences.groupby("split")}
-    assert not sequences["train"] & sequences["test"]
-    splits = read_table(project / "data/build_recognition/toy/mined/splits.parquet")
-    assert "all_sentences" in set(splits["feature"])
-    assert (sentences.loc[splits["id"], "label"].to_numpy() == splits["label"]).all()
+    assert ran == ["make_recognition", "measure_recognition@one", "judge_recognition", "report_recognition", "report"]
     summary = read_table(project / "results/report_recognition/accuracy.csv")
     assert set(summary["source"]) == {"generated", "mined"}
 
 
-def test_only_minimal_pairs_run_where_nothing_else_is_asked_for(project):
-    content = YAML(typ="safe").load(project / "params.yaml")
-    empty = {"models": [], "constructions": []}
-    kept = {
-        "seed": 1,
-        "lines": {"recognition": [], "scenarios": [], "pairs": ["all"], "prompts": [], "series": []},
-        "grid": {
-            "sentences": [],
-            "mining": {},
-            "labels": [],
-            "recognition": {"models": [], "constructions": {}},
-            "scenarios": empty,
-            "pairs": {"models": ["mlm"], "llms": [], "constructions": ["toy"]},
-            "ways": empty,
-            "prompts": empty | {"llms": []},
-            "benchmarks": {"models": [], "llms": [], "benchmarks": []},
-            "frames": {"llms": [], "constructions": []},
-        },
-        "series": {},
-        "models": {"mlm": content["models"]["mlm"]},
-        **{name: content[name] for name in ("precision", "build_pairs", "score_pairs", "judge_pairs", "cards")},
-    }
-    change(project, lambda params: (params.clear(), params.update(kept)))
+def test_a_line_without_models_makes_and_measures_nothing(project):
+    def only_pairs(params):
+        for line in ("recognition", "scenarios", "prompts"):
+            for key in ("models", "llms", "constructions"):
+                if key in params[line]:
+                    params[line][key] = type(params[line][key])()
+
+    change(project, only_pairs)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["build_pairs@all", "score_pairs@mlm", "judge_pairs@mlm", "report_pairs@all", "report"]
+    assert not [stage for stage in ran if "@" in stage]
+    assert runs(project, "recognition")  # what was found before stays
 
 
 def test_a_benchmark_of_others_is_scored_by_group(project):
@@ -196,56 +144,39 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
         }
         for number, noun in enumerate(["cat", "dog", "horse", "bird"])
     ]
-    raw = project / "data/raw/toy-blimp"
-    raw.mkdir(parents=True)
-    (raw / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    folder = project / "data/benchmarks/toy-blimp"
+    folder.mkdir(parents=True)
+    (folder / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     benchmark = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
-
-    def ask(params):
-        params["benchmarks"] = {"toy-blimp": benchmark}
-        params["grid"]["benchmarks"] = {"models": ["mlm", "clm"], "llms": [], "benchmarks": ["toy-blimp"]}
-        params["series"] = {"both": {"axis": "parameters", "models": {"mlm": 1e3, "clm": 1e4}}}
-
-    change(project, ask)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_benchmarks").stdout)
-    assert sorted(ran) == [
-        "build_benchmarks@toy-blimp",
-        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
-        "report_benchmarks@toy-blimp",
-        *[f"score_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
-    ]
-    together = project / "results/report_benchmarks/toy-blimp"
-    table = read_table(together / "accuracy.csv")
-    assert table[["model", "group", "n"]].to_numpy().tolist() == [
-        [model, group, 4] for model in ("mlm", "clm") for group in ("all", "agreement")
-    ]
-    assert set(table["ties"]) == {1}
-    assert {file.name for file in (together / "figures").iterdir()} == {"accuracy.png", "series_both.png"}
+    change(project, lambda params: params["pairs"].update(benchmarks={"toy-blimp": benchmark}))
+    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs").stdout)
+    scored = [f"score_pairs@{model}" for model in ("mlm", "clm", "by-rule")]
+    assert sorted(ran) == sorted(["make_pairs", *scored, "judge_pairs", "report_pairs"])
     found = runs(project, "benchmarks")
     assert {(one.data.params["construction"], one.data.params["source"]) for one in found} >= {
         ("all", "toy-blimp"),
         ("agreement", "toy-blimp"),
     }
-
-    change(project, lambda params: params["benchmarks"]["toy-blimp"].update(by=["paradigm"]))
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_benchmarks").stdout)
-    assert sorted(ran) == [
-        *[f"judge_benchmarks@{model}-toy-blimp" for model in ("clm", "mlm")],
-        "report_benchmarks@toy-blimp",
-    ]
+    of_clm = [one for one in found if one.data.params["model"] == "clm" and one.data.params["construction"] == "all"]
+    assert of_clm[0].data.metrics["n"] == 4
+    assert of_clm[0].data.metrics["tie_rate"] == 0.25
+    assert list((project / "results/report_pairs/figures").glob("*blimp*"))
 
 
-def test_tuned_probes_use_what_was_found_for_them(project):
+def test_tuned_probes_leave_their_trials_as_child_runs(project):
     def search(params):
-        params["grid"]["recognition"]["models"] = ["one"]
-        params["tune_probes"].update(enabled=True, trials=3, folds=2)
+        params["recognition"]["models"] = ["one"]
+        params["recognition"]["tune"] = {
+            "trials": 3,
+            "folds": 2,
+            "C": {"low": 1.0e-4, "high": 100.0},
+            "l1_ratio": [0.0],
+            "standardise": [False, True],
+        }
 
     change(project, search)
-    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "fit_probes@one-toy"
-    settings = read_table(project / "data/fit_probes/one/toy/tuning/settings.parquet")
-    assert settings.groupby("feature")["layer"].agg(list).to_dict() == {"length": [0, 1, 2], "second_start": [0, 1, 2]}
-    assert settings["C"].nunique() > 1
-    (tuning,) = runs(project, "stages", "params.stage = 'fit_probes'")
-    children = runs(project, "stages", f"tags.`mlflow.parentRunId` = '{tuning.info.run_id}'")
-    assert len(children) == 6 * 3
-    assert (project / "data/fit_probes/one/toy/tuning/study.db").exists()
+    assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "measure_recognition@one"
+    (judged,) = runs(project, "recognition", "params.model = 'one' and params.`recognition.tune.trials` = '3'")
+    children = runs(project, "recognition", f"tags.`mlflow.parentRunId` = '{judged.info.run_id}'")
+    assert len(children) == 6 * 3  # three layers, two features
+    shutil.rmtree(project / "data/.scratch")

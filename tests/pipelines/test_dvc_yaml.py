@@ -1,28 +1,25 @@
 """dvc.yaml is code: its stages, scripts, parameters and dependencies must say the same as the scripts themselves."""
 
 import re
-from itertools import chain
 from pathlib import Path
-from typing import get_args
 
 import pytest
-from imports import reached, shortest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
+from cxprobe.cli.measure import STAGES as MEASURED
 from cxprobe.run.params import Params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-# What passes values through and makes no numbers: mending it must not run a stage again.
-PLUMBING = {"cli", "errors", "params", "progress", "records", "schema", "stages", "tracking"}
-# The verb of a stage's name says its kind.
-VERBS = {
-    "make": {"generate", "list", "mine", "label", "build", "write"},
-    "measure": {"extract", "fit", "score", "fill", "ask"},
-    "judge": {"judge"},
-    "report": {"report"},
+LINES = ("recognition", "scenarios", "pairs", "prompts")
+# Whose script does not have the name of the stage.
+SCRIPTS = {
+    "list_corpora": "corpora/list",
+    "watch_corpora": "corpora/watch",
+    "mine_sentences": "corpora/mine",
+    "write_frames": "pairs/write_frames",
+    "report": "report/site",
 }
-KINDS = list(VERBS)
 
 
 def definition(name: str) -> dict:
@@ -30,113 +27,100 @@ def definition(name: str) -> dict:
     return STAGES[name].get("do", STAGES[name])
 
 
-def kind_of(name: str) -> str:
-    return next(kind for kind, verbs in VERBS.items() if name.split("_")[0] in verbs)
-
-
 def script_of(name: str) -> str:
-    return f"pipelines/{kind_of(name)}/{name}.py"
+    step, _, line = name.partition("_")
+    return SCRIPTS.get(name, f"{line}/{step}")
 
 
 def outputs(name: str) -> list[str]:
     """Return the paths of all that a stage writes; those with settings of their own are mappings of one key."""
-    stage = definition(name)
-    written = [out for kind in ("outs", "metrics", "plots") for out in stage.get(kind, [])]
+    written = [out for kind in ("outs", "metrics", "plots") for out in definition(name).get(kind, [])]
     return [out if isinstance(out, str) else next(iter(out)) for out in written]
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_exactly_the_code_that_its_script_reaches(name):
-    script = script_of(name)
-    needed = shortest(reached(ROOT / script, PLUMBING)) | {script}
-    code = {dep for dep in definition(name)["deps"] if dep.startswith(("src/", "pipelines/"))}
-    assert code == needed, "\n".join(sorted(f"- {path}" for path in needed))
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_runs_the_script_of_its_name_in_the_folder_of_its_kind(name):
-    assert definition(name)["cmd"].split()[:2] == ["python", script_of(name)]
-
-
-def test_stages_stand_in_the_order_make_measure_judge_report():
-    kinds = [KINDS.index(kind_of(name)) for name in STAGES]
-    assert kinds == sorted(kinds)
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_data_of_kinds_above_its_own(name):
-    for dep in definition(name)["deps"]:
-        if match := re.match(r"(?:data|results)/([a-z]+)_", dep):
-            maker = kind_of(match[1])
-            comes_last = name == "report"
-            same_kind = (kind_of(name) in ("make", "measure") or comes_last) and maker == kind_of(name)
-            assert KINDS.index(maker) < KINDS.index(kind_of(name)) or same_kind, dep
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_writes_into_folders_of_its_name(name):
-    for out in outputs(name):
-        assert Path(out).parts[0] in ("data", "results")
-        assert Path(out).parts[1].removesuffix(".csv") == name
+def test_a_stage_runs_its_script_and_depends_on_the_code_that_it_reaches(name):
+    assert definition(name)["cmd"] == f"sh pipelines/run {script_of(name)}"
+    assert (ROOT / "pipelines" / f"{script_of(name)}.py").is_file()
+    code = [dep for dep in definition(name)["deps"] if dep.startswith(("src", "pipelines", "data/list_code"))]
+    if name == "list_code":
+        assert code == ["pipelines", "src/cxprobe"]
+    else:
+        assert code == [f"data/list_code/{script_of(name)}.txt"]
 
 
 def test_every_script_is_run_by_a_stage():
-    found = {str(path.relative_to(ROOT)) for path in (ROOT / "pipelines").rglob("*.py")}
+    found = {path.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for path in ROOT.glob("pipelines/*/*.py")}
     assert found == {script_of(name) for name in STAGES}
 
 
-# A section that has not the name of its stage.
-STAGE_OF = {"tune_probes": "fit_probes"}
-# Where a stage runs, and what it refuses, is not what it computes.
-WHERE = {"accelerator", "devices", "engine", "jobs", "most_faults", "num_nodes", "strategy"}
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_reads_only_its_own_line_of_work_and_writes_into_folders_of_its_name(name):
+    for out in outputs(name):
+        assert Path(out).parts[:2] in (("data", name), ("results", name))
+    line = name.rpartition("_")[2]
+    others = [f"_{other}" for other in LINES if other != line]
+    if line in LINES:
+        assert not [dep for dep in definition(name)["deps"] if dep.endswith(tuple(others))]
 
 
-def sections() -> dict[str, type]:
-    """Return the sections of params.yaml that hold the parameters of a stage, with their models."""
-    found = {}
-    for name, field in Params.model_fields.items():
-        models = [one for one in (field.annotation, *get_args(field.annotation)) if hasattr(one, "model_fields")]
-        if models and (name in STAGE_OF or any(name.startswith(f"{verb}_") for verb in chain(*VERBS.values()))):
-            found[name] = models[0]
-    return found
-
-
-@pytest.mark.parametrize("section", sections())
-def test_every_parameter_that_decides_on_numbers_is_tracked_and_no_other(section):
-    leaves = {f"{section}.{name}" for name in sections()[section].model_fields if name not in WHERE}
-    tracked = {
-        name for name in definition(STAGE_OF.get(section, section))["params"] if re.match(rf"{section}(\.|$)", name)
-    }
-    assert tracked in ({section}, leaves)
-
-
-def test_parameters_that_a_stage_tracks_exist():
-    for name in STAGES:
-        for parameter in definition(name).get("params", []):
-            section, _, leaf = parameter.partition(".")
-            assert section in Params.model_fields
-            if section in sections() and leaf:
-                assert leaf in sections()[section].model_fields, (name, parameter)
-
-
-# What decides on how raw answers are judged and drawn; a measuring stage must not know it.
-JUDGING = ("judge_", "report_", "series", "lines", "published")
-
-
-@pytest.mark.parametrize("name", [name for name in STAGES if kind_of(name) in ("make", "measure")])
-def test_what_only_judges_or_reports_runs_no_measuring_stage(name):
+@pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "report"))])
+def test_what_only_judges_or_reports_runs_no_other_stage(name):
     stage = definition(name)
-    assert not [one for one in [*stage.get("params", []), *stage["deps"]] if one.startswith(JUDGING)]
-    assert not [dep for dep in stage["deps"] if "/judge" in dep or "/report" in dep]
+    assert not [dep for dep in stage["deps"] if "/judge" in dep or "/report" in dep or dep == "published"]
+    assert not [one for one in stage.get("params", []) if one in LINES or one.endswith(".judge") or one == "report"]
 
 
-def test_only_judging_stages_have_metrics():
-    assert {name for name in STAGES if "metrics" in definition(name)} == {
-        name for name in STAGES if kind_of(name) == "judge"
+@pytest.mark.parametrize("name", STAGES)
+def test_parameters_that_a_stage_tracks_exist(name):
+    for parameter in definition(name).get("params", []):
+        model = Params
+        for key in parameter.split("."):
+            if key.startswith("${"):
+                break
+            assert key in model.model_fields, parameter
+            model = model.model_fields[key].annotation
+            if not hasattr(model, "model_fields"):
+                break
+
+
+def test_adding_a_model_runs_no_stage_of_another_one():
+    for name in STAGES:
+        if "matrix" in STAGES[name]:
+            named = re.sub(r"\W", " ", str(definition(name)["params"])).split()
+            assert not {"writers", "probed"} & set(named)
+            assert not [one for one in definition(name)["params"] if one.endswith((".models", ".llms"))]
+            assert not set(LINES) & set(definition(name)["params"])
+
+
+def test_the_stages_with_parts_are_those_that_measure_models():
+    matrices = {
+        name: STAGES[name]["matrix"]["model"].strip("${}")
+        for name in STAGES
+        if "matrix" in STAGES[name] and "model" in STAGES[name]["matrix"]
     }
+    assert {name: of for name, of in matrices.items() if not of.endswith(("llms", "writers"))} == MEASURED
 
 
-def test_no_uncached_output_switches_the_run_cache_off():
+def test_no_name_of_params_stands_in_a_command():
+    assert not [name for name in STAGES if "${" in definition(name)["cmd"]]
+
+
+def test_only_judging_stages_have_metrics_and_no_output_switches_the_run_cache_off():
+    assert {name for name in STAGES if "metrics" in definition(name)} == {f"judge_{line}" for line in LINES}
     for name in STAGES:
         outs = definition(name)["outs"]
         assert not [out for out in outs if isinstance(out, dict) and not next(iter(out.values())).get("cache", True)]
+
+
+def test_the_embedded_preset_has_at_most_36_stages():
+    content = YAML(typ="safe").load(ROOT / "params.yaml")
+
+    def number_of(stage: dict) -> int:
+        over = stage.get("foreach") or next(iter(stage.get("matrix", {}).values()), None)
+        value = content
+        for key in (over or "").strip("${}").split("."):
+            value = value[key] if over else [None]
+        return len(value)
+
+    assert sum(map(number_of, STAGES.values())) <= 36

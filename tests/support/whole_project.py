@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from conftest import change_params
 
-LISTED = "list_corpus@toy"  # looks at the corpus's files whenever DVC runs
+WATCHED = "watch_corpora@toy"  # looks at the corpus's files whenever DVC runs
 
 
 def change(folder: Path, edit) -> None:
@@ -16,7 +16,7 @@ def change(folder: Path, edit) -> None:
 
 def stages_that_ran(output: str) -> list[str]:
     ran = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
-    return [stage for stage in ran if stage != LISTED]
+    return [stage for stage in ran if stage != WATCHED]
 
 
 def runs(folder: Path, experiment: str, query: str = ""):
