@@ -16,6 +16,7 @@ from time import process_time
 
 import pyarrow as pa
 import pytest
+from cxprobe.corpora.tagging import load_tagger
 from paired import take_turns
 from threadpoolctl import threadpool_limits
 
@@ -24,7 +25,6 @@ from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Keys, read_jsonl
 from cxprobe.corpora.search import Matchers, Searcher, search, search_by_tagging_everything
 from cxprobe.corpora.sources import find_packages, installed_prose
-from cxprobe.corpora.tagging import load_tagger
 
 ROOT = Path(__file__).parent.parent
 TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"
