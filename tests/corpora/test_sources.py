@@ -11,15 +11,13 @@ from cxprobe.errors import DataError
 
 
 def files(folder, glob=None) -> FilesCorpus:
-    return FilesCorpus(
-        kind="files", folder=str(folder), glob=glob, format="jsonl", text="text", url="url", watched=True
-    )
+    return FilesCorpus(kind="files", folder=str(folder), glob=glob, format="jsonl", text="text", url="url")
 
 
 def installed(tmp_path, *lines: str) -> InstalledCorpus:
     path = tmp_path / "packages.txt"
     path.write_text("\n".join(lines))
-    return InstalledCorpus(kind="installed", packages=str(path), shards=2, watched=False)
+    return InstalledCorpus(kind="installed", packages=str(path), shards=2)
 
 
 @pytest.fixture
@@ -106,22 +104,6 @@ def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
     (folder / "000.jsonl").unlink()
     assert write_installed_corpus([], tmp_path, 2) == (folder, digest)
     assert sorted(path.name for path in folder.iterdir()) == ["001.jsonl", "corpus.json"]
-
-
-@pytest.mark.parametrize(
-    ("folder", "watched", "said"),
-    [
-        ("books", False, "may change; write true"),
-        ("s3://books/here", False, "may change; write true"),
-        ("hf://datasets/a/b/en", True, "names no revision"),
-    ],
-)
-def test_a_folder_whose_files_may_change_is_watched(folder, watched, said):
-    with pytest.raises(ValueError, match=said):
-        FilesCorpus(kind="files", folder=folder, glob=None, format="text", text="text", url="url", watched=watched)
-    FilesCorpus(
-        kind="files", folder="hf://datasets/a/b@1f/en", glob=None, format="text", text="text", url="url", watched=False
-    )
 
 
 def test_a_file_of_names_that_is_not_in_utf8_is_an_error(tmp_path):

@@ -31,13 +31,14 @@ def write_corpus(folder: Path, shards: int = 4) -> None:
 
 
 def corpus_of(folder: Path | str, format: str = "jsonl") -> FilesCorpus:
-    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url", watched=True)
+    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url")
 
 
 def settings_of(tagger: Path, workers: int = 1) -> Mining:
     return TypeAdapter(Mining).validate_python(
         {
             "constructions": {},
+            "watched": [],
             "tagger": str(tagger),
             "most_words": 60,
             "longest_line": 10000,

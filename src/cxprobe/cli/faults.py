@@ -157,7 +157,9 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
         needed += [("recognition.constructions", name, files[source]) for source in sources if source in files]
         construction = constructions[name]
         place = f"recognition.constructions.{name}"
-        for source in sources if construction is not None else ():
+        for source in sources:
+            if construction is None:
+                break  # its faults have been told
             if source == "generated" and construction.grammar is None:
                 yield f"{place}: {name} has no grammar in its construction.yaml; write it, or take generated out"
             elif source == "balanced" and construction.balanced is None:

@@ -98,8 +98,8 @@ class Mining(Closed):
     constructions: dict[Slug, Slug]
     """Construction -> the corpus in which it is looked for."""
     watched: Distinct[Slug]
-    """Constructions whose corpus is listed again at every `dvc repro`, since its files may change: those of folders. What
-    is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
+    """Constructions whose corpus is listed again at every `dvc repro`, since its files may change: those of folders.
+    What is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
     tagger: str
     """A folder with a spaCy pipeline, or the name of an installed one."""
     most_words: Annotated[int, Field(ge=1)]
@@ -117,19 +117,16 @@ class Mining(Closed):
 def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
     """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
     for name, corpus in mining.constructions.items():
+        entry = corpora.get(corpus)
         if name not in constructions:
             yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
-        if corpus not in corpora:
+        if entry is None:
             yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
-        elif _may_change(corpora[corpus]) and name not in mining.watched:
+        elif entry.kind == "files" and not entry.folder.startswith("hf://") and name not in mining.watched:
             yield (
-                f"mining.watched: must name {name}, since the files of corpora.{corpus} may change; each `dvc repro` then "
-                "looks for new ones"
+                f"mining.watched: must name {name}, since the files of corpora.{corpus} may change; each `dvc repro` "
+                "then looks for new ones"
             )
     for number, name in enumerate(mining.watched):
         if name not in mining.constructions:
             yield f"mining.watched[{number}]: '{name}' is not in mining.constructions; add it there"
-
-
-def _may_change(corpus: Corpus) -> bool:
-    return corpus.kind == "files" and not corpus.folder.startswith("hf://")

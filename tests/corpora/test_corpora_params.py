@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+from small_corpora import corpus_of, settings_of
+
+from cxprobe.corpora.params import InstalledCorpus, faults
+
+CORPORA = {
+    "books": corpus_of("books"),
+    "web": corpus_of("hf://datasets/a/b@1f/en"),
+    "docs": InstalledCorpus(kind="installed", packages="packages.txt", shards=2),
+}
+
+
+def told(constructions, watched):
+    settings = settings_of(Path("tagger")).model_copy(update={"constructions": constructions, "watched": watched})
+    return [fault.partition(";")[0] for fault in faults(settings, CORPORA, ["way", "let-alone"])]
+
+
+@pytest.mark.parametrize(
+    ("constructions", "watched", "said"),
+    [
+        ({"way": "docs", "let-alone": "web"}, [], []),
+        ({"way": "books"}, ["way"], []),
+        ({"way": "books"}, [], ["mining.watched: must name way, since the files of corpora.books may change"]),
+        ({"way": "docs"}, ["let-alone"], ["mining.watched[0]: 'let-alone' is not in mining.constructions"]),
+        ({"way": "bocks"}, [], ["mining.constructions.way: 'bocks' is not in corpora"]),
+        ({"wya": "docs"}, [], ["mining.constructions.wya: 'wya' is not in constructions/"]),
+    ],
+)
+def test_what_does_not_go_together_is_told(constructions, watched, said):
+    assert told(constructions, watched) == said
+
+
+def test_a_folder_of_the_hub_has_a_revision():
+    with pytest.raises(ValueError, match="names no revision, so the corpus may change under the results"):
+        corpus_of("hf://datasets/a/b/en")
