@@ -1,5 +1,7 @@
 """ask_pairs: minimal pairs, both texts of each shown to an instructed model in either order -> its raw replies."""
 
+from typing import cast
+
 import pandas as pd
 
 from cxprobe.files.tables import write_table
@@ -9,6 +11,7 @@ from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.params import ModelFacts
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.pairs.params import AskPairs
 from cxprobe.pairs.sources import OWN, folder_of, made_files, read_made
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -18,13 +21,14 @@ def ask_pairs(stage: Stage) -> Outcome:
     section, llm = stage.params.pairs, stage.params.llms[stage.item]
     stage.use(PROMPTS_FOLDER / "preferences.yaml")
     prompts, scratch = load_preference_prompts(), project_folder() / SCRATCH / stage.name / stage.item
+    how = cast(AskPairs, section.ask)  # not null where models are asked
     counts: dict[str, float] = {"pairs": 0, "requests": 0, "failed": 0}
     tables = {}
     for source, files in made_files(section).items():
         pairs = read_made([stage.use(path) for path in files])
         by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
-        drawn = draw_pairs(pairs, by, section.ask.pairs_per_construction, stage.params.seed)
-        tables[source] = preference_questions(drawn, section.ask.prompt, prompts)
+        drawn = draw_pairs(pairs, by, how.pairs_per_construction, stage.params.seed)
+        tables[source] = preference_questions(drawn, how.prompt, prompts)
         counts["pairs"] += len(drawn)
     print(f"{stage.item}: {demand(questions_of(pd.concat(tables.values())), llm)}", flush=True)
     for source, table in tables.items():

@@ -4,7 +4,7 @@ Own pairs and benchmarks of others alike; the runs are those of the experiments 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -33,6 +33,7 @@ from cxprobe.pairs.judge import (
     with_benchmark_runs,
     with_runs,
 )
+from cxprobe.pairs.params import AskPairs, ProbePairs
 from cxprobe.pairs.replies import asked_metrics, asked_rates, asked_settings, judge_replies, read_replies
 from cxprobe.pairs.series import pairs_along_series, with_series
 from cxprobe.pairs.sources import MADE, OWN, folder_of, made_files, read_made
@@ -152,8 +153,8 @@ class Answered:
         """Yield a run for each model and group of a benchmark, and for all."""
         benchmark = self.section.benchmarks[self.source]
         runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in vars(self.judged).values()))
-        metrics = accuracy_metrics(runs.items, RUN)
-        for key, scores in score_metrics(runs, RUN).items():
+        metrics = accuracy_metrics(runs.items)
+        for key, scores in score_metrics(runs).items():
             metrics[key] |= scores
         groups = rate_by(groups_of_runs(self.judged.items, benchmark), "accuracy", [*RUN, "group"])
         groups["tie_rate"] = groups["ties"] / groups["n"]
@@ -180,7 +181,9 @@ class Answered:
     def _settings(self, member: Member | None = None) -> dict[str, str]:
         names = SETTINGS if self.source == OWN else (*SETTINGS[1:], f"pairs.benchmarks.{self.source}")
         settings = self.stage.settings(*names)
-        return asked_settings(settings, self.section.ask.prompt) if member and member.is_asked else settings
+        if member is None or not member.is_asked:
+            return settings
+        return asked_settings(settings, cast(AskPairs, self.section.ask).prompt)
 
     def _dataset(self, run: str) -> Any:
         if self.source != OWN:
@@ -191,7 +194,7 @@ class Answered:
         self,
         experiment: str,
         sizes: "pd.Series[int]",
-        metrics: Mapping[tuple[str, str], Mapping[str, float]],
+        metrics: Mapping[tuple[str, ...], Mapping[str, float]],
         groups: pd.DataFrame,
         tables: Mapping[str, pd.DataFrame],
     ) -> Iterator[JudgedRun]:
@@ -225,6 +228,7 @@ class Answered:
     def _series(self, experiment: str, along: pd.DataFrame, by: str) -> Iterator[JudgedRun]:
         """Yield a run for each curve: a series on a construction."""
         for (name, construction), own in along.groupby(["series", by], sort=False):
+            name, construction = str(name), str(construction)
             ordered, axis = own.sort_values("quantity", kind="stable"), str(own["axis"].iloc[0])
             steps, n = ordered["quantity"].round().astype(int).tolist(), int(ordered["n"].iloc[0])
             yield JudgedRun(
@@ -248,7 +252,7 @@ class Answered:
 
 def _ways(stage: Stage, items: pd.DataFrame, headline: Headline, faults: dict[str, str]) -> Iterator[JudgedRun]:
     """Write the verdicts of the models whose vectors are probed, and yield a run for each and construction."""
-    probe, probes = stage.params.pairs.probe, DATA / "probe_pairs"
+    probe, probes = cast(ProbePairs, stage.params.pairs.probe), DATA / "probe_pairs"  # not null where models are probed
     written: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ways": [], "layers": []}
     for slug in (slug for slug in stage.params.pairs.probed if slug not in faults):
         try:
@@ -258,7 +262,7 @@ def _ways(stage: Stage, items: pd.DataFrame, headline: Headline, faults: dict[st
         except CxprobeError as fault:
             faults[slug] = str(fault)
             continue
-        said = items[items["model"] == probe.asked.get(slug)]
+        said = items.loc[items["model"] == probe.asked.get(slug)]
         of_model = items[items["model"] == slug].drop(columns="model")
         by_name = {
             name: verdicts(own, of_model[of_model["construction"] == name], said if len(said) else None)

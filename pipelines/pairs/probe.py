@@ -1,6 +1,7 @@
 """probe_pairs: minimal pairs, a model -> which text of each pair the probe of each layer takes for right."""
 
 from shutil import rmtree
+from typing import cast
 
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
@@ -8,6 +9,7 @@ from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.scoring import MeasuredModel
+from cxprobe.pairs.params import ProbePairs
 from cxprobe.pairs.probing import probe_pairs as probe
 from cxprobe.pairs.probing import whole_texts
 from cxprobe.pairs.sources import MADE
@@ -17,7 +19,7 @@ from cxprobe.run.stage import Outcome, Stage
 
 
 def probe_pairs(stage: Stage) -> Outcome | None:
-    params, settings = stage.params, stage.params.pairs.probe
+    params, settings = stage.params, cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
     pairs = {name: whole_texts(read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions}
     texts = list(dict.fromkeys(text for own in pairs.values() for side in ("good", "bad") for text in own[side]))
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)

@@ -3,6 +3,7 @@
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from cxprobe.files.writing import SCRATCH, project_folder, replacing
 from cxprobe.lm.asking import demand, questions_of, replies_to
 from cxprobe.pairs.frame_prompts import load_writing_prompt, require_sentences
 from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.params import WriteFrames
 from cxprobe.pairs.writing import FrameWriter
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
@@ -22,7 +24,8 @@ PROMPTS_FILE = Path("prompts/frames.yaml")
 
 
 def write_frames(stage: Stage) -> Outcome:
-    settings, people = stage.params.pairs.frames, load_people(stage.use(PEOPLE_FILE))
+    settings = cast(WriteFrames, stage.params.pairs.frames)  # not null where models write
+    people = load_people(stage.use(PEOPLE_FILE))
     prompt = load_writing_prompt(settings.prompt, stage.use(PROMPTS_FILE).parent)
     contents = {}
     for name in settings.constructions:  # all of them are read before the first question is put

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.stats import rate_by, with_tie_rate
@@ -44,7 +45,7 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     keys = [column for column in cell if column in pairs.columns]
     words = [telling_words(*texts) for texts in zip(pairs["good"], pairs["bad"], strict=True)]
     told = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
-    cells = told.groupby([told[key] for key in keys] or [lambda _: ""], sort=False)
+    cells = told.groupby([told[key] for key in keys] or np.zeros(len(told)), sort=False)
     words_of_cell = cells[["right", "wrong"]].transform("nunique")
     one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
     times = told.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()

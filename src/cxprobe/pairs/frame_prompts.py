@@ -87,7 +87,7 @@ def require_sentences(construction: str, tests: str, contexts: Sequence[str | No
     if tests != "meaning" or not all(contexts):
         raise ConstructionError(
             f"{construction}: the filters ask about a sentence and what it means, but its pairs.yaml has pairs of "
-            "form, or a variant without a context; take it out of grid.frames"
+            "form, or a variant without a context; take it out of pairs.frames.constructions"
         )
 
 

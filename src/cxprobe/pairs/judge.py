@@ -48,6 +48,9 @@ _BY_CELL = {
 _POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
 RUN = ["model", "run"]
 
+Metrics = defaultdict[tuple[str, ...], dict[str, float]]
+"""(model, run), or other columns -> the numbers of a run by their names."""
+
 
 class HowToJudge(NamedTuple):
     """What decides about the pairs of a source.
@@ -288,7 +291,7 @@ def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     return pd.concat([items.assign(run=items["construction"]), every], ignore_index=True)
 
 
-def run_metrics(judged: JudgedPairs) -> dict[tuple[str, str], dict[str, float]]:
+def run_metrics(judged: JudgedPairs) -> Metrics:
     """Return the numbers of each run on this project's pairs, the most important first.
 
     Args:
@@ -305,37 +308,43 @@ def run_metrics(judged: JudgedPairs) -> dict[tuple[str, str], dict[str, float]]:
     real = judged.where("words", "real")
     metrics = accuracy_metrics(real.items, RUN)
     unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
-    for run, cells in unbalanced.groupby(RUN, sort=False).size().items():
-        metrics[run]["unbalanced_cells"] = int(cells)
+    for model, run, cells in (
+        unbalanced.groupby(RUN, sort=False).size().reset_index().itertuples(index=False, name=None)
+    ):
+        metrics[model, run]["unbalanced_cells"] = int(cells)
     for bias in biases_of_all(real.items, RUN).to_dict("records"):
         own, way = metrics[bias["model"], bias["run"]], bias["compares"]
         own |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
         if way == "order":
             own |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
     groups = accuracy_by_group(judged.items, RUN)
-    for *run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
+    for model, run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         if group != "all":
-            metrics[tuple(run)][group] = accuracy
-    for run, scores in score_metrics(real, RUN).items():
-        metrics[run] |= scores
-    return dict(metrics)
+            metrics[model, run][group] = accuracy
+    for key, scores in score_metrics(real).items():
+        metrics[key] |= scores
+    return metrics
 
 
-def accuracy_metrics(items: pd.DataFrame, by: Sequence[str]) -> defaultdict[tuple[str, ...], dict[str, float]]:
+def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = RUN) -> Metrics:
     """Return accuracy, low, high, n and tie_rate of judged pairs in balanced cells by some columns."""
-    metrics: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+    metrics: Metrics = defaultdict(dict)
     for row in with_tie_rate(rate_by(pooled(items), "accuracy", by)).to_dict("records"):
         key = tuple(str(row[column]) for column in by)
         metrics[key] = {name: row[name] for name in ("accuracy", "low", "high", "n", "tie_rate")}
     return metrics
 
 
-def score_metrics(judged: JudgedPairs, by: Sequence[str]) -> dict[tuple[str, ...], dict[str, float]]:
-    """Return "score.<name>" -> the accuracy by each score, under the scheme that decides, of the balanced cells."""
+def score_metrics(judged: JudgedPairs) -> Metrics:
+    """Return of each run "score.<name>" -> the accuracy by each score, under the scheme that decides.
+
+    Cells in which one answer is always right are left out.
+    """
     deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
-    metrics: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
-    for (*key, score), accuracy in deciding.groupby([*by, "score"], sort=False)["accuracy"].mean().items():
-        metrics[tuple(key)][f"score.{score}"] = float(accuracy)
+    metrics: Metrics = defaultdict(dict)
+    means = deciding.groupby([*RUN, "score"], sort=False)["accuracy"].mean().reset_index()
+    for model, run, score, accuracy in means.itertuples(index=False, name=None):
+        metrics[model, run][f"score.{score}"] = accuracy
     return metrics
 
 

@@ -6,6 +6,7 @@ and is not wrong. Judged pairs have the scheme "reply" and the score "asked", wh
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -111,7 +112,7 @@ def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return table
 
 
-def asked_metrics(rates: Mapping[str, float]) -> dict[str, float]:
+def asked_metrics(rates: Mapping[Any, Any]) -> dict[str, float]:
     """Return the numbers of one run that tell how a model chooses.
 
     Args:

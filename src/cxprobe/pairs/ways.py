@@ -41,7 +41,7 @@ def verdicts(predicted: pd.DataFrame, expected: pd.DataFrame, said: pd.DataFrame
     items = expected.drop(columns=["score", "scheme", "margin"], errors="ignore")
     items = items.rename(columns={"accuracy": "expected"})[items["id"].isin(credits.index)].reset_index(drop=True)
     credits = credits.loc[items["id"]]
-    of_layers, layers = credits.drop(columns=-1).to_numpy(np.float64), credits.columns.drop(-1).to_numpy()
+    of_layers, layers = credits.drop(columns=-1).to_numpy(np.float64), credits.columns.drop([-1]).to_numpy()
     of_frame = pd.DataFrame(of_layers).groupby(items[FRAME].astype(str)).transform("sum").to_numpy(np.float64)
     chosen = np.argmax(of_layers.sum(axis=0) - of_frame, axis=1)  # (pairs,), from (pairs, layers)
     items["layer"] = layers[chosen]
@@ -132,12 +132,12 @@ def ways_metrics(ways: pd.DataFrame, agreement: pd.DataFrame) -> dict[str, float
         agreement: What `agreement_of_ways` returns.
     """
     metrics: dict[str, float] = {}
-    rates = ways.set_index("way")
-    for way in (way for way in (*WAYS, "words") if way in rates.index):
+    rates = {row["way"]: row for row in ways.to_dict("records")}
+    for way in (way for way in (*WAYS, "words") if way in rates):
         before = "" if way == "recognised" else f"{way}."
-        metrics |= {f"{before}{name}": rates.at[way, name] for name in _ESTIMATE}
-    for row in agreement[agreement["kappa"].notna()].itertuples():
-        metrics[f"kappa.{row.first}_{row.second}"] = row.kappa
+        metrics |= {f"{before}{name}": rates[way][name] for name in _ESTIMATE}
+    for row in agreement[agreement["kappa"].notna()].to_dict("records"):
+        metrics[f"kappa.{row['first']}_{row['second']}"] = row["kappa"]
     return metrics
 
 

@@ -276,10 +276,10 @@ class FrameWriter:
             if questions:
                 replies.append(self.ask(pd.DataFrame(questions, columns=["id", "question"])))
                 verdicts = [
-                    Verdict(int(row.id.split("/")[1]), "failed", f"no reply: {row.error}")
-                    if row.failed
-                    else Verdict(int(row.id.split("/")[1]), read_word(row.reply, allowed) or "unparsed", row.reply)
-                    for row in replies[-1].itertuples()
+                    Verdict(int(id_.split("/")[1]), "failed", f"no reply: {error}")
+                    if failed
+                    else Verdict(int(id_.split("/")[1]), read_word(reply, allowed) or "unparsed", reply)
+                    for id_, _, reply, failed, error in replies[-1].itertuples(index=False, name=None)
                 ]
                 proposals = filter_proposals(proposals, verdicts, accepted)
         return Written(proposals, pd.concat(replies, ignore_index=True))
