@@ -18,13 +18,13 @@ from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.judge import (
     decide_tests,
     flips_from_base,
-    scenario_headline,
     scenario_metrics,
     scenario_rates,
     uncalibrated,
 )
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
+from cxprobe.stats import rate_by
 
 CONSTRUCTIONS = ["comparative-correlative", "let-alone"]
 
@@ -76,14 +76,16 @@ def ask(scenarios: Scenarios, items: pd.DataFrame, model: Callable[[str, str], f
 
 def judged(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> tuple[dict, dict]:
     """Return (calibration, scenario) -> accuracy, and -> flips."""
-    decisions = decide_tests(scores, items, scenarios)
+    decisions = decide_tests(scores, items, scenarios).assign(model="m")
     keys = ["calibration", "scenario"]
     flips = flips_from_base(decisions)
     return decisions.groupby(keys)["accuracy"].mean().to_dict(), flips.groupby(keys)["flips"].mean().to_dict()
 
 
-def rates_of(decisions: pd.DataFrame, flips: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {"accuracy": scenario_rates(decisions, "accuracy"), "flips": scenario_rates(flips, "flips")}
+def metrics_of(decisions: pd.DataFrame, flips: pd.DataFrame, **most: int) -> dict[str, float]:
+    base = uncalibrated(decisions[decisions["base"]])
+    overall = rate_by(base, "accuracy", ["model"]).iloc[0]
+    return scenario_metrics(overall, scenario_rates(decisions, "accuracy"), scenario_rates(flips, "flips"), **most)
 
 
 def results(construction: str, model: Callable[[str, str], float]) -> tuple[dict, dict]:
@@ -158,14 +160,22 @@ def test_scores_that_do_not_go_with_the_items_are_refused(toy_constructions):
     scenarios = load_scenarios("toy", toy_constructions)
     items = enumerate_items(scenarios, share=1, seed=1)
     scores = ask(scenarios, items, favourite)
-    with pytest.raises(DataError, match="S1: 23 texts do not belong to the 24 items"):
-        judged(scenarios, items[:24], scores[: 23 * 6])
+    with pytest.raises(DataError, match="S1: 47 texts do not belong to the 48 items"):
+        judged(scenarios, items, scores[1:])
+
+
+def test_an_item_that_the_model_could_not_be_asked_is_not_judged(toy_constructions):
+    scenarios = load_scenarios("toy", toy_constructions)
+    items = enumerate_items(scenarios, share=1, seed=1)
+    scores = ask(scenarios, items[1:], favourite)
+    assert decide_tests(scores, items, scenarios)["item"].unique().tolist() == items["id"].tolist()[1:]
 
 
 def test_rates_have_their_number_their_ties_and_clustered_intervals():
     items = pd.DataFrame(
         {
             "model": "m",
+            "construction": "c",
             "calibration": "none",
             "scenario": ["S1"] * 8 + ["S2"] * 8,
             "accuracy": [1, 1, 0.5, 0.5, 0, 0, 0, 0] * 2,
@@ -183,9 +193,10 @@ def test_rates_have_their_number_their_ties_and_clustered_intervals():
 def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while_there_is_space():
     scenarios = load_scenarios("let-alone", ROOT / "constructions")
     items = enumerate_items(scenarios, share=0.02, seed=1)
-    decisions = decide_tests(ask(scenarios, items, last_word), items, scenarios).assign(model="m")
-    rates = rates_of(decisions, flips_from_base(decisions))
-    metrics = scenario_metrics(decisions, rates)
+    decided = decide_tests(ask(scenarios, items, last_word), items, scenarios)
+    decisions = decided.assign(model="m", construction="let-alone")
+    flips = flips_from_base(decisions)
+    metrics = metrics_of(decisions, flips)
     assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
     assert (metrics["accuracy"], metrics["n"], metrics["tie_rate"]) == (1, len(items), 0)
     plain = decisions[decisions["calibration"] == "none"]
@@ -198,7 +209,7 @@ def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while
     }
     calibrated = decisions[(decisions["calibration"] == "S6") & (decisions["scenario"] == "S3")]
     assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
-    few = scenario_metrics(decisions, rates, most=22)
+    few = metrics_of(decisions, flips, most=22)
     assert list(few) == list(metrics)[:20]  # S5 and S6; S7 with its four tests would be too many
 
 
@@ -207,10 +218,11 @@ def test_a_run_over_all_constructions_has_the_base_test_of_each():
     for construction in CONSTRUCTIONS:
         scenarios = load_scenarios(construction, ROOT / "constructions")
         items = enumerate_items(scenarios, share=0.02, seed=1)
-        parts.append(decide_tests(ask(scenarios, items, last_word), items, scenarios).assign(model="m"))
+        decided = decide_tests(ask(scenarios, items, last_word), items, scenarios)
+        parts.append(decided.assign(model="m", construction="all"))
     sizes = [part["item"].nunique() for part in parts]
     decisions = pd.concat(parts)
-    metrics = scenario_metrics(decisions, rates_of(decisions, pd.concat([flips_from_base(part) for part in parts])))
+    metrics = metrics_of(decisions, pd.concat([flips_from_base(part) for part in parts]))
     assert metrics["n"] == sum(sizes)
     assert metrics["accuracy"] == pytest.approx(sizes[1] / sum(sizes))  # always wrong in the one, right in the other
 
@@ -230,7 +242,8 @@ def test_a_blind_copier_is_right_in_every_test_and_a_fixed_word_flips_with_the_v
     texts = fill_texts(scenarios, items, seed=1)
     accuracies, flips = {}, {}
     for kind in ("copier", "fixed_word"):
-        decisions = decide_tests(fill_blindly(kind, texts), items, scenarios).assign(model=kind)
+        decided = decide_tests(fill_blindly(kind, texts), items, scenarios)
+        decisions = decided.assign(model=kind, construction=construction)
         rates = uncalibrated(scenario_rates(decisions, "accuracy"))
         accuracies[kind] = rates.set_index("scenario")["accuracy"].to_dict()
         flipped = uncalibrated(scenario_rates(flips_from_base(decisions), "flips"))
@@ -238,9 +251,3 @@ def test_a_blind_copier_is_right_in_every_test_and_a_fixed_word_flips_with_the_v
     assert set(accuracies["copier"].values()) == {1.0}
     assert set(accuracies["fixed_word"].values()) == {0.5}
     assert flips["fixed_word"] == {"S2": 0.0, "S3": 1.0, "S4": 0.0}
-
-
-def test_the_headline_is_that_of_the_model_or_two_numbers_of_each_member_of_a_panel():
-    metrics = {"a": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "b": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
-    assert scenario_headline(metrics, "a", most=2) == {"accuracy": 0.5, "low": 0.4}
-    assert scenario_headline(metrics, "panel") == {"a": {"accuracy": 0.5, "n": 9.0}, "b": {"accuracy": 0.3, "n": 9.0}}

@@ -6,14 +6,8 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.scenarios.report import (
-    published_rates,
-    rates_by_scenario,
-    scenario_cards,
-    scenario_figure,
-    scenario_words,
-    scenarios_beside_published,
-)
+from cxprobe.scenarios.figures import scenario_figure
+from cxprobe.scenarios.report import published_rates, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
 
 TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
@@ -108,23 +102,21 @@ def test_every_published_percentage_is_a_whole_number_out_of_3620(file):
 
 
 def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance_line():
-    figure = rates_by_scenario(
-        rates(),
-        "accuracy",
-        published(),
-        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
-        calibrations={"none": "not calibrated", "S5": "S5: short", "PMI": "PMI"},
-        title="toy",
-    )
-    assert [panel.get_title() for panel in figure.axes] == ["not calibrated", "S5: short", "PMI"]
+    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
+    figure = scenario_figure(rates(), "accuracy", files, [REAL, OTHER], "toy", published())
+    assert [panel.get_title() for panel in figure.axes] == [
+        "not calibrated",
+        "calibrated by S5: without the construction",
+        "calibrated by PMI: the last sentence alone",
+    ]
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
     assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "Other (published)"}
     first = figure.axes[0]
     assert [label.get_text() for label in first.get_xticklabels()] == [
-        "S1: base\nn = 100",
-        "S2: recency\nn = 100",
-        "S3: vocabulary\nn = 100",
+        "S1: base text\nn = 100",
+        "S2: order of the\nsentences\nn = 100",
+        "S3: the other\nword right\nn = 100",
     ]
     assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
     bars = [
@@ -134,32 +126,11 @@ def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance
     assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
 
 
-def test_nothing_published_leaves_no_trace_in_the_legend():
-    figure = rates_by_scenario(
-        rates(),
-        "accuracy",
-        published_rates(None),
-        scenarios={"S1": "base", "S2": "recency", "S3": "vocabulary"},
-        calibrations={"none": "not calibrated"},
-        title="toy",
-    )
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"chance", "mine", "big-one"}
-
-
-def test_a_figure_is_named_as_the_scenarios_are():
+def test_of_several_constructions_the_first_names_a_scenario_and_nothing_published_leaves_no_trace():
     files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
-    shown = rates()[rates()["calibration"] != "PMI"]
-    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, OTHER], "both")
-    assert [panel.get_title() for panel in figure.axes] == [
-        "not calibrated",
-        "calibrated by S5: without the construction",
-    ]
-    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert labels == [
-        "S1: base text\nn = 100",
-        "S2: order of the\nsentences\nn = 100",
-        "S3: the other\nword right\nn = 100",
-    ]
+    figure = scenario_figure(rates(), "accuracy", files, [REAL, OTHER], "both")
+    assert figure.axes[2].get_title() == "calibrated by PMI: the last sentence alone"
+    assert models_drawn(figure) == ["mine", "big-one", "chance"]
 
 
 def models_drawn(figure) -> list[str]:
@@ -171,7 +142,7 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
     every = pd.concat([rates()[rates()["model"] == "mine"].assign(model=name) for name in ("mine", "twin", "copier")])
     shown = every[every["calibration"].isin(["none", "S5"])]
     best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
-    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [REAL, TWIN, BLIND], "x", best)
+    figure = scenario_figure(shown, "accuracy", files, [REAL, TWIN, BLIND], "x", best=best)
     assert models_drawn(figure) == ["mine", "twin (random weights)", "best blind", "chance"]
     for axes in figure.axes:
         (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
@@ -182,24 +153,8 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
 def test_where_only_blind_models_ran_they_are_drawn_themselves():
     files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
     shown = rates()[(rates()["model"] == "mine") & (rates()["calibration"] == "none")].assign(model="copier")
-    figure = scenario_figure(shown, "accuracy", published_rates(None), files, [BLIND], "x")
+    figure = scenario_figure(shown, "accuracy", files, [BLIND], "x")
     assert models_drawn(figure) == ["copier (blind)", "chance"]
-
-
-def test_the_cards_of_scenarios_name_the_blind_model_that_solves_them():
-    accuracy = pd.DataFrame(
-        [
-            ("toy", "S1", "copier", 1.0, 0.9, 1.0, 40),
-            ("toy", "S2", "copier", 0.5, 0.4, 0.6, 40),
-            ("toy", "S1", "mine", 0.9, 0.8, 1.0, 40),
-        ],
-        columns=["construction", "scenario", "model", "accuracy", "low", "high", "n"],
-    )
-    cards, figures = scenario_cards(accuracy, 0.6, [REAL, BLIND])
-    assert cards[["dataset", "solved"]].to_numpy().tolist() == [["toy, S1", True], ["toy, S2", False]]
-    assert "by copier: 100.0 %" in cards["says"].iloc[0]
-    assert list(figures) == ["cards"]
-    assert scenario_cards(accuracy, 0.6, [REAL])[1] == {}
 
 
 def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():

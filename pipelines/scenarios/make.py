@@ -1,27 +1,27 @@
-"""build_scenarios: the scenarios of every construction -> items, and the texts of their tests and calibrations."""
+"""make_scenarios: the scenarios of every construction -> items, and the texts of their tests and calibrations."""
 
 from collections import Counter
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.tables import write_table
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import load_scenarios
 
 
-def build_scenarios(stage: Stage) -> Outcome:
-    seed, counts = stage.params.seed, Counter[str]()
-    for name in stage.params.grid.scenarios.constructions:
+def make_scenarios(stage: Stage) -> Outcome:
+    params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
+    for name in params.constructions:
         stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
         scenarios = load_scenarios(name)
-        items = enumerate_items(scenarios, share=stage.params.build_scenarios.share, seed=seed)
+        items = enumerate_items(scenarios, share=params.make.share, seed=seed)
         texts = fill_texts(scenarios, items, seed=seed)
         write_table(items, stage.data / name / "items.parquet")
         write_table(texts, stage.data / name / "texts.parquet")
         counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())
-    return Outcome(counts=dict(counts))
+    return Outcome(counts=counts)
 
 
 if __name__ == "__main__":
-    run_stage(build_scenarios)
+    run_stage(make_scenarios)

@@ -1,0 +1,62 @@
+"""report_scenarios: judged scenarios of all models -> rates side by side, beside published ones and blind models."""
+
+import pandas as pd
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import members_of
+from cxprobe.report.cards import card_figure, card_table
+from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.scenarios.figures import CHANCE, scenario_figure
+from cxprobe.scenarios.judge import scenario_rates, uncalibrated
+from cxprobe.scenarios.report import read_published_rates, scenario_words, scenarios_beside_published
+from cxprobe.scenarios.rules import load_scenarios
+
+
+def report_scenarios(stage: Stage) -> Outcome:
+    names = stage.params.scenarios.constructions
+    members = members_of(stage.params.models, stage.params.scenarios.models)
+    judged = {
+        kind: pd.concat(
+            [read_table(stage.use(DATA / "judge_scenarios" / name / f"{kind}.parquet")) for name in names],
+            ignore_index=True,
+        )
+        for kind in ("accuracy", "flips")
+    }
+    rates = {kind: scenario_rates(credits, kind) for kind, credits in judged.items()}
+    accuracy = uncalibrated(rates["accuracy"])
+    best = best_blind(accuracy, ["construction", "scenario"], members)[["construction", "scenario", "model"]]
+    tables, figures = dict[str, pd.DataFrame](), {}
+    for name in names:
+        stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
+        scenarios = load_scenarios(name)
+        for kind, table in rates.items():
+            own = table[table["construction"] == name].drop(columns="construction")
+            published, source = read_published_rates(scenarios, kind, stage.use)
+            beside = scenarios_beside_published(own, kind, published, source)
+            tables |= {f"tables/{name}/{kind}": own, f"tables/{name}/{kind}_beside_published": beside}
+            title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(own))
+            figures[f"figures/{name}_{kind}"] = scenario_figure(
+                own, kind, [scenarios], members, title, published=published, best=blind
+            )
+        texts = read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
+        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, scenarios, name).items()}
+    named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])
+    cards = card_table(named, chance=CHANCE, limit=stage.params.report.limit, members=members)
+    if len(cards):
+        figures["figures/cards"] = card_figure(cards)
+    asked = uncalibrated(judged["accuracy"]).rename(columns={"item": "id"})
+    tables |= {
+        "accuracy": accuracy[[*(column for column in accuracy if column != "construction"), "construction"]],
+        "tables/cards": cards,
+        "tables/comparisons": with_blanks(compare_models(asked, ["construction", "scenario"], members)),
+    }
+    return Outcome(counts={"models": len(members), "constructions": len(names)}, tables=tables, figures=figures)
+
+
+if __name__ == "__main__":
+    run_stage(report_scenarios)

@@ -1,0 +1,148 @@
+"""Figures of scenarios: a rate by scenario, with a panel for each calibration."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from cxprobe.lm.params import Member
+from cxprobe.report.dots import BEST_BLIND, WEIGHTS, legend_of, tidy, write_title
+from cxprobe.report.plots import MARKERS, OKABE_ITO
+from cxprobe.scenarios.rules import Scenarios
+
+CHANCE = 0.5
+PANEL = (3.3, 2.6)  # inches
+ROW = 3  # panels beside each other
+COLUMNS = 4  # of the legend
+SPREAD = 0.7  # of the width of a scenario, over which the models are spread
+# What a test holds against a model, and what a calibration leaves out or changes -> how figures say so.
+CHANGES = {"recency": "order of the\nsentences", "vocabulary": "the other\nword right", "name": "names\nexchanged"}
+PURPOSES = {"short": "without the construction", "name": "about others", "adjective": "about another property"}
+_GREYS = ("x", "+", "1", "2", "3", "4", "|", ".", ",", "_")  # markers of published models that did not run
+
+
+def scenario_figure(
+    rates: pd.DataFrame,
+    rate: str,
+    files: Sequence[Scenarios],
+    members: Sequence[Member],
+    title: str,
+    published: pd.DataFrame | None = None,
+    best: pd.DataFrame | None = None,
+) -> Figure:
+    """Draw a rate by scenario, a panel for each calibration and a marker for each model, with 95 % intervals.
+
+    The number of items stands below each scenario, and marks of few items are smaller and paler. Every published model
+    that did not run has a grey marker of its own. Blind models are drawn only where there are no others: the best of
+    them is enough beside other models.
+
+    Args:
+        rates: What `cxprobe.scenarios.judge.scenario_rates` returns.
+        rate: accuracy or flips.
+        files: The scenarios of each construction in the rates; the first that has a test or calibration names it.
+        members: The models of the rates.
+        title: Of the figure.
+        published: What `cxprobe.scenarios.report.published_rates` returns, drawn hollow for a model that ran, grey for
+            another; None for nothing published.
+        best: The rate of the best blind model in each scenario: scenario and the rate. It is drawn as a black tick in
+            every panel, since a blind model has nothing that a calibration could take off.
+    """
+    seeing = [member.slug for member in members if not member.is_blind]
+    rates = rates[rates["model"].isin(seeing)] if seeing else rates
+    published = (
+        pd.DataFrame(columns=["model", "scenario", "calibration", "published"]) if published is None else published
+    )
+    names, calibrations = (list(dict.fromkeys(rates[column])) for column in ("scenario", "calibration"))
+    titles = {"none": "not calibrated"}
+    changes: dict[str, str] = {}
+    for own in reversed(files):
+        titles |= {
+            name: f"calibrated by {name}: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
+            for name, calibration in own.calibrations.items()
+        }
+        changes |= {name: CHANGES.get(test.bias, test.bias) for name, test in own.tests.items()} | {
+            own.base: "base text"
+        }
+    ran = list(dict.fromkeys(rates["model"]))
+    others = [model for model in dict.fromkeys(published["model"]) if model.lower() not in ran]
+    lines, columns = -(-len(calibrations) // ROW), min(ROW, len(calibrations))
+    legend_height = -(-(len(ran) + len(others) + 3) // COLUMNS) * 0.22
+    width, height = columns * PANEL[0] + 0.4, lines * PANEL[1] + 0.8 + legend_height
+    figure = Figure(figsize=(width, height))
+    # Fixed margins in inches: a constrained layout takes most of the time of a figure.
+    figure.subplots_adjust(
+        left=0.8 / width,
+        right=1 - 0.1 / width,
+        bottom=(0.5 + legend_height) / height,
+        top=1 - 0.75 / height,
+        wspace=0.08,
+        hspace=0.45,
+    )
+    panels = np.atleast_1d(figure.subplots(lines, columns, sharey=True)).ravel()
+    for spare in panels[len(calibrations) :]:
+        spare.remove()
+    write_title(figure, title)
+    place = pd.Series(range(len(names)), index=names, dtype=float)
+    labels = {member.slug: member.label for member in members}
+    for number, (calibration, axes) in enumerate(zip(calibrations, panels, strict=False)):
+        axes.axhline(CHANCE, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+        shown, theirs = (table[table["calibration"] == calibration] for table in (rates, published))
+        _draw_models(axes, shown, rate, theirs, place, {model: labels.get(model, model) for model in ran}, others)
+        if best is not None and len(best):
+            places, edge = place[best["scenario"]], SPREAD / 2 + 0.1
+            axes.hlines(best[rate], places - edge, places + edge, color="black", linewidth=2, label=BEST_BLIND)
+        axes.set_title(titles[calibration], fontsize=10)
+        axes.set_xticks(range(len(names)), [_tick(name, changes[name], rates) for name in names], fontsize=7)
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.set_ylim(-0.04, 1.04)
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+        tidy(axes, "y")
+        axes.set_ylabel(rate if number % ROW == 0 else "")
+    legend = legend_of(panels[: len(calibrations)])
+    figure.legend(legend.values(), legend.keys(), loc="lower center", ncols=COLUMNS, frameon=False, fontsize=8)
+    return figure
+
+
+def _tick(scenario: str, changes: str, rates: pd.DataFrame) -> str:
+    """Return what stands below a scenario: its name, what it changes, and the number of its items."""
+    n = rates.loc[rates["scenario"] == scenario, "n"]
+    items = " to ".join(f"{size:,}" for size in sorted({int(n.min()), int(n.max())}))
+    return f"{scenario}: {changes}\nn = {items}"
+
+
+def _draw_models(
+    axes: Axes,
+    rates: pd.DataFrame,
+    rate: str,
+    published: pd.DataFrame,
+    place: "pd.Series[float]",
+    labels: Mapping[str, str],
+    others: Sequence[str],
+) -> None:
+    """Draw the models that ran, each with its published rates, and the others that were published, side by side."""
+    slots = len(labels) + len(others)
+    shifts = (np.arange(slots) - (slots - 1) / 2) * SPREAD / slots
+    hollow: dict[str, Any] = {"fillstyle": "none", "markersize": 7, "linestyle": ""}
+    slugs = published["model"].str.lower()
+    for number, (model, label) in enumerate(labels.items()):
+        style: dict[str, Any] = {
+            "color": OKABE_ITO[number % len(OKABE_ITO)],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+        own, theirs = rates[rates["model"] == model], published[slugs == model]
+        spread = np.stack([own[rate] - own["low"], own["high"] - own[rate]])  # (2, scenarios)
+        size, width, alpha = WEIGHTS[max(fewest for fewest in WEIGHTS if own["n"].min() >= fewest)]
+        look: dict[str, Any] = style | {"linestyle": "", "markersize": size, "elinewidth": width, "alpha": alpha}
+        axes.errorbar(place[own["scenario"]] + shifts[number], own[rate], yerr=spread, label=label, **look)
+        axes.plot(place[theirs["scenario"]] + shifts[number], theirs["published"], **style | hollow)
+    if slugs.isin(labels).any():
+        axes.plot([], [], color="0.35", marker="o", **hollow, label="hollow: published")
+    for number, model in enumerate(others):
+        theirs = published[published["model"] == model]
+        grey: dict[str, Any] = {"color": "0.45", "marker": _GREYS[number % len(_GREYS)], "markersize": 5}
+        shifted = place[theirs["scenario"]] + shifts[len(labels) + number]
+        axes.plot(shifted, theirs["published"], linestyle="", label=f"{model} (published)", **grey)
