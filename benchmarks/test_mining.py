@@ -16,15 +16,14 @@ from time import process_time
 
 import pyarrow as pa
 import pytest
-from cxprobe.corpora.tagging import load_tagger
 from paired import take_turns
 from threadpoolctl import threadpool_limits
 
 from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.installed import find_packages, installed_prose
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Keys, read_jsonl
-from cxprobe.corpora.search import Matchers, Searcher, search, search_by_tagging_everything
-from cxprobe.corpora.sources import find_packages, installed_prose
+from cxprobe.corpora.search import Matchers, Searcher, load_tagger, search, search_by_tagging_everything
 
 ROOT = Path(__file__).parent.parent
 TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"
@@ -43,7 +42,7 @@ import re, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_mining import blocks, searcher
-from cxprobe.make.mining.search import search
+from cxprobe.corpora.search import search
 def most():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024
 looking = searcher("comparative-correlative")
