@@ -90,6 +90,12 @@ FeatureName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), Af
 Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
 
 
+def marks_beyond(features: Mapping[str, Feature], marks: int) -> list[tuple[str, int]]:
+    """Return each feature that asks for a mark which a sentence with so many marks does not have, and the mark."""
+    last = {name: max(feature.uses, default=-1) for name, feature in features.items()}
+    return [(name, mark) for name, mark in last.items() if mark >= marks]
+
+
 class Grammars(Closed):
     """How the two grammars of a pair, one for each lexical half, are read; `grammar_file` says which files they are."""
 
@@ -160,18 +166,18 @@ class Construction(Closed):
 
     @model_validator(mode="after")
     def _only_marks_that_exist(self) -> "Construction":
-        faults = []
-        if self.grammar is not None:  # else the marks are those of pattern.yaml, which is compared with the features
-            faults += _asking_too_much("features", self.features, self.grammar.marks)
+        pairs = [("features", self.features, self.grammar)]  # without a grammar, pattern.yaml has the marks
         if self.balanced is not None:
-            faults += _asking_too_much("balanced.features", self.balanced.features, self.balanced.grammar.marks)
+            pairs.append(("balanced.features", self.balanced.features, self.balanced.grammar))
+        faults = [
+            f"{place}.{name} asks for mark {mark}, but a sentence has {grammar.marks}, from 0"
+            for place, features, grammar in pairs
+            if grammar is not None
+            for name, mark in marks_beyond(features, grammar.marks)
+        ]
         if faults:
             raise FaultsError(faults)
         return self
-
-    def marks_beyond(self, marks: int) -> list[tuple[str, int]]:
-        """Return each feature that asks for a mark which a sentence with so many marks does not have, and the mark."""
-        return _marks_beyond(self.features, marks)
 
     def for_source(self, source: Source) -> "Construction":
         """Return the construction as sentences of one source have it: with the grammar and features of their pair.
@@ -184,7 +190,7 @@ class Construction(Closed):
         if self.balanced is None:
             raise ConstructionError(
                 f"{self.name}: construction.yaml has no section balanced, so there are no balanced sentences; write a "
-                "second pair of grammars, or take balanced out of grid.recognition.constructions in params.yaml"
+                "second pair of grammars, or take balanced out of recognition.constructions in params.yaml"
             )
         pair = self.balanced
         return self.model_copy(
@@ -200,21 +206,9 @@ class Construction(Closed):
         if self.grammar is None:
             raise ConstructionError(
                 f"{self.name}: construction.yaml has no grammar, so no sentences can be generated; write its grammars, "
-                "or take it out of grid.sentences in params.yaml"
+                "or take it out of recognition.constructions in params.yaml"
             )
         return self.grammar
-
-
-def _marks_beyond(features: Mapping[str, Feature], marks: int) -> list[tuple[str, int]]:
-    last = {name: max(feature.uses, default=-1) for name, feature in features.items()}
-    return [(name, mark) for name, mark in last.items() if mark >= marks]
-
-
-def _asking_too_much(place: str, features: Mapping[str, Feature], marks: int) -> list[str]:
-    return [
-        f"{place}.{name} asks for mark {mark}, but a sentence has {marks}, from 0"
-        for name, mark in _marks_beyond(features, marks)
-    ]
 
 
 def grammar_file(source: Source, split: Split) -> str:

@@ -85,7 +85,9 @@ def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:
 def article_faults(text: str) -> Iterator[str]:
     """Give what is wrong with the articles of a text."""
     for wrong in dict.fromkeys(wrong_articles(text)):
-        yield f"{wrong!r} has the wrong article; write {_other_article(wrong)!r}"
+        article, rest = wrong.split(maxsplit=1)
+        right = f"{article + 'n' if article in ('a', 'A') else article[:1]} {rest}"
+        yield f"{wrong!r} has the wrong article; write {right!r}"
     for two in dict.fromkeys(_TWO_ARTICLES.findall(text)):
         yield f"{two!r} is two articles in a row; take one out"
 
@@ -94,11 +96,6 @@ def gender_of(noun_phrase: str) -> str | None:
     """Return "he" or "she" for a noun phrase whose last noun only men or only women bear, else None."""
     words = words_of(noun_phrase)
     return GENDERED.get(words[-1]) if words else None
-
-
-def _other_article(wrong: str) -> str:
-    article, rest = wrong.split(maxsplit=1)
-    return f"{article + 'n' if article in ('a', 'A') else article[:1]} {rest}"
 
 
 def lint_people(people: People) -> Iterator[Fault]:
@@ -117,11 +114,9 @@ def unbearable(noun: str, name: str, kind: NounType, people: People) -> Iterator
         kind: The noun type.
         people: The lexicon, which has the pronouns.
     """
-    own = gender_of(noun)
+    other = OTHER_GENDER.get(gender_of(noun) or "")
     for row in kind.pronouns:
-        forms = set(people.pronouns[row].values())
-        other = {"he": "she", "she": "he"}.get(own or "")
-        if other in forms:
+        if other in people.pronouns[row].values():
             yield (
                 f"'{noun}' would be called '{other}', since people of the type {name} get the pronouns {row}; take a "
                 "noun for both women and men"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AfterValidator, Field, model_validator
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, marks_beyond
 from cxprobe.errors import ConstructionError, ParamsError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.segmentation import WITHIN_A_SENTENCE
@@ -25,7 +25,8 @@ def _re2(expression: str) -> str:
     try:
         pc.match_substring_regex(pa.array([""]), expression)
     except pa.ArrowInvalid as fault:
-        raise ValueError(f"{expression!r} is not an RE2 expression: {_reason(fault)}") from None
+        reason = str(fault).removeprefix("Invalid regular expression: ")
+        raise ValueError(f"{expression!r} is not an RE2 expression: {reason}") from None
     return expression
 
 
@@ -129,7 +130,7 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
     """
     path = constructions / name / "pattern.yaml"
     pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
-    if beyond := construction.marks_beyond(len(pattern.parts)):
+    if beyond := marks_beyond(construction.features, len(pattern.parts)):
         raise ConstructionError(
             "\n".join(
                 f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "
@@ -138,10 +139,6 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
             )
         )
     return pattern
-
-
-def _reason(fault: pa.ArrowInvalid) -> str:
-    return str(fault).removeprefix("Invalid regular expression: ")
 
 
 def leave_out(pattern: Pattern, names: Sequence[str], place: str) -> Pattern:
