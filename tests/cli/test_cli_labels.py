@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from labelling_desk import TAGS, mined
 from quick_python import quick_python
@@ -29,7 +30,7 @@ LABELS = "constructions/toy/labels.tsv"
 def project(tmp_path, monkeypatch):
     """A project in which four sequences were mined from a small corpus, as the working directory."""
     write_toy_construction(tmp_path / "constructions")
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", settings(tmp_path))
+    change_params(tmp_path, ROOT / "params.yaml", settings(tmp_path))
     save_toy_tagger(tmp_path / "tagger")
     table = mined(4)
     records = [
@@ -47,7 +48,7 @@ def project(tmp_path, monkeypatch):
 def settings(folder):
     def change(params: dict) -> None:
         shrink(params)
-        params["mine_sentences"]["tagger"] = "tagger"
+        params["mining"]["tagger"] = "tagger"
 
     return change
 
@@ -240,7 +241,8 @@ def read_until(terminal: int, expected: str) -> str:
 
 
 @pytest.mark.pipeline
-def test_the_browser_gets_an_address_and_ctrl_c_ends_the_program(project):
+@pytest.mark.parametrize(("ends", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
+def test_the_browser_gets_an_address_and_a_signal_ends_the_program(project, ends, code):
     process = subprocess.Popen(
         command("label", "toy", "--who", "Ann", "--browser"),
         env=project_environment(ROOT),
@@ -254,8 +256,9 @@ def test_the_browser_gets_an_address_and_ctrl_c_ends_the_program(project):
     with urllib.request.urlopen(request, timeout=20) as reply:
         assert json.load(reply)["left"] == 3
     assert len(read_labels(project / LABELS)) == 1
-    process.send_signal(signal.SIGINT)
+    assert psutil.Process(process.pid).children() == []  # so that none is left behind
+    process.send_signal(ends)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == 0, err
-    assert "3 sequences left" in out
+    assert process.returncode == code, err
+    assert ("3 sequences left" in out) == (ends == signal.SIGINT)
     assert "Traceback" not in err
