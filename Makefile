@@ -1,9 +1,9 @@
-# Everything a newcomer needs: `make repro` and `make test`. Both make the environment first, if it is not there.
+# Everything a newcomer needs: `make repro` and `make test`. Both make the environment first, if it is missing.
 PYTHON ?= python3
 VENV := .venv
 PRESET ?= embedded
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# Where this is set, every stage would compile the packages that it imports anew: ten seconds and more.
+# If this is set, every stage compiles the packages that it imports again, which takes ten seconds and more.
 export PYTHONDONTWRITEBYTECODE :=
 # A line that mkdocs-material prints about its own future.
 export NO_MKDOCS_2_WARNING := 1
@@ -25,7 +25,7 @@ repro: $(VENV)/installed
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
-# A core is one worker's. Threads of several that wait for each other's cores cost four times their work.
+# Each worker has one core. With two threads in each of two workers, the tests of probes took four times as long.
 test test-fast: export OMP_NUM_THREADS := 1
 
 test: $(VENV)/installed-develop
@@ -48,7 +48,7 @@ test-all: $(VENV)/installed-develop
 test-clusters: $(VENV)/installed-develop $(VENV)/installed-ray
 	pytest -m slow tests/real/test_slurm.py tests/real/test_ray.py
 
-# On a quiet machine; the table says of each ratio what is aimed at.
+# On a quiet machine; the table gives the goal of each ratio.
 benchmark: $(VENV)/installed
 	pytest benchmarks --quiet --table benchmarks/RESULTS.md
 
@@ -58,9 +58,9 @@ docs: $(VENV)/installed-docs
 ui: $(VENV)/installed
 	mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
 
-# A preset is a whole params.yaml; this puts it in the place of the one that is there.
-preset: presets/$(PRESET).yaml
-	cp $< params.yaml
+# params.yaml as a preset has it.
+preset: $(VENV)/installed
+	cxprobe preset $(PRESET)
 
 clean:
 	rm -rf $(VENV)
