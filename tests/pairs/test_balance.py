@@ -1,19 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from judged_pairs import as_run, metrics_of
 
-from cxprobe.pairs.judge import (
-    JudgedPairs,
-    accuracy_by_group,
-    accuracy_metrics,
-    pair_metrics,
-    pair_tables,
-    pooled,
-    telling_words,
-    unbalanced_cells,
-    with_balance,
-)
-from cxprobe.stats import rate_by
+from cxprobe.pairs.balance import telling_words, unbalanced_cells, with_balance
+from cxprobe.pairs.judge import JudgedPairs, accuracy_by_group, pair_tables
 
 CONATIVE = [("It is unclear.", "It is clear.")]
 NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]
@@ -59,6 +50,10 @@ def judged(cells=MIXED, seed=0):
     items = with_balance(pairs(cells)).assign(scheme="pll", score="sum")
     items["accuracy"] = np.where(items["balanced"], rng.choice([0.0, 1.0], len(items)), 1.0)
     return JudgedPairs(items, items.drop(columns=["good", "bad"]))
+
+
+def groups(judged):
+    return accuracy_by_group(as_run(judged).items, ["model", "run"])
 
 
 def test_a_cell_in_which_one_answer_is_always_right_is_named_with_the_reason():
@@ -109,13 +104,13 @@ def test_columns_that_the_pairs_lack_make_no_cells():
 
 def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names_them():
     own = judged()
-    tables = pair_tables(own)
+    tables = pair_tables(own, [])
     balanced = own.items[own.items["balanced"]]
     assert tables["constructions"]["construction"].tolist() == ["let-alone", "half"]
     assert tables["constructions"].set_index("construction")["n"].to_dict() == {"let-alone": 8, "half": 8}
     assert tables["scores"]["n"].sum() == tables["noun_types"]["n"].sum() == len(balanced) == 16
     assert tables["variants"]["n"].sum() == tables["cells"]["n"].sum() == len(own.items)
-    assert accuracy_metrics(own.items)["accuracy"] == balanced["accuracy"].mean()
+    assert metrics_of(own)["accuracy"] == balanced["accuracy"].mean()
     named = tables["unbalanced"]
     assert named[["construction", "variant", "right", "wrong", "accuracy", "n"]].to_numpy().tolist() == [
         ["conative", "A", "unclear", "clear", 1.0, 4],
@@ -127,43 +122,35 @@ def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names
 
 def test_a_construction_of_unbalanced_cells_has_accuracies_by_cell_alone():
     own = judged().where("construction", "conative")
-    assert accuracy_metrics(own.items) == {}
-    metrics = pair_metrics(own)
+    metrics = metrics_of(own)
     assert "accuracy" not in metrics
     assert (metrics["variant.A"], metrics["variant.B"], metrics["unbalanced_cells"]) == (1, 1, 2)
-    assert accuracy_by_group(own.items)["group"].tolist() == ["variant.A", "variant.B"]
+    assert groups(own)["group"].tolist() == ["variant.A", "variant.B"]
     single = own.where("variant", "A")
-    assert accuracy_by_group(single.items)["group"].tolist() == ["variant.A"]
+    assert groups(single)["group"].tolist() == ["variant.A"]
 
 
 def test_a_variant_of_several_constructions_has_their_balanced_cells():
-    items = judged({**MIXED, ("let-alone", "B"): NAMES}).items
-    groups = accuracy_by_group(items).set_index("group")["n"].to_dict()
-    assert groups == {"all": 24, "variant.A": 8, "variant.B": 16}
+    found = groups(judged({**MIXED, ("let-alone", "B"): NAMES})).set_index("group")["n"].to_dict()
+    assert found == {"all": 24, "variant.A": 8, "variant.B": 16}
 
 
 def test_the_bias_of_several_constructions_is_that_of_those_whose_cells_are_all_balanced():
     cells = {**MIXED, ("let-alone", "B"): NAMES}
     own = judged(cells)
-    alone = pair_metrics(own.where("construction", "let-alone"))
-    assert pair_metrics(own)["bias_variant"] == alone["bias_variant"]
-    one_cell = pair_metrics(own.where("construction", "half"))
+    alone = metrics_of(own.where("construction", "let-alone"))
+    assert metrics_of(own)["bias_variant"] == alone["bias_variant"]
+    one_cell = metrics_of(own.where("construction", "half"))
     assert one_cell["bias_variant"] == 1 - one_cell["accuracy"]
 
 
 def test_a_construction_whose_cells_are_balanced_is_as_it_was():
     own = judged().where("construction", "let-alone")
-    assert "unbalanced_cells" not in pair_metrics(own)
-    assert pair_tables(own)["unbalanced"].empty
-    without = own.items.drop(columns="balanced")
-    pd.testing.assert_frame_equal(pooled(without), without)
-    expected = rate_by(without.assign(every=""), "accuracy", ["every"])["accuracy"].item()
-    assert accuracy_metrics(own.items)["accuracy"] == expected
+    assert "unbalanced_cells" not in metrics_of(own)
+    assert pair_tables(own, [])["unbalanced"].empty
+    assert metrics_of(own)["accuracy"] == own.items["accuracy"].mean()
 
 
 def test_tables_of_several_models_have_the_unbalanced_cells_of_each():
-    parts = [judged(seed=seed) for seed in range(2)]
-    both = JudgedPairs.joined(
-        [JudgedPairs(one.items.assign(model=m), one.scores.assign(model=m)) for m, one in zip("ab", parts, strict=True)]
-    )
-    assert pair_tables(both, ["model"])["unbalanced"].groupby("model").size().to_dict() == {"a": 3, "b": 3}
+    both = JudgedPairs.joined({"a": judged(seed=0), "b": judged(seed=1)})
+    assert pair_tables(both)["unbalanced"].groupby("model").size().to_dict() == {"a": 3, "b": 3}

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.errors import ParamsError
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, NgramFeatures, NgramModel, Rule, UnigramModel
-from cxprobe.lm.texts import Pair
-from cxprobe.lm.token_table import read_pair_answers, token_scores_of
+from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
 from cxprobe.pairs.blind import measure_blindly, preferences_of
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]

@@ -4,7 +4,7 @@ from conftest import PAIRS, PEOPLE
 from cxprobe.constructions.people import load_people
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, render_pairs, tables_of
-from cxprobe.pairs.params import BuildPairs, PerCell
+from cxprobe.pairs.params import MakePairs, PerCell
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def toy(tmp_path_factory):
     return load_pairs("toy", people, folder), people
 
 
-def settings(meaning=4, pseudowords="random") -> BuildPairs:
-    return BuildPairs(per_cell=PerCell(meaning=meaning, form=1), pseudowords=pseudowords)
+def settings(meaning=4, pseudowords="random") -> MakePairs:
+    return MakePairs(per_cell=PerCell(meaning=meaning, form=1), pseudowords=pseudowords)
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(toy):

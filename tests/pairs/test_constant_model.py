@@ -14,13 +14,12 @@ from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scores import texts_by_scheme
 from cxprobe.lm.scoring import HowToScore, score_texts
+from cxprobe.lm.texts import token_table
 from cxprobe.pairs.frames import has_pairs, load_pairs
-from cxprobe.pairs.judge import judge_pairs, pair_tables
+from cxprobe.pairs.judge import HowToJudge, judge_answers, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.measure import texts_of_pairs
-from cxprobe.pairs.params import JudgePairs
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +64,11 @@ def test_a_constant_model_is_half_right_on_every_construction_and_all_ties(tmp_p
         for parameter in model.model.parameters():
             parameter.zero_()
     how = HowToScore(schemes=["pll"], bos="add", token_budget=4096)
-    schemes = texts_by_scheme(score_texts(model, [texts_of_pairs(model, pairs, how.bos)], how))
+    answers = token_table(score_texts(model, [texts_of_pairs(model, pairs, how.bos)], how))
     every = ["per_token", "sum", "given_context", "pmi"]
-    judged = judge_pairs(pair_table(pairs), schemes, JudgePairs(scheme="pll", score="per_token", scores=every))
+    judged = judge_answers(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
     assert len(judged.items) == len(pairs)
-    tables = pair_tables(judged)
+    tables = pair_tables(judged, [])
     assert (tables["cells"]["accuracy"] == 0.5).all()
     assert (tables["cells"]["tie_rate"] == 1).all()
     biases = tables["biases"]

@@ -1,12 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, metrics_of, tokens
+from judged_pairs import own as how_to_judge
 
 from conftest import PAIRS, PEOPLE
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
-from cxprobe.lm.scores import texts_by_scheme
-from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.texts import token_table
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.judge import (
     JudgedPairs,
@@ -15,13 +16,11 @@ from cxprobe.pairs.judge import (
     bias_by,
     biases_of,
     biases_of_all,
-    judge_pairs,
-    pair_metrics,
+    judge_answers,
     pair_tables,
 )
 from cxprobe.pairs.make import pair_table, render_pairs
-from cxprobe.pairs.params import JudgePairs
-from cxprobe.stats import credits_of_margins, estimate_rate, rate_by
+from cxprobe.stats import estimate_rate, rate_by
 
 
 def scored(margin, items=40, seed=0):
@@ -47,16 +46,12 @@ def scored(margin, items=40, seed=0):
     return credited(pd.DataFrame(rows))
 
 
-def credited(table):
-    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
-
-
 def test_a_constant_model_is_half_right_and_all_ties_without_bias():
     table = scored(lambda *_: 0.0)
     accuracy = rate_by(table, "accuracy", ["noun_type", "variant", "order"])
     assert accuracy["accuracy"].tolist() == [0.5] * 8
     assert accuracy["ties"].tolist() == [40] * 8
-    assert accuracy_metrics(table)["tie_rate"] == 1.0
+    assert accuracy_metrics(table.assign(balanced=True, model="m"), ["model"])["m",]["tie_rate"] == 1.0
     assert accuracy["n"].tolist() == [40] * 8
     for column in ("order", "variant"):
         bias = bias_by(table, column, ["noun_type"])
@@ -106,7 +101,7 @@ def test_a_bias_needs_both_ways_of_every_item():
     table = scored(lambda *_: 1.0)
     with pytest.raises(DataError, match=r"female: a bias compares two values of order, and there are 1"):
         bias_by(table[table["order"] == "original"], "order", ["noun_type"])
-    with pytest.raises(DataError, match="male: some items have only one of original and switched"):
+    with pytest.raises(DataError, match="male: some items have only one of the two values of order"):
         bias_by(table.iloc[:-1], "order", ["noun_type"])
 
 
@@ -119,6 +114,7 @@ def judged_toy(seed=0, tests="meaning"):
         own = own.assign(construction="toy", tests=tests, words=words, id=words + own["id"], item=words + own["item"])
         parts.append(own)
     items = pd.concat(parts, ignore_index=True).assign(scheme="pll", score="per_token")
+    items = items.assign(balanced=True, right="so", wrong="not")
     others = [
         credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items))))
         for scheme, score in (("pll", "sum"), ("pll_word_l2r", "per_token"), ("pll_word_l2r", "sum"))
@@ -128,7 +124,7 @@ def judged_toy(seed=0, tests="meaning"):
 
 def test_tables_are_the_rates_of_their_groups():
     judged = judged_toy()
-    tables = pair_tables(judged)
+    tables = pair_tables(judged, [])
     assert tables["constructions"][["construction", "tests", "words", "n"]].to_numpy().tolist() == [
         ["toy", "meaning", "real", 64],
         ["toy", "meaning", "pseudo", 64],
@@ -147,18 +143,16 @@ def test_tables_are_the_rates_of_their_groups():
 
 def test_tables_of_several_models_are_those_of_each():
     parts = {name: judged_toy(seed) for seed, name in enumerate(("one", "two"))}
-    both = JudgedPairs.joined(
-        [JudgedPairs(own.items.assign(model=m), own.scores.assign(model=m)) for m, own in parts.items()]
-    )
-    for name, table in pair_tables(both, ["model"]).items():
+    both = JudgedPairs.joined(parts)
+    for name, table in pair_tables(both).items():
         for model, own in parts.items():
             found = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
-            pd.testing.assert_frame_equal(found, pair_tables(own)[name])
+            pd.testing.assert_frame_equal(found, pair_tables(own, [])[name])
 
 
 def test_the_metrics_of_a_run_begin_with_the_accuracy_of_real_words_and_name_no_construction():
     judged = judged_toy()
-    metrics = pair_metrics(judged)
+    metrics = metrics_of(judged)
     assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
     real = judged.where("words", "real").items
     assert metrics["accuracy"] == real["accuracy"].mean()
@@ -180,15 +174,15 @@ def test_the_metrics_of_a_run_begin_with_the_accuracy_of_real_words_and_name_no_
 def test_pairs_of_form_have_no_bias_and_a_single_group_is_not_repeated():
     judged = judged_toy(tests="form")
     single = judged.where("variant", "A").where("order", "original")
-    metrics = pair_metrics(single)
+    metrics = metrics_of(single)
     assert not [name for name in metrics if "bias" in name or "changed" in name or "variant" in name]
-    assert accuracy_by_group(single.items)["group"].tolist() == [
+    assert accuracy_by_group(as_run(single).items, ["model", "run"])["group"].tolist() == [
         "all",
         "noun_type.female",
         "noun_type.male",
         "words.pseudo",
     ]
-    assert pair_tables(single)["biases"].empty
+    assert pair_tables(single, [])["biases"].empty
 
 
 def test_a_construction_without_switched_pairs_has_no_bias_of_order():
@@ -225,34 +219,9 @@ def test_biases_of_all_constructions_are_those_of_the_balanced_ones_by_noun_type
             assert row["low"] <= row["bias"] <= row["high"]
 
 
-def tokens(text, scheme, log_probs):
-    ends = [place for place, letter in enumerate(text + " ") if letter == " "]
-    spans = list(zip([0, *ends[:-1]], ends, strict=True))
-    places = np.arange(len(spans))
-    return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
-
-
-ONE = {"item": "i", "construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "cluster_frame": "f"}
-TEXTS = pd.DataFrame(
-    [
-        {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},
-        {"id": "b", "context": "", "good": "it is so", "bad": "it is not", "order": "switched", **ONE},
-    ]
-)
-SCHEMES = texts_by_scheme(
-    [
-        tokens("it is so", "pll", [-1, -1, -4]),
-        tokens("it is not", "pll", [-1, -1, -3]),
-        tokens("it is so", "pll_word_l2r", [-1, -1, -2]),
-        tokens("it is not", "pll_word_l2r", [-1, -1, -2]),
-    ]
-)
-
-
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
 def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
-    settings = JudgePairs(scheme=scheme, score="sum", scores=["sum", "given_context"])
-    judged = judge_pairs(TEXTS, SCHEMES, settings)
+    judged = judge_answers(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
     assert judged.items["accuracy"].tolist() == [accuracy, accuracy]
     assert judged.items["good"].tolist() == [" so", "it is so"]
     assert judged.items[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
@@ -265,13 +234,12 @@ def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
 
 
 def test_a_score_that_needs_a_context_leaves_pairs_without_one_undecided():
-    settings = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
-    judged = judge_pairs(TEXTS, SCHEMES, settings)
+    judged = judge_answers(TEXTS, ANSWERS, how_to_judge("pll", "given_context", ("sum", "given_context")))
     assert judged.items["id"].tolist() == ["a"]
     assert set(judged.scores["id"]) == {"a", "b"}
 
 
 def test_a_score_that_is_not_finite_names_its_pair():
-    broken = {"pll": {**SCHEMES["pll"], "it is so": tokens("it is so", "pll", [-1, -np.inf, -1])}}
+    broken = token_table([tokens("it is so", "pll", [-1, -np.inf, -1]), SCORED[1]])
     with pytest.raises(DataError, match=r"pair a, sum: a score is not finite \(-inf, -5.0\)"):
-        judge_pairs(TEXTS, broken, JudgePairs(scheme="pll", score="sum", scores=["sum"]))
+        judge_answers(TEXTS, broken, how_to_judge())

@@ -1,27 +1,26 @@
 """Pairs judged by replies in words, in both orders: against counting by hand, and models whose answers are known."""
 
 import string
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_judge_pairs import credited
+from judged_pairs import credited, metrics_of, of_benchmark, own
 
 from cxprobe.errors import DataError
-from cxprobe.lm.replies import judge_preference, judge_reasoning
-from cxprobe.pairs.judge import accuracy_metrics, biases_of, pair_metrics, pair_tables
-from cxprobe.pairs.judge_asked import (
-    AskedPairs,
-    asked_headline,
+from cxprobe.lm.replies import judge_preference, judge_reply
+from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models, pair_tables
+from cxprobe.pairs.params import Benchmark
+from cxprobe.pairs.replies import (
     asked_metrics,
     asked_rates,
     asked_settings,
-    judge_asked_benchmark,
-    judge_asked_pairs,
+    judge_replies,
+    read_replies,
 )
-from cxprobe.pairs.params import Benchmark
 
 ORDERS = ("A", "B")
 PEOPLE = ["Ann", "Beth", "Cleo", "Dora"]
@@ -68,15 +67,32 @@ def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def judged(say, table: pd.DataFrame | None = None) -> AskedPairs:
+class Asked(NamedTuple):
+    """What a model replied about pairs, judged."""
+
+    judged: JudgedPairs
+    replies: pd.DataFrame
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        (rates,) = asked_rates(self.replies.assign(every=""), ["every"]).to_dict("records")
+        return (metrics_of(self.judged) if len(self.judged.items) else {}) | asked_metrics(rates)
+
+
+def judge(table: pd.DataFrame, replies: pd.DataFrame, how=None) -> Asked:
+    read = read_replies(table, replies, how or own())
+    return Asked(judge_replies(table, read, how or own()), read)
+
+
+def judged(say, table: pd.DataFrame | None = None) -> Asked:
     table = pairs() if table is None else table
-    return judge_asked_pairs({"toy": table}, asked_about(table, say))["toy"]
+    return judge(table, asked_about(table, say))
 
 
 def test_a_model_that_always_says_the_first_is_half_right_everywhere_and_minds_the_order_alone():
     found = judged(lambda *_: "A")
     assert found.judged.items["accuracy"].tolist() == [0.5] * 24
-    metrics = pair_metrics(found.judged) | asked_metrics(found.replies)
+    metrics = found.metrics
     assert metrics["accuracy"] == 0.5
     assert metrics["tie_rate"] == 1.0
     assert (metrics["consistency"], metrics["n_consistency"]) == (0.0, 24)
@@ -87,10 +103,9 @@ def test_a_model_that_always_says_the_first_is_half_right_everywhere_and_minds_t
 
 def test_a_model_that_knows_the_answer_is_right_and_minds_no_order():
     found = judged(lambda gold, _: f"Answer: {gold}")
-    metrics = pair_metrics(found.judged) | asked_metrics(found.replies)
+    metrics = found.metrics
     assert (metrics["accuracy"], metrics["consistency"], metrics["position_bias"]) == (1.0, 1.0, 0.5)
     assert (metrics["bias_order"], metrics["bias_variant"], metrics["changed_with_order"]) == (0.0, 0.0, 0.0)
-    assert list(asked_headline(metrics)) == ["consistency", "position_bias", "unparsed", "failed"]
 
 
 def test_the_rows_have_the_columns_of_pairs_that_likelihoods_decide():
@@ -100,7 +115,7 @@ def test_the_rows_have_the_columns_of_pairs_that_likelihoods_decide():
     assert set(found.items.columns) == expected
     assert set(found.scores.columns) == expected - {"context", "good", "bad"}
     pd.testing.assert_series_equal(found.items["accuracy"], credited(found.items)["accuracy"])
-    assert {"constructions", "cells", "biases", "unbalanced"} <= set(pair_tables(found))
+    assert {"constructions", "cells", "biases", "unbalanced"} <= set(pair_tables(found, []))
 
 
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
@@ -131,7 +146,7 @@ def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
     assert rates["consistency"] == (pytest.approx(np.mean(same)) if same else "")
     assert rates["position_bias"] == (pytest.approx(np.mean([one == "A" for one in letters])) if letters else "")
     if credits:
-        assert accuracy_metrics(found.judged.items)["accuracy"] == pytest.approx(np.mean(list(credits.values())))
+        assert metrics_of(found.judged)["accuracy"] == pytest.approx(np.mean(list(credits.values())))
     for rate in ("consistency", "position_bias"):
         if rates[rate] != "":
             assert rates[f"{rate}_low"] <= rates[rate] <= rates[f"{rate}_high"]
@@ -145,7 +160,7 @@ def test_what_could_not_be_read_is_neither_right_nor_wrong_and_a_single_reply_de
     assert items["toy-1-A-original"] == 1.0  # one of its two requests failed
     assert len(items) == 23
     assert items.eq(1.0).all()
-    metrics = asked_metrics(found.replies)
+    metrics = found.metrics
     assert (metrics["unparsed"], metrics["failed"]) == (2 / 47, 1 / 48)
     assert metrics["n_consistency"] == 22
 
@@ -160,33 +175,38 @@ def test_biases_leave_out_items_that_were_decided_in_one_way_only():
 def test_a_model_of_which_nothing_could_be_read_has_no_accuracy_and_says_why():
     found = judged(lambda *_: "Answer: 1")
     assert found.judged.items.empty
-    assert asked_metrics(found.replies) == {"unparsed": 1.0, "failed": 0.0}
+    assert found.metrics == {"unparsed": 1.0, "failed": 0.0}
     assert asked_rates(found.replies, ["construction"])["left_out"].tolist() == [24]
 
 
 def test_which_cells_are_balanced_follows_from_all_pairs_and_not_from_those_that_were_asked_about():
     table = pairs()
     one = table[(table["item"] == "toy-0") & (table["order"] == "original")]  # in each variant a single answer
-    found = judge_asked_pairs({"toy": table}, asked_about(one, lambda gold, _: gold))["toy"].judged.items
+    found = judge(table, asked_about(one, lambda gold, _: gold)).judged.items
     assert found["id"].tolist() == one["id"].tolist()
     assert found["balanced"].all()
 
 
-def test_replies_are_told_apart_by_construction_and_joined_again():
-    two = {name: pairs(name) for name in ("toy", "other")}
-    replies = asked_about(pd.concat(two.values()), lambda gold, id_: gold if id_.startswith("toy") else "A")
-    found = judge_asked_pairs(two, replies)
-    assert {name: own.judged.items["accuracy"].mean() for name, own in found.items()} == {"toy": 1.0, "other": 0.5}
-    every = AskedPairs.joined(list(found.values()))
-    rates = asked_rates(every.replies, ["construction"]).set_index("construction")
+def test_replies_are_told_apart_by_construction():
+    two = pd.concat([pairs("toy"), pairs("other")], ignore_index=True)
+    found = judge(two, asked_about(two, lambda gold, id_: gold if id_.startswith("toy") else "A"))
+    assert found.judged.items.groupby("construction")["accuracy"].mean().to_dict() == {"toy": 1.0, "other": 0.5}
+    rates = asked_rates(found.replies, ["construction"]).set_index("construction")
     assert rates["consistency"].to_dict() == {"toy": 1.0, "other": 0.0}
-    toy = every.where("construction", "toy")
-    assert set(toy.judged.items["construction"]) == set(toy.replies["construction"]) == {"toy"}
+
+
+def test_the_rows_of_several_models_are_construction_by_construction_and_none_of_a_model_without_any():
+    two = pd.concat([pairs("toy"), pairs("other")], ignore_index=True)
+    parts = {"one": two, "none": two.head(0), "two": two}
+    joined = join_models(parts, ["other", "toy"])
+    assert joined[["construction", "model"]].drop_duplicates().to_numpy().tolist() == [
+        ["other", "one"], ["other", "two"], ["toy", "one"], ["toy", "two"],
+    ]  # fmt: skip
 
 
 def test_a_reply_about_a_pair_that_there_is_not_is_refused():
     with pytest.raises(DataError, match="24 pairs were asked about that are not there, such as old-0-A-original"):
-        judge_asked_pairs({"toy": pairs()}, asked_about(pairs("old"), lambda gold, _: gold))
+        judge(pairs(), asked_about(pairs("old"), lambda gold, _: gold))
 
 
 def benchmark(**changes) -> Benchmark:
@@ -206,7 +226,7 @@ OTHERS = pd.DataFrame(
 
 def test_the_pairs_of_others_are_judged_by_replies_too():
     replies = asked_about(OTHERS, lambda gold, id_: {"a": gold, "b": "A", "c": "neither"}[id_])
-    found = judge_asked_benchmark(OTHERS, replies, benchmark())
+    found = judge(OTHERS, replies, of_benchmark(benchmark()))
     assert found.judged.items[["id", "accuracy"]].to_numpy().tolist() == [["a", 1.0], ["b", 0.5]]
     rates = asked_rates(found.replies, ["phenomenon"])
     assert rates[["phenomenon", "consistency", "left_out"]].to_numpy().tolist() == [
@@ -230,7 +250,7 @@ def test_in_a_paired_focus_table_the_choice_must_differ_from_that_in_the_control
         return gold if id_ in right else {"A": "B", "B": "A"}[gold]
 
     replies = asked_about(table, say)
-    found = judge_asked_benchmark(table, replies, benchmark(format="paired_focus", by=["row"])).judged.items
+    found = judge(table, replies, of_benchmark(benchmark(format="paired_focus", by=["row"]))).judged.items
     assert found[["id", "accuracy"]].to_numpy().tolist() == [["shifts-construction", 1.0], ["stays-construction", 0.5]]
 
 
@@ -241,7 +261,7 @@ OPTIONS = {"A": "Ann sent Beth a card. It was Ann.", "B": "Ann sent Beth a card.
 @given(SIGNS, st.sampled_from("AaBbCx"), SIGNS, st.sampled_from([" ", "\n", ""]))
 def test_a_letter_alone_is_read_without_the_texts_as_it_is_with_them(before, letter, after, space):
     reply = f"{before}{letter}{after}{space}"
-    slow = judge_reasoning(reply, "A", chain_of_thought=False, options=OPTIONS)
+    slow = judge_reply(reply, "A", OPTIONS, chain_of_thought=False)
     assert judge_preference(reply, "A", OPTIONS) == slow
 
 
@@ -258,10 +278,10 @@ def test_a_request_that_failed_has_no_answer():
 
 
 def test_the_settings_of_a_run_have_the_names_of_other_runs():
-    settings = {"seed": "1", "score_pairs.bos": "add", "judge_pairs.scheme": "pll", "judge_pairs.score": "sum"}
+    settings = {"seed": "1", "pairs.score.bos": "add", "pairs.judge.scheme": "pll", "pairs.judge.score": "sum"}
     assert asked_settings(settings, "plain") == {
         "seed": "1",
-        "score_pairs.bos": "none",
-        "judge_pairs.scheme": "reply, prompt plain",
-        "judge_pairs.score": "asked",
+        "pairs.score.bos": "none",
+        "pairs.judge.scheme": "reply, prompt plain",
+        "pairs.judge.score": "asked",
     }

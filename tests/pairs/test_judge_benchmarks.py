@@ -1,11 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from judged_pairs import of_benchmark
 
 from cxprobe.errors import DataError
-from cxprobe.lm.scores import texts_by_scheme
-from cxprobe.lm.texts import TokenScores
-from cxprobe.pairs.judge import benchmark_rates, benchmark_scores, judge_benchmark, paired_focus_shifts, with_groups
+from cxprobe.lm.texts import TokenScores, token_table
+from cxprobe.pairs.judge import groups_of_runs, judge_answers, paired_focus_shifts, with_groups
 from cxprobe.pairs.params import Benchmark
 from cxprobe.stats import credits_of_margins, rate_by
 
@@ -25,7 +25,16 @@ def tokens(text, log_prob):
     return TokenScores(text, "causal", np.array([1]), spans, np.array([0]), np.array([log_prob]))
 
 
-SCHEMES = texts_by_scheme(tokens(*one) for one in TEXTS.items())
+ANSWERS = token_table([tokens(*one) for one in TEXTS.items()])
+
+
+def judge(name, pairs, settings):
+    judged = judge_answers(pairs, ANSWERS, of_benchmark(settings, name))
+    return type(judged).joined({"m": judged})
+
+
+def rates_of(rows, by, *keys):
+    return rate_by(with_groups(rows, by), "accuracy", ["group", *keys])
 
 
 def benchmark(**changes) -> Benchmark:
@@ -34,21 +43,21 @@ def benchmark(**changes) -> Benchmark:
 
 
 def test_a_benchmark_is_judged_by_its_own_score_and_by_those_of_whole_texts():
-    judged = judge_benchmark("own", PAIRS, SCHEMES, benchmark(score="per_character"), "pll")
+    judged = judge("others", PAIRS, benchmark(score="per_character"))
     assert judged.items["accuracy"].tolist() == [1.0, 0.5, 0.0]
     assert judged.items["score"].unique().tolist() == ["per_character"]
     assert set(judged.scores["score"]) == {"sum", "per_token", "per_character"}
 
 
 def test_the_accuracies_are_those_of_all_and_of_each_group():
-    items = judge_benchmark("own", PAIRS, SCHEMES, benchmark(), "pll").items
-    rates = benchmark_rates(items, ["phenomenon"])
+    items = judge("others", PAIRS, benchmark()).items
+    rates = rates_of(items, ["phenomenon"])
     assert rates[["group", "accuracy", "n", "ties"]].to_numpy().tolist() == [
         ["all", 0.5, 3, 1],
         ["agreement", 0.5, 2, 0],
         ["tense", 0.5, 1, 1],
     ]
-    assert benchmark_rates(items, [])["group"].tolist() == ["all"]
+    assert rates_of(items, [])["group"].tolist() == ["all"]
     assert with_groups(items, ["phenomenon", "field"])["group"].tolist()[3:] == [
         "agreement, x",
         "tense, x",
@@ -56,38 +65,49 @@ def test_the_accuracies_are_those_of_all_and_of_each_group():
     ]
 
 
+def test_a_benchmark_has_a_run_of_all_pairs_and_one_for_each_group_that_the_next_column_divides():
+    rows = groups_of_runs(judge("others", PAIRS, benchmark()).items, benchmark())
+    assert rows.groupby(["run", "group"]).size().to_dict() == {
+        ("all", "all"): 3, ("all", "agreement"): 2, ("all", "tense"): 1,
+        ("agreement", "all"): 2, ("agreement", "x"): 1, ("agreement", "y"): 1,
+        ("tense", "all"): 1, ("tense", "x"): 1,
+    }  # fmt: skip
+
+
 def test_every_score_has_the_accuracies_of_all_and_of_each_group():
-    judged = judge_benchmark("own", PAIRS, SCHEMES, benchmark(), "pll")
-    found = benchmark_scores(judged.scores, ["phenomenon"]).set_index(["score", "group"])
+    judged = judge("others", PAIRS, benchmark())
+    found = rates_of(judged.scores, ["phenomenon"], "scheme", "score").set_index(["score", "group"])
     assert len(found) == 3 * 3
     for score in ("sum", "per_token", "per_character"):
-        own = judge_benchmark("own", PAIRS, SCHEMES, benchmark(score=score), "pll").items
-        expected = benchmark_rates(own, ["phenomenon"]).set_index("group")
+        own = judge("others", PAIRS, benchmark(score=score)).items
+        expected = rates_of(own, ["phenomenon"]).set_index("group")
         pd.testing.assert_frame_equal(found.loc[score].drop(columns="scheme"), expected)
 
 
 def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
     always = PAIRS.iloc[[0, 0]].assign(id=["d", "e"], item=["d", "e"], phenomenon="always")
-    items = judge_benchmark("own", pd.concat([PAIRS, always]), SCHEMES, benchmark(), "pll").items
-    rates = benchmark_rates(items, ["phenomenon"])
+    items = judge("others", pd.concat([PAIRS, always]), benchmark()).items
+    rates = rates_of(items, ["phenomenon"])
     assert rates[["group", "n"]].to_numpy().tolist() == [["all", 3], ["agreement", 2], ["tense", 1], ["always", 2]]
 
 
 def test_a_column_that_the_pairs_lack_is_refused():
-    with pytest.raises(DataError, match=r"benchmarks.own.by names genre; the pairs only have the columns id, .*field"):
-        judge_benchmark("own", PAIRS, SCHEMES, benchmark(by=["genre"]), "pll")
+    with pytest.raises(
+        DataError, match=r"benchmarks.others.by names genre; the pairs only have the columns id, .*field"
+    ):
+        judge("others", PAIRS, benchmark(by=["genre"]))
 
 
 @pytest.mark.parametrize("score", ["given_context", "pmi"])
 def test_a_score_that_needs_a_context_is_refused_where_a_pair_has_none(score):
     pairs = PAIRS.assign(context=["Ann sang.", "", ""])
     with pytest.raises(DataError, match=rf"score is {score}, which needs a context; 2 of 3 pairs have none, such as b"):
-        judge_benchmark("own", pairs, SCHEMES, benchmark(score=score), "pll")
+        judge("others", pairs, benchmark(score=score))
 
 
 def focus(margins):
     rows = [
-        {"item": item, "row": row, "cluster_verb": item, "margin": margin}
+        {"item": item, "row": row, "cluster_verb": item, "margin": margin, "scheme": "causal", "score": "sum"}
         for item, pair in margins.items()
         for row, margin in zip(("construction", "control"), pair, strict=True)
     ]
@@ -113,6 +133,6 @@ def test_a_paired_focus_table_is_judged_by_its_shifts():
         ("i-control", "i", "control", "We go.", "We goes."),
     ]
     pairs = pd.DataFrame(rows, columns=["id", "item", "row", "good", "bad"]).assign(context="", cluster_verb="sing")
-    judged = judge_benchmark("focus", pairs, SCHEMES, benchmark(format="paired_focus", by=["row"]), "pll")
+    judged = judge("focus", pairs, benchmark(format="paired_focus", by=["row"]))
     assert judged.items[["id", "margin", "accuracy"]].to_numpy().tolist() == [["i-construction", 1.0 + 5.0, 1.0]]
     assert (judged.scores["row"] == "construction").all()

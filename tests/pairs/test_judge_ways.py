@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from cxprobe.pairs.judge_ways import (
+from cxprobe.pairs.ways import (
     agreement_of_ways,
-    judge_ways,
     kappa_with_interval,
     rates_of_layers,
     rates_of_ways,
     verdict_table,
     verdicts,
     ways_headline,
+    ways_metrics,
 )
 
 FRAMES = [f"frame {place // 2}" for place in range(12)]
@@ -87,9 +87,7 @@ def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     assert own["kappa"] == pytest.approx(cohen_kappa_score([1] * 5 + [0] * 6, [1] * 6 + [0] * 5))
     assert own["low"] < own["kappa"] < own["high"] <= 1
     assert table.loc[("recognised", "said"), "n"] == 10
-    judged = judge_ways(items, predicted(layers))
-    assert [layer for layer, _ in judged.by_layer] == [0]
-    metrics = judged.metrics
+    metrics = ways_metrics(rates_of_ways(items, ["construction"]), agreement_of_ways(items, "construction"))
     assert next(iter(metrics)) == "accuracy"
     assert metrics["kappa.recognised_expected"] == own["kappa"]
     headline = ways_headline(rates_of_ways(items.assign(tests="meaning"), ["tests"]))
@@ -103,7 +101,7 @@ def test_kappa_is_not_defined_where_both_are_always_right():
     items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected(), None)
     table = agreement_of_ways(items, "construction")
     assert table["kappa"].isna().all()
-    metrics = judge_ways(items, predicted([[0.5] * 12, [0.9] * 12])).metrics
+    metrics = ways_metrics(rates_of_ways(items, ["construction"]), table)
     assert not any(name.startswith("kappa") for name in metrics)
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from scored import pll_token_scores
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
 from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.masked import pll_token_scores
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.measure import refuse_unscored, texts_of_pairs
+from cxprobe.pairs.measure import check_scored, texts_of_pairs
 
 PAIRS = [
     Pair("a", "a", "the old cat runs.", " the cat sings.", " the dog sings.", {}, {}),
@@ -73,10 +73,10 @@ def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_
     monkeypatch.setattr(type(model.model), "forward", computes)
     pair = Pair("c", "c", "", "old cats run.", "the cats run.", {}, {})
     with pytest.raises(DataError, match=r"1 of 1 pairs, such as c, differ in.*take bos: add"):
-        refuse_unscored(model, [pair], "none")
-    refuse_unscored(model, [pair], "add")
-    refuse_unscored(model, PAIRS, "none")
-    refuse_unscored(models["bert"], [pair], "none")
+        check_scored(model, [pair], "none")
+    check_scored(model, [pair], "add")
+    check_scored(model, PAIRS, "none")
+    check_scored(models["bert"], [pair], "none")
 
 
 def test_a_token_alone_with_nothing_before_it_is_left_out_since_it_can_have_no_score(models):

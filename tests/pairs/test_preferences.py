@@ -2,31 +2,22 @@
 
 import pandas as pd
 import pytest
-from test_judge_pairs import SCHEMES, TEXTS, tokens
+from judged_pairs import ANSWERS, TEXTS, as_run, of_benchmark, own, tokens
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, Rule
-from cxprobe.lm.token_table import token_table
-from cxprobe.pairs.judge import (
-    JudgedPairs,
-    judge_benchmark_answers,
-    judge_pair_answers,
-    judge_preferences,
-    pair_headline,
-    pair_tables,
-)
-from cxprobe.pairs.params import Benchmark, JudgePairs
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
+from cxprobe.lm.texts import token_table
+from cxprobe.pairs.judge import judge_answers, pair_tables, pairs_for
+from cxprobe.pairs.params import Benchmark
 
 SPEC = ModelSpec(name="models/x", revision=None, sha256=None, dtype="float32")
-RULE = Member("first", Rule(kind="first_mentioned"), "blind")
 ALONE = Member("alone", ContinuationAlone(kind="continuation_alone", checkpoint=SPEC), "blind")
 MODEL = Member("x", SPEC, "x")
-SETTINGS = JudgePairs(scheme="pll", score="sum", scores=["sum"])
 PREFERENCES = pd.DataFrame({"id": ["b", "a"], "margin": [0.0, 3.0]})
 
 
 def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
-    judged = judge_preferences(TEXTS, PREFERENCES)
+    judged = judge_answers(TEXTS, PREFERENCES, own())
     assert judged.items[["id", "accuracy", "scheme", "score"]].to_numpy().tolist() == [
         ["a", 1.0, "rule", "preference"],
         ["b", 0.5, "rule", "preference"],
@@ -36,10 +27,8 @@ def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
 
 
 def test_the_settings_of_models_do_not_concern_a_rule_and_its_tables_are_those_of_models():
-    pairs = {"toy": TEXTS.assign(noun_type="none", origin="paper", sentence="construction")}
-    rule = judge_pair_answers(RULE, pairs, PREFERENCES, SETTINGS)["toy"]
-    tokens_of_model = token_table([one for texts in SCHEMES.values() for one in texts.values()])
-    model = judge_pair_answers(MODEL, pairs, tokens_of_model, SETTINGS)["toy"]
+    pairs = TEXTS.assign(noun_type="none", origin="paper", sentence="construction")
+    rule, model = (as_run(judge_answers(pairs, answers, own())) for answers in (PREFERENCES, ANSWERS))
     assert rule.items.columns.tolist() == model.items.columns.tolist()
     assert rule.scores.columns.tolist() == model.scores.columns.tolist()
     assert pair_tables(rule).keys() == pair_tables(model).keys()
@@ -47,18 +36,16 @@ def test_the_settings_of_models_do_not_concern_a_rule_and_its_tables_are_those_o
 
 def test_a_pair_without_a_preference_or_with_two_is_refused():
     with pytest.raises(DataError, match=r"1 of 2 pairs have no preference \(b\)"):
-        judge_preferences(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"])
+        judge_answers(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], own())
     with pytest.raises(DataError, match="a pair has several"):
-        judge_preferences(TEXTS, pd.concat([PREFERENCES, PREFERENCES]))
+        judge_answers(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), own())
 
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
     scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
-    bare = TEXTS[TEXTS["context"] == ""]
-    judged = judge_pair_answers(ALONE, {"toy": TEXTS, "bare": bare}, scored, SETTINGS)
-    assert list(judged) == ["toy"]
-    assert judged["toy"].items["id"].tolist() == ["a"]
-    assert judge_pair_answers(MODEL, {"bare": bare}, scored, SETTINGS)["bare"].items["id"].tolist() == ["b"]
+    assert judge_answers(pairs_for(ALONE, TEXTS), scored, own()).items["id"].tolist() == ["a"]
+    assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""]).empty
+    assert pairs_for(MODEL, TEXTS) is TEXTS
 
 
 BENCHMARK = {"format": "pairs", "files": "*", "by": ["kind"], "score": "sum", "pairs_per_file": None}
@@ -66,7 +53,7 @@ BENCHMARK = {"format": "pairs", "files": "*", "by": ["kind"], "score": "sum", "p
 
 def test_a_benchmark_is_judged_by_preferences_too():
     pairs = TEXTS.assign(kind="one")
-    judged = judge_benchmark_answers("own", RULE, pairs, PREFERENCES, Benchmark(**BENCHMARK), "pll")
+    judged = judge_answers(pairs, PREFERENCES, of_benchmark(Benchmark(**BENCHMARK)))
     assert judged.items["accuracy"].tolist() == [1.0, 0.5]
 
 
@@ -83,22 +70,8 @@ def test_a_rule_that_prefers_the_same_after_the_control_is_undecided_in_a_paired
     pairs = paired_focus()
     benchmark = Benchmark(**BENCHMARK | {"format": "paired_focus", "by": ["swapped_condition"]})
     same = pd.DataFrame({"id": pairs["id"], "margin": [1.0, 1.0, 1.0, -1.0]})
-    judged = judge_benchmark_answers("focus", RULE, pairs, same, benchmark, "pll")
+    judged = judge_answers(pairs, same, of_benchmark(benchmark))
     assert judged.items[["id", "margin", "accuracy"]].to_numpy().tolist() == [
         ["0-construction", 0.0, 0.5],
         ["1-construction", 2.0, 1.0],
     ]
-
-
-def test_the_headline_has_the_balanced_pairs_with_real_words_of_meaning_and_of_form():
-    balanced = TEXTS.assign(good=[" so", "it is not"], bad=[" not", "it is so"])
-    judged = judge_preferences(balanced, PREFERENCES)
-    assert list(pair_headline(judged)) == ["meaning"]
-    numbers = pair_headline(judged)["meaning"]
-    assert list(numbers) == ["accuracy", "low", "high", "n"]
-    assert (numbers["accuracy"], numbers["n"]) == (0.75, 2)
-    form = JudgedPairs(judged.items.assign(tests="form"), judged.scores.assign(tests="form"))
-    assert list(pair_headline(form)) == ["form"]
-    pseudo = JudgedPairs(judged.items.assign(words="pseudo"), judged.scores)
-    assert pair_headline(pseudo) == {}
-    assert pair_headline(judge_preferences(TEXTS, PREFERENCES)) == {}  # "so" is always right

@@ -4,17 +4,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
-from cxprobe.pairs.report import (
-    accuracies_of_meaning,
-    benchmark_cards,
-    benchmark_figures,
-    comparable_pairs,
-    pair_cards,
-    pair_figures,
-    pairs_along_series,
-)
-from cxprobe.pairs.series import along_series, earlier_checkpoints, series_figures, series_runs
+from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
+from cxprobe.pairs.report import accuracies_of_meaning, benchmark_cards, comparable_pairs, pair_cards
+from cxprobe.pairs.series import earlier_checkpoints, pairs_along_series, with_series
 from cxprobe.report.dots import dots_of_run
+from cxprobe.stats import rate_by, with_tie_rate
 
 TRAINING = Series(axis="training_tokens", models={"late": 2e6, "early": 1e3})
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
@@ -56,9 +50,13 @@ def test_published_numbers_stand_beside_the_variants_of_the_published_design():
     assert set(accuracies_of_meaning(pd.concat([items, added]))["accuracy"]) == {1.0}
 
 
+def along_series(items, series, by="construction"):
+    return with_series(with_tie_rate(rate_by(items, "accuracy", ["model", by])), series)
+
+
 def test_a_series_has_the_accuracies_of_its_models_with_their_quantities():
     items = judged()
-    along = along_series(items, {"training": TRAINING, "sizes": SIZES}, "construction")
+    along = along_series(items, {"training": TRAINING, "sizes": SIZES})
     assert set(along["series"]) == {"training"}  # no model of the other series ran
     assert along[["model", "quantity", "construction"]].to_numpy().tolist() == [
         ["early", 1e3, "let-alone"],
@@ -72,33 +70,17 @@ def test_a_series_has_the_accuracies_of_its_models_with_their_quantities():
 
 
 def test_one_model_is_no_series():
-    assert along_series(judged(models=("late", "other")), {"training": TRAINING}, "construction").empty
+    assert along_series(judged(models=("late", "other")), {"training": TRAINING}).empty
 
 
 def test_pairs_along_a_series_have_real_words_and_all_means_all_of_meaning():
     items = judged()
-    along, overall = pairs_along_series(items, {"training": TRAINING})
-    assert along["construction"].unique().tolist() == ["let-alone", "npi"]
+    by_construction = with_tie_rate(rate_by(items, "accuracy", ["model", "construction", "words"]))
+    along = pairs_along_series(items, by_construction, {"training": TRAINING})
+    assert along["construction"].unique().tolist() == ["let-alone", "npi", "all"]
     assert along["n"].unique().tolist() == [10]
-    assert overall["construction"].unique().tolist() == ["all"]
-    meaning = along[along["construction"] == "let-alone"]
+    meaning, overall = (along[along["construction"] == name] for name in ("let-alone", "all"))
     assert overall["accuracy"].tolist() == meaning["accuracy"].tolist()
-
-
-def test_a_run_of_a_series_goes_through_its_models_by_quantity():
-    along = along_series(judged(), {"training": TRAINING}, "construction")
-    runs = series_runs(along, "construction")
-    assert [(run["model"], run["construction"], run["items"]) for run in runs] == [
-        ("training", "let-alone", 20),
-        ("training", "npi", 20),
-    ]
-    rates = along.set_index(["construction", "model"])
-    for run in runs:
-        for name, points in run["series"].items():
-            values = rates.loc[run["construction"], name.removeprefix("by_training_tokens.")]
-            assert points == [(1000, values["early"]), (2000000, values["late"])]
-        assert run["facts"].kind == "series"
-        assert run["facts"].weights == "early, late"
 
 
 def test_only_the_last_checkpoint_of_a_training_stands_beside_other_models():
@@ -313,7 +295,7 @@ def test_cells_in_which_one_answer_is_always_right_are_in_no_rate_over_several()
 
 
 def test_a_series_has_a_figure_with_a_panel_for_each_construction():
-    along = along_series(judged(), {"training": TRAINING}, "construction")
+    along = along_series(judged(), {"training": TRAINING})
     [(name, figure)] = series_figures(along, "construction", "per token").items()
     assert name == "series_training"
     assert [axes.get_title() for axes in figure.axes] == ["let alone\n(n = 20)", "npi\n(n = 20)"]
@@ -321,7 +303,7 @@ def test_a_series_has_a_figure_with_a_panel_for_each_construction():
 
 
 def test_a_series_is_drawn_beside_the_best_blind_model_of_each_construction():
-    along = along_series(judged(), {"training": TRAINING}, "construction")
+    along = along_series(judged(), {"training": TRAINING})
     best = pd.DataFrame({"construction": ["npi", "other"], "model": "words", "accuracy": [0.7, 0.2]})
     [figure] = series_figures(along, "construction", "per token", best).values()
     heights = [[line.get_ydata()[0] for line in axes.lines if line.get_label() == "best blind"] for axes in figure.axes]

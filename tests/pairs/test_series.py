@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.lm.params import Series
-from cxprobe.pairs.report import biases_along_series, pairs_in_groups
-from cxprobe.pairs.series import bias_figures, rates_by_source, side_by_side, with_series
+from cxprobe.pairs.figures import bias_figures, side_by_side
+from cxprobe.pairs.report import biases_along_series, pairs_in_groups, rates_by_source
+from cxprobe.pairs.series import with_series
 
 SERIES = {
     "small": Series(axis="training_tokens", models={"s2": 2e6, "s1": 1e3}),
@@ -40,7 +41,7 @@ def judged(**columns):
 def sources():
     own = judged()
     of_others = own[own["model"].isin(["l1", "l2", "words"])].assign(group="all")
-    return own, {"own pairs": pairs_in_groups(own), "blimp": of_others}
+    return own, {"own": pairs_in_groups(own), "blimp": of_others}
 
 
 def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
@@ -63,7 +64,7 @@ def test_every_model_of_a_series_stands_with_its_quantity_and_a_series_of_one_th
         assert row.quantity == SERIES[row.series].models[row.model]
         assert row.axis == SERIES[row.series].axis
     places = along.groupby("series", sort=False)["source"].agg(lambda names: list(dict.fromkeys(names))).to_dict()
-    assert places == {"small": ["own pairs"], "large": ["own pairs", "blimp"], "sizes": ["own pairs", "blimp"]}
+    assert places == {"small": ["own"], "large": ["own", "blimp"], "sizes": ["own", "blimp"]}
     counted = own[own["balanced"] & (own["words"] == "real") & (own["construction"] == "npi") & (own["model"] == "l2")]
     found = along[(along["group"] == "npi") & (along["model"] == "l2")]
     assert found["accuracy"].tolist() == [counted["accuracy"].mean()] * 2  # in two series
@@ -86,9 +87,7 @@ def test_series_of_one_quantity_share_a_figure_with_a_panel_for_each_group():
     assert list(axes) == ["all pairs of meaning", "all pairs of form", "let alone", "conative", "npi", "blimp: all"]
     for title, one in axes.items():
         drawn = {line.get_label(): line for line in one.lines if not str(line.get_label()).startswith("_")}
-        source, group = (
-            ("blimp", "all") if title == "blimp: all" else ("own pairs", title.replace("let alone", "let-alone"))
-        )
+        source, group = ("blimp", "all") if title == "blimp: all" else ("own", title.replace("let alone", "let-alone"))
         place = (along["source"] == source) & (along["group"] == group) & (along["axis"] == "training_tokens")
         for name in ("small", "large"):
             own = along[place & (along["series"] == name)].sort_values("quantity")
@@ -127,7 +126,7 @@ def test_biases_along_a_series_are_those_of_its_models_by_noun_type():
 def test_the_figure_of_biases_has_a_panel_for_each_noun_type_and_shows_all_constructions_together():
     of_all = pd.concat([biases("order"), biases("variant")], ignore_index=True)
     along = biases_along_series(of_all, of_all.assign(construction="toy", bias=1.0), SERIES)
-    figures = bias_figures(along, "all pairs of meaning", "per token")
+    figures = bias_figures(along, "per token")
     assert list(figures) == ["series_small_biases", "series_large_biases", "series_sizes_biases"]
     panels = {axes.get_title().partition("\n")[0]: axes for axes in figures["series_small_biases"].axes}
     assert list(panels) == [

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from cxprobe.pairs.report import ways_figure
+from cxprobe.pairs.figures import ways_figure
 
 
 def test_every_way_that_was_tried_has_a_mark_and_says_what_it_is():

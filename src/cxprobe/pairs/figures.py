@@ -62,6 +62,8 @@ def bias_figures(along: pd.DataFrame, title: str) -> dict[str, Figure]:
         along: See `cxprobe.pairs.report.biases_along_series`; the rows of all constructions together are drawn.
         title: Follows the name of the series.
     """
+    if along.empty:
+        return {}
     value = "difference or share"
     own = along[along["construction"] == ALL].rename(columns={"value": value})
     own["panel"] = own["bias"] + ", " + own["noun_type"]

@@ -163,6 +163,8 @@ def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str,
                 f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or "
                 "take another"
             )
+    if "own" in section.benchmarks:
+        yield "pairs.benchmarks.own: this is how tables call the project's own pairs; give the benchmark another name"
     slugs = [slug for slug in section.models if slug in models]
     taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
     for number, slug in enumerate(section.llms):

@@ -1,0 +1,56 @@
+"""Minimal pairs and what models answered about them, made up, and the metrics of a single run."""
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.lm.texts import TokenScores, token_table
+from cxprobe.pairs.judge import HowToJudge, JudgedPairs, run_metrics
+from cxprobe.pairs.params import Benchmark
+from cxprobe.stats import credits_of_margins
+
+
+def credited(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
+
+
+def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
+    ends = [place for place, letter in enumerate(text + " ") if letter == " "]
+    spans = list(zip([0, *ends[:-1]], ends, strict=True))
+    places = np.arange(len(spans))
+    return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
+
+
+ONE = {"item": "i", "construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "cluster_frame": "f"}
+TEXTS = pd.DataFrame(
+    [
+        {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},
+        {"id": "b", "context": "", "good": "it is so", "bad": "it is not", "order": "switched", **ONE},
+    ]
+)
+SCORED = [
+    tokens("it is so", "pll", [-1, -1, -4]),
+    tokens("it is not", "pll", [-1, -1, -3]),
+    tokens("it is so", "pll_word_l2r", [-1, -1, -2]),
+    tokens("it is not", "pll_word_l2r", [-1, -1, -2]),
+]
+ANSWERS = token_table(SCORED)
+
+
+def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum",)) -> HowToJudge:
+    return HowToJudge("own", scheme, score, scores)
+
+
+def of_benchmark(benchmark: Benchmark, name: str = "others") -> HowToJudge:
+    shifts = benchmark.format == "paired_focus"
+    scores = [*dict.fromkeys([benchmark.score, "sum", "per_token", "per_character"])]
+    return HowToJudge(name, "pll", benchmark.score, scores, benchmark.by, shifts)
+
+
+def as_run(judged: JudgedPairs) -> JudgedPairs:
+    """Return judged pairs as those of one model in one run."""
+    return JudgedPairs(*(table.assign(model="m", run="r") for table in (judged.items, judged.scores)))
+
+
+def metrics_of(judged: JudgedPairs) -> dict[str, float]:
+    """Return the metrics of judged pairs as those of one run."""
+    return run_metrics(as_run(judged))["m", "r"]
