@@ -23,9 +23,9 @@ from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.lm.asking import Question, open_llm, put_questions
 from cxprobe.lm.params import Llm
-from cxprobe.lm.prompts import ask_inference, load_inference_prompts
-from cxprobe.lm.replies import judge_inference
-from cxprobe.prompts.items import load_items, render_inferences
+from cxprobe.lm.replies import judge_reply
+from cxprobe.prompts.items import RELATIONS, load_items, render_inferences
+from cxprobe.prompts.wording import ask_inference, load_inference_prompts
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai")
@@ -143,9 +143,14 @@ def put(model: Llm, folder, questions=QUESTIONS):
     return put_questions(questions, model, open_llm(model), folder)
 
 
+ANSWERS = {str(number): relation for number, relation in enumerate(RELATIONS)}
+
+
 def outcomes(replies) -> list[str]:
     return [
-        judge_inference(reply.text, item.gold, chain_of_thought=False).outcome
+        judge_reply(
+            reply.text, str(RELATIONS.index(item.gold)), dict.fromkeys("012", ""), chain_of_thought=False
+        ).outcome
         for reply, item in zip(replies, ITEMS, strict=True)
     ]
 

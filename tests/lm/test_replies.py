@@ -1,14 +1,22 @@
 import csv
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.errors import DataError
-from cxprobe.lm.replies import judge_inference, judge_reasoning, judge_reply_table
-from cxprobe.prompts.items import RELATIONS
+from cxprobe.lm.replies import judge_reply
+
+RELATIONS = ("entailment", "neutral", "contradiction")
+DIGITS = {str(number): relation for number, relation in enumerate(RELATIONS)}
+
+
+def judge_inference(reply, gold, *, chain_of_thought):
+    return judge_reply(reply, str(RELATIONS.index(gold)), DIGITS, chain_of_thought=chain_of_thought)
+
+
+def judge_reasoning(reply, gold, *, chain_of_thought, options=None):
+    return judge_reply(reply, gold, options or dict.fromkeys("ABC", ""), chain_of_thought=chain_of_thought)
 
 
 def digit(reply, *, chain_of_thought=False):
@@ -235,40 +243,3 @@ def test_the_table_has_replies_of_all_sorts():
     sorts = {(row["kind"], row["chain_of_thought"], row["reads"]) for row in rows}
     assert len(sorts) == 2 * 2 * 4
     assert len({row["what"] for row in rows}) >= 20
-
-
-QUESTIONS = pd.DataFrame(
-    [
-        ("a", "inference", "1", False, "p"),
-        ("b", "inference", "0", False, "p"),
-        ("c", "reasoning", "B", False, "q"),
-        ("d", "reasoning", "C", True, "q"),
-    ],
-    columns=["id", "kind", "gold", "chain_of_thought", "cluster_premise"],
-)
-GIVEN = pd.DataFrame(
-    [
-        ("d", "A says so.", False, ""),
-        ("c", "", True, "no connection"),
-        ("b", "Answer: 1", False, ""),
-        ("a", "Answer: 1", False, ""),
-    ],
-    columns=["id", "reply", "failed", "error"],
-)
-
-
-def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
-    judged = judge_reply_table(QUESTIONS, GIVEN)
-    assert judged["id"].tolist() == QUESTIONS["id"].tolist()
-    assert judged["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
-    assert judged["answer"].tolist() == ["1", "1", "", ""]
-    assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert set(judged["asked"]) == {"reply"}
-    assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
-
-
-def test_replies_to_other_questions_are_refused():
-    with pytest.raises(DataError, match="3 replies to 4 questions, or to others; run ask_llms again"):
-        judge_reply_table(QUESTIONS, GIVEN[:3])
-    with pytest.raises(DataError, match="4 replies to 4 questions"):
-        judge_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))

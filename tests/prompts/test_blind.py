@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Classifier, Rule
-from cxprobe.prompts.blind import answer_blindly
+from cxprobe.prompts.measure import answer_blindly
 
 VERBS = ("sang", "ran", "slept", "swam", "fell", "wept", "rode", "dug")
 NAMES = ("Ann", "Bob", "Cora", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon")

@@ -10,8 +10,8 @@ from cxprobe.lm.params import Classifier, Rule
 from cxprobe.pairs.blind import preferences_of
 from cxprobe.pairs.frames import has_pairs, load_pairs
 from cxprobe.pairs.make import render_pairs
-from cxprobe.prompts.blind import answer_blindly
 from cxprobe.prompts.items import RELATIONS, load_items, render_inferences
+from cxprobe.prompts.measure import answer_blindly
 
 pytestmark = pytest.mark.pipeline
 

@@ -6,7 +6,7 @@ from ruamel.yaml import YAML
 from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.prompts.items import Inference, Reasoning
-from cxprobe.prompts.make import continue_inference, continue_reasoning, load_continuations
+from cxprobe.prompts.wording import continue_inference, continue_reasoning, load_continuations
 
 ITEM = Inference("i", "Ann slept.", "Ann was awake.", "contradiction", "toy", "templatic", "p")
 EXAMPLE = Inference("e", "Bob ran.", "Bob moved.", "entailment", "toy", "templatic", "q")

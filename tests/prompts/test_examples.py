@@ -4,7 +4,7 @@ import pytest
 
 from cxprobe.errors import PromptError
 from cxprobe.prompts.items import RELATIONS, make_inference
-from cxprobe.prompts.make import choose_examples, without_examples
+from cxprobe.prompts.make import choose_examples
 
 # Three hypotheses to a premise, as in the release; four premises to each of two constructions.
 FULL = [
@@ -56,10 +56,3 @@ def test_a_source_that_is_too_small_is_told():
         choose_examples([SINGLE], "odd", 3, seed=1)
     with pytest.raises(PromptError, match="0 of entailment, 0 of neutral, 0 of contradiction"):
         choose_examples([SINGLE], "even", 1, seed=1)
-
-
-def test_what_was_shown_is_not_asked():
-    examples = choose_examples([FULL], "odd", 1, seed=1)
-    left = without_examples(FULL, examples)
-    assert len(left) == len(FULL) - 3
-    assert not {item.premise for item in left} & {example.premise for example in examples}

@@ -1,22 +1,20 @@
 """Sets that files bring: what is asked about them goes the same way as the project's own items."""
 
 import pytest
-from test_reasoning_files import HEADER, PLAIN, SECOND, with_options_of_the_first
+from reasoning_tables import HEADER, PLAIN, SECOND, with_options_of_the_first
 
 from conftest import ROOT, write_toy_construction
 from cxprobe.errors import ParamsError, PromptError
 from cxprobe.files.schema import read_yaml, validate
-from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts
 from cxprobe.prompts.make import (
     build_choices,
     build_questions,
     item_table,
-    load_continuations,
     load_material,
-    load_pool,
     material_files,
 )
-from cxprobe.prompts.params import BuildPrompts
+from cxprobe.prompts.params import MakePrompts
+from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.params import Params
 
 # Free-form hypotheses: people wrote one of each relation to a premise, in words of their own.
@@ -58,7 +56,7 @@ def settings(**changes):
         "shots": [{"number": 0, "sources": [], "of_the_construction": True}],
         "continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1},
     }
-    return BuildPrompts.model_validate(plain | changes)
+    return MakePrompts.model_validate(plain | changes)
 
 
 def official(**changes):
@@ -66,7 +64,7 @@ def official(**changes):
 
 
 def built(own):
-    material = load_material("toy", own, load_pool("toy", own), seed=1)
+    material = load_material("toy", own, seed=1)
     prompts = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
     return material, build_questions("toy", material, *prompts, own, seed=1)
 
@@ -109,7 +107,7 @@ def test_so_many_frames_of_each_set_are_drawn(folder):
     assert reasoning.groupby("set")["cluster_premise"].nunique().to_dict() == {"official": 1, "reasoning": 1}
     frames = set()
     for seed in range(6):
-        material = load_material("toy", settings(), load_pool("toy", settings()), seed=seed)
+        material = load_material("toy", settings(), seed=seed)
         frames.add(next(item.frame_id for item in material.reasonings if item.set == "official"))
     assert len(frames) == 2  # the first is a draw
 
@@ -138,10 +136,10 @@ def test_the_files_that_are_read_are_named_and_no_others(folder):
 def test_a_file_for_a_construction_that_there_is_not_is_refused(folder):
     own = settings(files={"official": official(constructions={"toi": "toy.tsv"})})
     message = (
-        r"build_prompts\.files\.official\.constructions: 'toi' is not a construction with items; did you mean 'toy'"
+        r"prompts\.make\.files\.official\.constructions: 'toi' is not a construction with items; did you mean 'toy'"
     )
     with pytest.raises(PromptError, match=message):
-        load_material("toy", own, load_pool("toy", own), seed=1)
+        load_material("toy", own, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_a_file_for_a_construction_that_there_is_not_is_refused(folder):
 def test_the_shape_of_a_file_is_told_by_the_parameters_and_never_guessed(entry, message):
     path = ROOT / "presets" / "embedded.yaml"
     content = read_yaml(path, ParamsError)
-    content["build_prompts"]["files"] = {"official": entry}
+    content["prompts"]["make"]["files"] = {"official": entry}
     with pytest.raises(ParamsError) as raised:
         validate(Params, content, path, ParamsError)
-    assert f"build_prompts.files.{message}" in str(raised.value)
+    assert f"prompts.make.files.{message}" in str(raised.value)

@@ -6,23 +6,29 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
-from cxprobe.lm.replies import judge_inference
+from cxprobe.lm.replies import judge_reply
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.judge import (
+    JUDGED,
+    RUN,
     accuracy_by_shots,
     consistency_over_orders,
     count_outcomes,
+    judge_reply_table,
+    judged_table,
     prompt_accuracy,
     prompt_headline,
     prompt_metrics,
     prompt_tables,
     reasoning_accuracy,
     spread_over_prompts,
+    with_runs,
 )
 from cxprobe.stats import estimate_rate
 
 pytestmark = pytest.mark.pipeline
 
+ANSWERS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
 ROW = st.tuples(
     st.sampled_from(REPLIES),
@@ -33,11 +39,11 @@ ROW = st.tuples(
 )
 
 
-def judged_table(rows):
+def table_of_replies(rows):
     """Judge replies and return the table that is summed up."""
     table = []
     for reply, gold, construction, prompt, premise in rows:
-        answer, outcome = judge_inference(reply, gold, chain_of_thought=False)
+        answer, outcome = judge_reply(reply, str(RELATIONS.index(gold)), ANSWERS, chain_of_thought=False)
         table.append(
             (construction, prompt, str(RELATIONS.index(gold)), answer, outcome, float(outcome == "right"), str(premise))
         )
@@ -48,7 +54,7 @@ def judged_table(rows):
 @settings(deadline=None, max_examples=30)
 @given(st.lists(ROW, min_size=1, max_size=40))
 def test_the_counts_add_up_to_what_was_asked(rows):
-    judged = judged_table(rows)
+    judged = table_of_replies(rows)
     counts = count_outcomes(judged, ["construction", "prompt"])
     assert (counts[["right", "wrong", "tied", "unparsed", "failed"]].sum(axis=1) == counts["questions"]).all()
     assert counts["questions"].sum() == len(rows)
@@ -58,7 +64,7 @@ def test_the_counts_add_up_to_what_was_asked(rows):
 @settings(deadline=None, max_examples=30)
 @given(st.lists(ROW, min_size=1, max_size=40))
 def test_an_accuracy_is_that_of_the_replies_there_were(rows):
-    judged = judged_table(rows)
+    judged = table_of_replies(rows)
     table = prompt_accuracy(judged, ["construction"])
     for row in table.itertuples():
         own = judged[(judged["construction"] == row.construction) & (judged["outcome"] != "failed")]
@@ -81,16 +87,16 @@ def test_an_accuracy_is_that_of_the_replies_there_were(rows):
 
 def test_failures_change_no_accuracy_and_unparsed_replies_do():
     rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [("0", "neutral", "a", "p", 4)]
-    plain = prompt_accuracy(judged_table(rows), ["construction"])
-    failed = prompt_accuracy(judged_table([*rows, (None, "neutral", "a", "p", 5)]), ["construction"])
+    plain = prompt_accuracy(table_of_replies(rows), ["construction"])
+    failed = prompt_accuracy(table_of_replies([*rows, (None, "neutral", "a", "p", 5)]), ["construction"])
     pd.testing.assert_frame_equal(plain, failed)
     assert plain.loc[0, "accuracy"] == 0.75
-    unparsed = prompt_accuracy(judged_table([*rows, ("?", "neutral", "a", "p", 5)]), ["construction"])
+    unparsed = prompt_accuracy(table_of_replies([*rows, ("?", "neutral", "a", "p", 5)]), ["construction"])
     assert unparsed.loc[0, "accuracy"] == 0.6
 
 
 def test_when_all_failed_there_is_no_accuracy_and_the_count_says_so():
-    judged = judged_table([(None, "neutral", "a", "p", 1)])
+    judged = table_of_replies([(None, "neutral", "a", "p", 1)])
     assert prompt_accuracy(judged, ["construction"]).empty
     assert count_outcomes(judged, ["construction"]).to_dict("records") == [
         {"construction": "a", "questions": 1, "right": 0, "wrong": 0, "tied": 0, "unparsed": 0, "failed": 1}
@@ -99,7 +105,7 @@ def test_when_all_failed_there_is_no_accuracy_and_the_count_says_so():
 
 def test_items_of_one_premise_are_no_independent_ones():
     rows = [(reply, "entailment", "a", "p", premise) for premise in range(8) for reply in [str(premise % 2)] * 6]
-    judged = judged_table(rows)
+    judged = table_of_replies(rows)
     together = prompt_accuracy(judged, ["construction"])
     apart = prompt_accuracy(judged.assign(cluster_premise=[str(n) for n in range(len(judged))]), ["construction"])
     assert together.loc[0, "accuracy"] == apart.loc[0, "accuracy"] == 0.5
@@ -108,7 +114,7 @@ def test_items_of_one_premise_are_no_independent_ones():
 
 
 def test_a_table_without_clusters_or_with_another_outcome_is_refused():
-    judged = judged_table([("0", "entailment", "a", "p", 1)])
+    judged = table_of_replies([("0", "entailment", "a", "p", 1)])
     with pytest.raises(DataError, match="no column begins with cluster_"):
         prompt_accuracy(judged.drop(columns="cluster_premise"), ["construction"])
     with pytest.raises(DataError, match="outcome 'perhaps' is unknown"):
@@ -124,6 +130,11 @@ def test_the_spread_over_prompts():
     assert spread.loc["b", "range"] == 0
     with pytest.raises(DataError, match="a prompt occurs twice"):
         spread_over_prompts(pd.concat([table, table]), ["construction"])
+
+
+def metrics_of(judged, asked):
+    """Return the numbers of one run, by the way of asking that decides."""
+    return prompt_metrics(judged.assign(model="m", run="all"), {"m": asked})["m", "all"]
 
 
 GOLD = {"inference": "0", "reasoning": "A"}
@@ -154,7 +165,7 @@ def judged_answers():
 
 def test_the_accuracy_comes_first_and_is_that_of_the_way_of_asking_that_decides():
     judged = judged_answers()
-    metrics = prompt_metrics(judged, "pmi")
+    metrics = metrics_of(judged, "pmi")
     assert list(metrics)[:7] == ["accuracy", "low", "high", "n", "accuracy_parsed", "n_parsed", "chance"]
     assert (metrics["accuracy"], metrics["n"], metrics["failed"]) == (6 / 24, 24, 0)
     assert metrics["low"] < metrics["accuracy"] < metrics["high"]
@@ -168,15 +179,42 @@ def test_the_accuracy_comes_first_and_is_that_of_the_way_of_asking_that_decides(
 def test_ties_unparsed_replies_and_failures_have_their_rates_and_a_model_that_never_replied_has_no_accuracy():
     judged = judged_answers().query("asked == 'sum'").reset_index(drop=True)
     judged.loc[:2, ["answer", "outcome", "credit"]] = [["", "failed", 0.0], ["", "unparsed", 0.0], ["", "tied", 0.5]]
-    metrics = prompt_metrics(judged, "sum")
+    metrics = metrics_of(judged, "sum")
     assert (metrics["n"], metrics["failed"]) == (23, 1 / 24)
     assert (metrics["unparsed"], metrics["tie_rate"]) == (1 / 23, 1 / 23)
     assert not any(name.startswith("score.") for name in metrics)
-    assert prompt_metrics(judged.assign(outcome="failed"), "sum") == {"failed": 1.0}
+    assert metrics_of(judged.assign(outcome="failed"), "sum") == {"failed": 1.0}
+
+
+def test_models_and_constructions_that_are_judged_together_have_the_numbers_of_each_alone():
+    models = {"one": judged_answers(), "two": judged_answers().query("kind == 'inference' and asked == 'pmi'")}
+    deciding = {"one": "sum", "two": "pmi"}
+    together = with_runs(judged_table(models))
+    metrics, series = prompt_metrics(together, deciding), accuracy_by_shots(together, deciding)
+    tables = prompt_tables(together, [*RUN, "asked"])
+    assert set(metrics) == {(model, run) for model in models for run in ("a", "b", "all")}
+    for (model, run), numbers in metrics.items():
+        alone = judged_table({model: models[model]})
+        alone = alone[alone["construction"].isin([run] if run != "all" else ["a", "b"])].reset_index(drop=True)
+        assert metrics_of(alone, deciding[model]) == numbers
+        of_run = alone.assign(run="all")
+        assert accuracy_by_shots(of_run, deciding)[model, "all"] == series[model, run]
+        for name, table in prompt_tables(alone, ["asked"]).items():
+            rows = tables[name].query("model == @model and run == @run").drop(columns=RUN).reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, table, check_dtype=False)
+
+
+def test_items_that_no_question_is_about_are_marked_and_absent_replies_and_orders_are_empty():
+    blind = judged_answers().query("kind == 'inference' and asked == 'sum'").drop(columns="order")
+    models = {"rule": blind.assign(drawn=[number > 2 for number in range(len(blind))]), "real": judged_answers()}
+    judged = judged_table(models)
+    assert list(judged.columns) == JUDGED
+    assert judged.groupby("model")["drawn"].sum().to_dict() == {"real": 48, "rule": len(blind) - 3}
+    assert set(judged.loc[judged["model"] == "rule", "order"]) == set(judged["reply"]) == {""}
 
 
 def test_the_headline_has_at_most_twelve_numbers_and_no_intervals_of_parts():
-    metrics = prompt_metrics(judged_answers(), "sum")
+    metrics = metrics_of(judged_answers(), "sum")
     headline = prompt_headline(metrics)
     assert list(headline)[:4] == ["accuracy", "low", "high", "n"]
     assert len(headline) <= 12
@@ -186,7 +224,7 @@ def test_the_headline_has_at_most_twelve_numbers_and_no_intervals_of_parts():
 
 def test_the_accuracy_by_the_number_of_shots_is_a_series_of_each_set():
     judged = judged_answers()
-    series = accuracy_by_shots(judged, "sum")
+    series = accuracy_by_shots(judged.assign(model="m", run="all"), {"m": "sum"})["m", "all"]
     assert {name: [shots for shots, _ in points] for name, points in series.items()} == {
         "by_shots.challenge": [0, 1],
         "by_shots.reasoning": [0],
@@ -229,20 +267,20 @@ def test_accuracy_among_the_parsed_leaves_out_what_has_no_answer_and_says_how_ma
     rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [
         ("?", "entailment", "a", "p", n) for n in range(3, 9)
     ]
-    [row] = prompt_accuracy(judged_table([*rows, ("1", "entailment", "a", "p", 9)]), ["construction"]).to_dict(
+    [row] = prompt_accuracy(table_of_replies([*rows, ("1", "entailment", "a", "p", 9)]), ["construction"]).to_dict(
         "records"
     )
     assert (row["accuracy"], row["n"]) == (0.3, 10)
     assert (row["accuracy_parsed"], row["n_parsed"]) == (0.75, 4)
     assert row["parsed_low"] < 0.75 < row["parsed_high"]
-    [nothing] = prompt_accuracy(judged_table(rows[3:]), ["construction"]).to_dict("records")
+    [nothing] = prompt_accuracy(table_of_replies(rows[3:]), ["construction"]).to_dict("records")
     assert (nothing["accuracy"], nothing["n_parsed"]) == (0.0, 0)
     assert nothing["accuracy_parsed"] == nothing["parsed_low"] == nothing["parsed_high"] == ""
 
 
 def test_chance_is_what_the_best_constant_answer_gets():
     golds = ["entailment"] * 5 + ["neutral"] * 3 + ["contradiction"] * 2
-    judged = judged_table([("2", gold, "a", "p", n) for n, gold in enumerate(golds)])
+    judged = table_of_replies([("2", gold, "a", "p", n) for n, gold in enumerate(golds)])
     assert prompt_accuracy(judged, ["construction"])["chance"].item() == 0.5
     # With a second kind there is a constant for each: 5 of 10 digits, and 2 of 4 letters.
     letters = judged[:4].assign(kind="reasoning", gold=["A", "B", "C", "C"])
@@ -313,11 +351,11 @@ def test_an_item_in_one_order_or_with_a_failed_request_has_no_consistency():
 
 def test_consistency_and_its_interval_are_among_the_metrics_where_there_are_several_orders():
     judged = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS).assign(set="reasoning")
-    metrics = prompt_metrics(judged, "reply")
+    metrics = metrics_of(judged, "reply")
     assert (metrics["consistency"], metrics["n_consistency"]) == (1.0, 6)
     assert metrics["consistency_low"] < 1.0 == metrics["consistency_high"]
     assert "consistency" in prompt_headline(metrics)
-    assert "consistency" not in prompt_metrics(judged_answers(), "pmi")
+    assert "consistency" not in metrics_of(judged_answers(), "pmi")
 
 
 def test_the_f1_score_is_of_options_and_not_of_letters():
@@ -347,7 +385,7 @@ def test_accuracies_by_template_are_those_of_their_items():
 
 def test_few_templates_widen_no_interval_and_many_do():
     rows = [(str(number % 2), "entailment", "a", "p", number // 6) for number in range(120)]
-    judged = judged_table(rows)
+    judged = table_of_replies(rows)
     alone = prompt_accuracy(judged, ["construction"]).iloc[0]
     for templates, left_out in ((1, "wording"), (4, "wording"), (6, "")):
         names = [f"t{number % templates}" for number in range(120)]
@@ -357,3 +395,40 @@ def test_few_templates_widen_no_interval_and_many_do():
         assert own["clusters"] == (6 if templates == 6 else 20)
         wider = own["high"] - own["low"] > 1.5 * (alone["high"] - alone["low"])
         assert wider == (templates == 6)
+
+
+QUESTIONS = pd.DataFrame(
+    [
+        ("a", "inference", "1", False, "p"),
+        ("b", "inference", "0", False, "p"),
+        ("c", "reasoning", "B", False, "q"),
+        ("d", "reasoning", "C", True, "q"),
+    ],
+    columns=["id", "kind", "gold", "chain_of_thought", "cluster_premise"],
+)
+GIVEN = pd.DataFrame(
+    [
+        ("d", "A says so.", False, ""),
+        ("c", "", True, "no connection"),
+        ("b", "Answer: 1", False, ""),
+        ("a", "Answer: 1", False, ""),
+    ],
+    columns=["id", "reply", "failed", "error"],
+)
+
+
+def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
+    judged = judge_reply_table(QUESTIONS, GIVEN)
+    assert judged["id"].tolist() == QUESTIONS["id"].tolist()
+    assert judged["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
+    assert judged["answer"].tolist() == ["1", "1", "", ""]
+    assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert set(judged["asked"]) == {"reply"}
+    assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
+
+
+def test_replies_to_other_questions_are_refused():
+    with pytest.raises(DataError, match="3 replies to 4 questions, or to others; run ask_prompts again"):
+        judge_reply_table(QUESTIONS, GIVEN[:3])
+    with pytest.raises(DataError, match="4 replies to 4 questions"):
+        judge_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))

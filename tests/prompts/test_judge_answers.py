@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.lm.texts import TokenScores
-from cxprobe.prompts.judge import count_outcomes, prompt_accuracy, prompt_tables
-from cxprobe.prompts.judge_answers import (
-    answers_headline,
+from cxprobe.prompts.judge import (
     best_blind_answers,
     compare_answers,
+    count_outcomes,
     judge_blind_answers,
     judge_likelihoods,
-    rates_of_blind,
+    prompt_accuracy,
+    prompt_tables,
     score_answers,
 )
 
@@ -191,12 +191,3 @@ def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had
     cell = best["accuracy_by_construction"]
     assert cell[["construction", "set", "model", "accuracy"]].to_numpy().tolist() == [["toy", "own", "overlap", 1.0]]
     assert best["accuracy_by_test"].empty  # there is no multiple choice
-    rates = rates_of_blind(judged)
-    assert rates[["model", "n"]].to_numpy().tolist() == [["overlap", 10]]
-
-
-def test_the_headline_of_a_panel_has_two_numbers_of_each_member():
-    metrics = {"overlap": {"accuracy": 0.5, "low": 0.4, "n": 9.0}, "negation": {"accuracy": 0.3, "low": 0.2, "n": 9.0}}
-    found = answers_headline(metrics, "panel")
-    assert found == {"overlap": {"accuracy": 0.5, "n": 9.0}, "negation": {"accuracy": 0.3, "n": 9.0}}
-    assert answers_headline(metrics, "overlap")["low"] == 0.4

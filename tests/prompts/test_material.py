@@ -6,15 +6,15 @@ import pytest
 
 from conftest import ITEMS, ROOT
 from cxprobe.errors import PromptError
-from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts
 from cxprobe.prompts.items import load_items
-from cxprobe.prompts.make import build_questions, load_material, load_pool, pool_files
+from cxprobe.prompts.make import build_questions, load_material, material_files
 from cxprobe.prompts.params import Shots
+from cxprobe.prompts.wording import load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.params import load_params
 
 NAMES = [path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml"))]
 HAS_CHALLENGE = {name: bool(load_items(name, ROOT / "constructions").inference.challenge) for name in NAMES}
-SETTINGS = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions").build_prompts
+SETTINGS = load_params(ROOT / "params.yaml", ROOT / "constructions").prompts.make
 
 
 def shots(number, *sources, own):
@@ -24,7 +24,7 @@ def shots(number, *sources, own):
 
 def questions(name, settings):
     prompts = load_inference_prompts(), load_reasoning_prompts()
-    material = load_material(name, settings, load_pool(name, settings), seed=1)
+    material = load_material(name, settings, seed=1)
     return build_questions(name, material, *prompts, settings, seed=1)
 
 
@@ -41,21 +41,19 @@ def test_a_construction_without_look_alikes_is_shown_those_of_others(name, monke
         questions(name, shots(1, "challenge", own=True))
 
 
-def test_the_pool_has_of_each_source_what_a_setting_can_draw_and_no_more(tmp_path, monkeypatch):
+def test_a_source_has_what_a_setting_can_draw_and_no_more(tmp_path, monkeypatch):
     for name in ("one", "other"):
         (tmp_path / "constructions" / name).mkdir(parents=True)
         (tmp_path / "constructions" / name / "items.yaml").write_text(ITEMS)
     monkeypatch.chdir(tmp_path)
 
-    def pooled(settings):
-        return Counter((item.construction, item.set) for item in load_pool("one", settings))
+    def drawn_from(settings, source):
+        return Counter(item.construction for item in load_material("one", settings, seed=1).sources[source])
 
-    assert pooled(shots(1, "challenge", own=False)) == {("one", "challenge"): 1, ("other", "challenge"): 1}
-    assert pooled(shots(1, "templatic", own=True)) == {("one", "templatic"): 6}
-    assert pooled(shots(1, "somewhere.tsv", own=False)) == {}
-    assert [path.parent.name for path in pool_files("one", shots(1, "templatic", own=True))] == ["one"]
-    both = SETTINGS.model_copy(
-        update={"shots": shots(1, "templatic", own=True).shots + shots(1, "challenge", own=False).shots}
-    )
-    assert pooled(both) == {("one", "templatic"): 6, ("one", "challenge"): 1, ("other", "challenge"): 1}
-    assert [path.parent.name for path in pool_files("one", both)] == ["one", "other"]
+    assert drawn_from(shots(1, "challenge", own=False), "challenge") == {"one": 1, "other": 1}
+    assert drawn_from(shots(1, "templatic", own=True), "templatic") == {"one": 6}
+    assert [path.parent.name for path in material_files("one", shots(1, "templatic", own=True))] == ["one"]
+    each = shots(1, "templatic", own=True).shots + shots(1, "challenge", own=False).shots
+    both = SETTINGS.model_copy(update={"shots": each})
+    assert (drawn_from(both, "templatic"), drawn_from(both, "challenge")) == ({"one": 6}, {"one": 1, "other": 1})
+    assert [path.parent.name for path in material_files("one", both)] == ["one", "other"]

@@ -11,7 +11,7 @@ from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
 from cxprobe.lm.texts import Choice
-from cxprobe.prompts.measure import choices_of, refuse_too_long, texts_of_choices
+from cxprobe.prompts.measure import check_lengths, choices_of, texts_of_choices
 
 ANSWERS = {"0": " the cat sings.", "1": " the dog", "2": " a horse runs"}
 CHOICES = [Choice("a", "the old cat runs.", ANSWERS, "the"), Choice("b", "the old cat sings.", ANSWERS, "the")]
@@ -51,7 +51,7 @@ def test_questions_and_answers_come_from_their_tables():
     rows = [(one.id, symbol, text) for one in reversed(CHOICES) for symbol, text in one.answers.items()]
     answers = pd.DataFrame(rows, columns=["id", "answer", "text"])
     assert choices_of(questions.assign(gold="0"), answers) == CHOICES
-    with pytest.raises(DataError, match="1 questions have no answers, such as a; run build_prompts again"):
+    with pytest.raises(DataError, match="1 questions have no answers, such as a; run make_prompts again"):
         choices_of(questions, answers[answers["id"] == "b"])
 
 
@@ -106,8 +106,8 @@ def test_what_is_too_long_is_refused_by_its_name_before_anything_is_computed(mod
     long = Choice("long/question/3/templatic/direct", "the cat " * 80 + "runs.", {"0": " the cat"}, "the")
     monkeypatch.setattr(models["gpt2"].model, "forward", None)
     with pytest.raises(DataError) as raised:
-        refuse_too_long(models["gpt2"], [*CHOICES, long])
+        check_lengths(models["gpt2"], [*CHOICES, long])
     assert "1 of 3 questions are too long for the model, which takes 64 tokens" in str(raised.value)
     assert "long/question/3/templatic/direct" in str(raised.value)
-    assert "build_prompts.continuations.most_shots" in str(raised.value)
-    refuse_too_long(models["gpt2"], CHOICES)
+    assert "prompts.make.continuations.most_shots" in str(raised.value)
+    check_lengths(models["gpt2"], CHOICES)

@@ -3,10 +3,10 @@ import pytest
 
 from conftest import ITEMS, ROOT
 from cxprobe.errors import PromptError
-from cxprobe.lm.prompts import load_inference_prompts, load_reasoning_prompts
 from cxprobe.prompts.items import RELATIONS, load_items, render_inferences, render_reasonings
-from cxprobe.prompts.make import Material, build_choices, build_questions, load_continuations
-from cxprobe.prompts.params import BuildPrompts
+from cxprobe.prompts.make import Material, build_choices, build_questions
+from cxprobe.prompts.params import JudgePrompts, MakePrompts
+from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def settings(**changes):
         "shots": [{"number": 0, "sources": [], "of_the_construction": True}],
         "continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1},
     }
-    return BuildPrompts.model_validate(plain | changes)
+    return MakePrompts.model_validate(plain | changes)
 
 
 def test_every_item_is_asked_with_every_prompt_and_either_way(material):
@@ -81,6 +81,11 @@ def test_an_unknown_prompt_or_nothing_to_ask_is_told(material):
 def test_shots_and_their_sources_go_together():
     with pytest.raises(ValueError, match="number is 1 and sources has 0; give both"):
         settings(shots=[{"number": 1, "sources": [], "of_the_construction": True}])
+
+
+def test_the_score_that_decides_is_one_of_those_that_are_computed():
+    with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
+        JudgePrompts.model_validate({"score": "pmi", "scores": ["sum"]})
 
 
 def test_a_file_does_not_take_the_name_of_a_set_of_our_own():
@@ -135,7 +140,7 @@ def test_fewer_shots_leave_the_items_as_they_are(material):
     few, _ = choices(material, asked, most_shots=0)
     both, _ = choices(material, asked)
     assert few["id"].tolist() == [id_ for id_, shots in zip(both["id"], both["shots"], strict=True) if shots == 0]
-    with pytest.raises(PromptError, match=r"most_shots is 0, but each entry of build_prompts\.shots has more"):
+    with pytest.raises(PromptError, match=r"most_shots is 0, but each entry of prompts\.make\.shots has more"):
         choices(material, settings(shots=SHOTS[1:]), most_shots=0)
 
 

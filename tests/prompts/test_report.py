@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.prompts.figures import prompt_accuracy_figure
 from cxprobe.prompts.report import (
     BEST,
     MEAN,
@@ -234,6 +235,15 @@ def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
     figures = settings_figures(by_construction, tests, tests)
     assert [tick.get_text() for tick in figures["reasoning_tests"].axes[0].get_yticklabels()] == ["short (C)"]
     assert [axes.get_title() for axes in figures["reasoning_prompts"].axes] == ["C: nothing follows"]
+
+
+def test_the_figure_of_a_run_has_a_row_for_each_set_setting_and_prompt_and_the_best_constant_answer_in_it():
+    table = run_table(("templatic", 0, "none", False), ("challenge", 1, "a/b.csv", True)).iloc[::2]
+    (axes,) = prompt_accuracy_figure(table, "title").axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["templatic, 0 shots, short (20)", "challenge, 1 shot of b, reasoned, short (20)"]
+    marks = [segment for own in axes.collections for segment in own.get_segments() if segment[0][0] == segment[1][0]]
+    assert [segment[0][0] for segment in marks] == [0.35, 0.35]
 
 
 def test_a_file_of_published_numbers_without_its_source_is_refused(tmp_path):

@@ -1,102 +1,132 @@
+import re
+
 import pytest
 
-from cxprobe.prompts.items import Phrase, fill, read_marks, slots_of
+from conftest import ROOT
+from cxprobe.errors import PromptError
+from cxprobe.prompts.items import Reasoning, make_inference
+from cxprobe.prompts.wording import ask_inference, ask_reasoning, load_inference_prompts, load_reasoning_prompts
+
+INFERENCE = """\
+prompts:
+  plain: {rephrases: null, text: "Is it so? {no field} here"}
+  other: {rephrases: plain, text: "So is it?"}
+heading: "For example:"
+example: "{premise} / {hypothesis} = {answer}"
+item: "{premise} / {hypothesis}"
+direct: "One digit."
+reasoned: "Think, then a digit."
+"""
+REASONING = """\
+prompts:
+  plain: {rephrases: null, unsure: false, text: "Choose."}
+item: "{text} {question} A {a} B {b} C {c}"
+neither: nobody
+direct: "One letter."
+reasoned: "Think, then a letter."
+"""
+ITEM = make_inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+SHOWN = make_inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
 
 
-def test_marks_are_read_and_taken_off():
-    text, phrases = read_marks("yesterday [SBJ:she my aunt] [V wiped] [OBJ the table] clean.")
-    assert text == "Yesterday my aunt wiped the table clean."
-    assert phrases == {"SBJ": Phrase("my aunt", "she"), "V": Phrase("wiped"), "OBJ": Phrase("the table")}
+def write(folder, name, text):
+    (folder / f"{name}.yaml").write_text(text)
+    return folder
 
 
-@pytest.mark.parametrize("marked", ["[SBJ] slept.", "[sbj she] slept.", "She [V slept.", "{SBJ} slept."])
-def test_a_bracket_that_is_no_mark_is_refused(marked):
-    with pytest.raises(ValueError, match="a bracket that is not part of a mark"):
-        read_marks(marked)
+def test_a_question_has_its_parts_in_order(tmp_path):
+    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
+    assert ask_inference(ITEM, "plain", prompts, [], chain_of_thought=False) == (
+        "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
+    )
+    assert ask_inference(ITEM, "other", prompts, [SHOWN], chain_of_thought=True) == (
+        "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
+        "Think, then a digit."
+    )
 
 
-def test_a_slot_is_marked_once():
-    with pytest.raises(ValueError, match="marks V twice"):
-        read_marks("[V came] and [V saw].")
+def test_a_multiple_choice_question_has_its_options(tmp_path):
+    prompts = load_reasoning_prompts(write(tmp_path, "reasoning", REASONING))
+    item = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
+    asked = ask_reasoning(item, "plain", prompts, chain_of_thought=False)
+    assert asked == "Choose.\n\nAnn is old. Who is old? A Bob B Ann C nobody\n\nOne letter."
+    assert ask_reasoning(item, "plain", prompts, chain_of_thought=True).endswith("Think, then a letter.")
 
 
-# Irregular verbs, doubled consonants, silent letters: what rules over strings get wrong.
-@pytest.mark.parametrize(
-    ("verb", "forms"),
-    [
-        ("batted", ("bat", "batted", "batting", "batted")),
-        ("panicked", ("panic", "panicked", "panicking", "panicked")),
-        ("slunk", ("slink", "slunk", "slinking", "slunk")),
-        ("strode", ("stride", "strode", "striding", "stridden")),
-        ("dyed", ("dye", "dyed", "dyeing", "dyed")),
-        ("travel", ("travel", "traveled", "traveling", "traveled")),
-        ("sang", ("sing", "sang", "singing", "sung")),
-        ("wiped", ("wipe", "wiped", "wiping", "wiped")),
-        ("cut at", ("cut at", "cut at", "cutting at", "cut at")),
-        ("boil an egg", ("boil an egg", "boiled an egg", "boiling an egg", "boiled an egg")),
-    ],
-)
-def test_the_first_word_of_a_verb_phrase_is_inflected(verb, forms):
-    assert tuple(Phrase(verb).form(tag) for tag in ("VB", "VBD", "VBG", "VBN")) == forms
+def test_what_is_asked_is_no_example(tmp_path):
+    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
+    other = make_inference(ITEM.premise, "A cat slept.", "entailment", "toy", "templatic")
+    with pytest.raises(PromptError, match="is asked about and is an example too"):
+        ask_inference(ITEM, "plain", prompts, [other], chain_of_thought=False)
 
 
-def test_a_form_that_the_premise_has_is_kept():
-    assert Phrase("weaved").form("VBD") == "weaved"
-    assert Phrase("wove").form("VBD") == "wove"
-
-
-def test_a_verb_of_two_lemmas_needs_a_note():
-    with pytest.raises(ValueError, match="the verb 'saw' is a form of see or of saw; give its lemma"):
-        Phrase("saw").form("VBG")
-    assert Phrase("saw", "see").form("VBG") == "seeing"
-    assert Phrase("saw", "saw").form("VBG") == "sawing"
-
-
-def test_a_word_that_is_no_verb_is_refused_without_a_note():
-    with pytest.raises(ValueError, match="is a form of none that is known"):
-        Phrase("blickering").form("VBG")
-
-
-@pytest.mark.parametrize(
-    ("pronoun", "sentence"),
-    [
-        ("I", "I was there, so ask me and my dog."),
-        ("you", "You were there, so ask you and your dog."),
-        ("he", "He was there, so ask him and his dog."),
-        ("she", "She was there, so ask her and her dog."),
-        ("it", "It was there, so ask it and its dog."),
-        ("we", "We were there, so ask us and our dog."),
-        ("they", "They were there, so ask them and their dog."),
-    ],
-)
-def test_a_noun_phrase_agrees_with_its_pronoun(pronoun, sentence):
-    template = "{X:they} {X:was} there, so ask {X:them} and {X:their} dog."
-    assert fill(template, {"X": Phrase("someone", pronoun)}) == sentence
-
-
-def test_agreement_without_a_pronoun_is_refused():
-    with pytest.raises(ValueError, match="'was' of 'the dogs' needs the pronoun"):
-        fill("{X} {X:was} there.", {"X": Phrase("the dogs")})
+def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
+    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
+    with pytest.raises(
+        PromptError, match=r"prompt 'plane' is unknown; did you mean 'plain'\? \(allowed: other, plain\)"
+    ):
+        ask_inference(ITEM, "plane", prompts, [], chain_of_thought=False)
 
 
 @pytest.mark.parametrize(
-    ("template", "message"),
+    ("old", "new", "message"),
     [
-        ("{Y} slept.", "asks for Y, which nothing fills"),
-        ("{X:VBZ} slept.", "form 'VBZ' is unknown"),
-        ("{x} slept.", "a brace that is not part of a place"),
-        ("{X slept.", "a brace that is not part of a place"),
+        (
+            "rephrases: plain",
+            "rephrases: plane",
+            "prompts.other.rephrases: 'plane' is not the name of another prompt; did you mean",
+        ),
+        ("rephrases: plain", "rephrases: other", "prompts.other.rephrases: 'other' is not the name of another prompt"),
+        ("= {answer}", "= {gold}", "example: '{premise} / {hypothesis} = {gold}' must have exactly the fields"),
+        ("= {answer}", "", "must have exactly the fields {premise}, {hypothesis}, {answer}"),
+        ('item: "{premise} /', 'item: "{premise.__class__} /', "item: "),
+        ("direct:", "directly:", "directly: unknown key; did you mean 'direct'?"),
+        ("heading:", "# heading:", "heading: missing"),
+        ("  other:", "  Other One:", "prompts.Other One"),
     ],
 )
-def test_a_template_that_cannot_be_filled_is_refused(template, message):
-    with pytest.raises(ValueError, match=message):
-        fill(template, {"X": Phrase("cats", "they")})
+def test_a_fault_is_told_with_its_file_and_key(tmp_path, old, new, message):
+    with pytest.raises(PromptError) as raised:
+        load_inference_prompts(write(tmp_path, "inference", INFERENCE.replace(old, new)))
+    assert str(raised.value).startswith(str(tmp_path / "inference.yaml"))
+    assert message in str(raised.value)
 
 
-def test_a_sentence_begins_with_a_capital_and_keeps_the_others():
-    assert fill("the {X} boys left.", {"X": Phrase("McKay")}) == "The McKay boys left."
-    assert read_marks("the [X McKay] boys left.")[0] == "The McKay boys left."
+def test_the_prompts_of_the_project():
+    inference = load_inference_prompts(ROOT / "prompts").prompts
+    contents = [name for name, prompt in inference.items() if prompt.rephrases is None]
+    assert len(contents) == 4
+    assert max(sum(prompt.rephrases == name for prompt in inference.values()) for name in contents) >= 3
+    reasoning = load_reasoning_prompts(ROOT / "prompts").prompts
+    unsure = [prompt.unsure for prompt in reasoning.values() if prompt.rephrases is None]
+    assert sorted(unsure) == [False, False, True, True]
+    assert all(("{unsure}" in prompt.text) == prompt.unsure for prompt in reasoning.values())
+    # No prompt names a letter by itself: which option a letter stands for depends on the order.
+    assert not any(re.search(r"\b[BC]\b", prompt.text.replace("A, B or C", "")) for prompt in reasoning.values())
+    texts = [prompt.text for prompts in (inference, reasoning) for prompt in prompts.values()]
+    assert len(texts) == len(set(texts))
 
 
-def test_the_slots_of_a_template_are_found_in_all_their_forms():
-    assert slots_of("{A} and {B:was}, {A:their}") == {"A", "B"}
+def test_each_digit_is_explained_in_every_prompt():
+    for prompt in load_inference_prompts(ROOT / "prompts").prompts.values():
+        assert all(prompt.text.count(digit) == 1 for digit in "012"), prompt.text
+
+
+def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(tmp_path):
+    text = REASONING.replace(
+        "prompts:", 'prompts:\n  when: {rephrases: null, unsure: true, text: "If unsure {unsure}."}'
+    )
+    prompts = load_reasoning_prompts(write(tmp_path, "reasoning", text))
+    item = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
+    asked = {
+        order: ask_reasoning(item, "when", prompts, chain_of_thought=False, order=order) for order in ("BCA", "CAB")
+    }
+    assert asked["BCA"] == "If unsure B.\n\nAnn is old. Who is old? A Ann B nobody C Bob\n\nOne letter."
+    assert asked["CAB"] == "If unsure A.\n\nAnn is old. Who is old? A nobody B Bob C Ann\n\nOne letter."
+
+
+@pytest.mark.parametrize(("unsure", "text"), [("true", "If unsure, choose C."), ("false", "Or choose {unsure}.")])
+def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(tmp_path, unsure, text):
+    changed = REASONING.replace('unsure: false, text: "Choose."', f'unsure: {unsure}, text: "{text}"')
+    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
+        load_reasoning_prompts(write(tmp_path, "reasoning", changed))

@@ -192,9 +192,8 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     tables = [judged.assign(model=slug).reindex(columns=JUDGED) for slug, judged in models.items()]
     table = pd.concat(tables, ignore_index=True)
-    return table.assign(
-        order=table["order"].fillna(""), reply=table["reply"].fillna(""), drawn=table["drawn"].ne(False)
-    )
+    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("order", "reply")}
+    return table.assign(**texts, drawn=table["drawn"].ne(False))
 
 
 def with_runs(judged: pd.DataFrame) -> pd.DataFrame:
