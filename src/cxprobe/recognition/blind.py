@@ -78,7 +78,9 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
     how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
     counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)
     try:
-        return csr_array(counter.fit_transform(texts))
+        counts = csr_array(counter.fit_transform(texts))
+        counts.sort_indices()  # sums of floating-point numbers run in the order of the columns
+        return counts
     except ValueError as error:
         if "empty vocabulary" not in str(error):
             raise
