@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import datasets
-import mlcroissant
 import pandas as pd
 import pytest
 from exported_project import MEANING, PAIRS
@@ -35,21 +34,13 @@ def test_hf_writes_a_data_set_that_loads_and_says_what_is_left_out(folder, tmp_p
     code, output = export("hf", "out/hf")
     assert code == 0, output
     loaded = datasets.load_dataset("out/hf", "pairs", split="test", cache_dir=str(tmp_path / "cache"))
-    rows = [len(pd.read_parquet(f"data/build_pairs/{name}.parquet")) for name in PAIRS]
+    rows = [len(pd.read_parquet(f"data/make_pairs/{name}.parquet")) for name in PAIRS]
     assert len(loaded) == sum(rows)
     assert f"pairs: {sum(rows):,} test" in output
     assert "left out: Mined sentences" in output
     assert "| let-alone |" in Path("out/hf/README.md").read_text()
     rates = pd.read_csv("out/hf/blind_models.csv")
     assert rates[["accuracy", "low", "high", "n"]].notna().all(axis=None)
-    assert not mlcroissant.Dataset("out/hf/croissant.json").metadata.issues.errors
-
-
-def test_croissant_alone_is_what_hf_writes_with_the_data(folder):
-    assert export("hf", "hf")[0] == 0
-    code, output = export("croissant", "metadata/croissant.json")
-    assert code == 0, output
-    assert Path("metadata/croissant.json").read_bytes() == Path("hf/croissant.json").read_bytes()
 
 
 def test_lm_eval_and_inspect_write_folders_with_what_to_run(folder):
@@ -81,25 +72,25 @@ def test_results_want_the_name_of_a_parquet_file(folder):
 
 
 def test_what_has_not_been_made_is_left_out_and_named(folder):
-    shutil.rmtree("data/build_prompts")
+    shutil.rmtree("data/make_prompts")
     code, output = export("hf", "hf")
     assert code == 0, output
-    assert "left out: nli, reasoning: data/build_prompts is missing" in output
-    assert "data/build_prompts is missing" in Path("hf/README.md").read_text()
+    assert "left out: prompts: data/make_prompts is missing" in output
+    assert "data/make_prompts is missing" in Path("hf/README.md").read_text()
     code, output = export("lm-eval", "lm")
     assert code == 0, output
-    assert "left out: nli, reasoning" in output
+    assert "left out: prompts" in output
     code, output = export("inspect", "asked")
     assert code == 2
-    assert "dvc repro build_prompts" in output
+    assert "dvc repro make_prompts" in output
 
 
 def test_a_file_that_is_missing_among_others_is_no_silent_gap(folder):
-    Path(f"data/build_pairs/{MEANING}.parquet").unlink()
+    Path(f"data/make_pairs/{MEANING}.parquet").unlink()
     for command in ("hf", "lm-eval"):
         code, output = export(command, "out")
         assert code == 2
-        assert f"data/build_pairs/{MEANING}.parquet is missing" in output
+        assert f"data/make_pairs/{MEANING}.parquet is missing" in output
         assert not Path("out").exists()
 
 
@@ -118,22 +109,17 @@ def test_the_rows_that_decide_give_the_accuracies_of_every_recorded_run(project,
     assert code == 0, output
     results = pd.read_parquet("all.parquet")
     deciding = results[results["decides"]]
-    stages = {
-        "judge_probes": "recognition",
-        "judge_scenarios": "scenarios",
-        "judge_pairs": "pairs",
-        "judge_answers": "prompts",
-        "judge_replies": "prompts",
-    }
     compared = 0
-    for path in Path("results").rglob("record.json"):
-        record = read_json(path)
-        if record["stage"] in stages and record["params"].get("construction") == "toy" and "runs" in path.parts:
-            own = deciding[(deciding["line"] == stages[record["stage"]])]
-            own = own[own["model"] == record["params"]["model"]]
-            if record["stage"] == "judge_pairs":
-                own = own[own["source"] == "real"]  # pairs with pseudowords have a rate of their own
-            assert own["correct"].mean() == pytest.approx(record["metrics"]["accuracy"], abs=1e-5), path
-            assert own["correct"].notna().sum() == record["metrics"]["n"], path
+    for line in ("recognition", "scenarios", "pairs", "prompts"):
+        own = deciding[deciding["line"] == line]
+        for path in Path("results", f"judge_{line}", "runs").rglob("record.json"):
+            record = read_json(path)
+            run = own[own["model"] == record["params"].get("model")]
+            if record["params"].get("construction") != "toy" or "accuracy" not in record["metrics"] or run.empty:
+                continue
+            if line == "pairs":
+                run = run[run["source"] == "real"]  # pairs with pseudowords have a rate of their own
+            assert run["correct"].mean() == pytest.approx(record["metrics"]["accuracy"], abs=1e-5), path
+            assert run["correct"].notna().sum() == record["metrics"]["n"], path
             compared += 1
-    assert compared == results.groupby(["line", "model"]).ngroups
+    assert compared >= results.groupby(["line", "model"]).ngroups

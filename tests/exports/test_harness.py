@@ -21,15 +21,14 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from conftest import ROOT
 from cxprobe.exports.harness import choice_tasks, groups_of, harness_files, pair_tasks
-from cxprobe.exports.project import read_pairs, read_prompts
-from cxprobe.exports.writing import write_files
+from cxprobe.exports.project import read_pairs, read_prompts, write_files
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs, texts_by_scheme
 from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
-from cxprobe.prompts.judge_answers import judge_choices
+from cxprobe.prompts.judge import judge_choices
 from cxprobe.prompts.measure import choices_of, texts_of_choices
 
 pytestmark = pytest.mark.pipeline
@@ -43,7 +42,7 @@ NEARLY_TIED: set[str] = set()  # the items of the sample with such a margin unde
 @pytest.fixture(scope="module")
 def pairs(made_project):
     folder, _ = made_project
-    tables = [pd.read_parquet(folder / "data" / "build_pairs" / f"{name}.parquet") for name in PAIRS]
+    tables = [pd.read_parquet(folder / "data" / "make_pairs" / f"{name}.parquet") for name in PAIRS]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -51,7 +50,7 @@ def pairs(made_project):
 def prompts(made_project):
     """The questions to be continued, and their answers."""
     folder, _ = made_project
-    own = folder / "data" / "build_prompts" / MEANING
+    own = folder / "data" / "make_prompts" / MEANING
     return pd.read_parquet(own / "choices.parquet"), pd.read_parquet(own / "answers.parquet")
 
 
@@ -249,7 +248,7 @@ def test_the_files_say_what_to_run_and_each_task_names_its_items(folder, tasks):
 
 
 def test_the_tables_of_the_project_make_the_tasks(made_params, pairs, tasks):
-    own = pd.concat(read_pairs(made_params).values(), ignore_index=True)
+    own = read_pairs(made_params)
     again = [
         *pair_tasks(own),
         *choice_tasks(read_prompts(made_params, "choices"), read_prompts(made_params, "answers")),

@@ -1,40 +1,27 @@
 """The data set for the Hugging Face hub: `datasets` loads it without a network; the card says what it is."""
 
-import hashlib
-import json
+from typing import NamedTuple
 
 import datasets
-import mlcroissant
 import pandas as pd
 import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 from huggingface_hub import DatasetCard
 
 from cxprobe.errors import DataError
-from cxprobe.exports.croissant import croissant_text
-from cxprobe.exports.hub import card_text, parquet_files
-from cxprobe.exports.project import (
-    Made,
-    People,
-    read_blind_rates,
-    read_configurations,
-    read_made,
-    read_people,
-    read_prompts,
-)
-from cxprobe.exports.writing import write_files
+from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
+from cxprobe.exports.project import read_prompts, write_files
 
 pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["exported_project"]
 
-MADE = Made("0.1.0", 7, {"build_pairs": {"pseudowords": None}}, "a" * 40, False)
-NOBODY = People(0, 0, 0)
 NO_RATES = pd.DataFrame(columns=["configuration", "construction", "part", "model", "accuracy", "low", "high", "n"])
 
 
 @pytest.fixture
 def found(made_params):
+    """The configurations of the small project, and what is left out."""
     return read_configurations(made_params)
 
 
@@ -42,11 +29,10 @@ def found(made_params):
 def folder(found, made_params, tmp_path, monkeypatch):
     """The folder of an exported data set; nothing is fetched, and nothing is cached outside of it."""
     monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
-    files = parquet_files(found.configurations)
-    card = card_text(found.configurations, MADE, read_blind_rates(made_params), NOBODY, found.left_out)
-    croissant = croissant_text(found.configurations, files, MADE)
+    configurations, left_out = found
+    card = card_text(made_params, configurations, read_blind_rates(made_params), left_out)
     written = tmp_path / "hf"
-    write_files(files | {"README.md": card.encode(), "croissant.json": croissant.encode()}, written)
+    write_files(parquet_files(configurations) | {"README.md": card.encode()}, written)
     return written
 
 
@@ -56,17 +42,17 @@ def load(folder, name, split="test"):
 
 def test_every_configuration_loads_by_its_name_with_the_rows_of_the_project(folder, made_params):
     for name in PAIRS:
-        own = pd.read_parquet(f"data/build_pairs/{name}.parquet")
+        own = pd.read_parquet(f"data/make_pairs/{name}.parquet")
         loaded = load(folder, "pairs").to_pandas()
         names = load(folder, "pairs").features["construction"].names
         rows = loaded[loaded["construction"] == names.index(name)]
         assert rows[["id", "context", "good", "bad"]].to_numpy().tolist() == (
             own[["id", "context", "good", "bad"]].to_numpy().tolist()
         )
-    items = pd.read_parquet(f"data/build_prompts/{MEANING}/items.parquet")
+    items = pd.read_parquet(f"data/make_prompts/{MEANING}/items.parquet")
     for configuration, kind in (("nli", "inference"), ("reasoning", "reasoning")):
         assert load(folder, configuration)["id"] == items.loc[items["kind"] == kind, "id"].tolist()
-    texts = pd.read_parquet(f"data/build_scenarios/{MEANING}/texts.parquet")
+    texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")
     assert load(folder, "scenarios")["text"] == texts["text"].tolist()
 
 
@@ -80,7 +66,7 @@ def test_labels_are_class_labels_and_lists_are_lists(folder):
 
 
 def test_the_label_of_an_item_is_its_gold_answer(folder, made_params):
-    gold = pd.read_parquet(f"data/build_prompts/{MEANING}/items.parquet").set_index("id")["gold"]
+    gold = pd.read_parquet(f"data/make_prompts/{MEANING}/items.parquet").set_index("id")["gold"]
     for row in load(folder, "nli"):
         assert str(row["label"]) == gold[row["id"]]
     for row in load(folder, "reasoning"):
@@ -98,28 +84,33 @@ def test_the_right_candidate_of_a_test_is_one_of_the_two_and_a_calibration_has_n
 def test_mined_sentences_stay_out_and_the_card_says_so(folder, found):
     texts = {row["id"] for split in ("train", "test") for row in load(folder, "sentences", split)}
     assert texts == {f"{split}-{label}-generated" for split in ("train", "test") for label in ("positive", "negative")}
-    assert any("Mined sentences" in line for line in found.left_out)
+    assert any("Mined sentences" in line for line in found[1])
     assert "Mined sentences" in (folder / "README.md").read_text()
 
 
 def test_the_hub_reads_the_header_of_the_card(folder, found):
     card = DatasetCard.load(folder / "README.md")
+    rows = sum(len(table) for one in found[0].values() for table in one.splits.values())
     assert card.data.license == "mit"
     assert card.data.language == ["en"]
-    assert card.data.size_categories == ["n<1K" if sum(map(len, found.configurations)) < 1000 else "1K<n<10K"]
+    assert card.data.size_categories == ["n<1K" if rows < 1000 else "1K<n<10K"]
     assert {one["config_name"] for one in card.data.configs} == {"pairs", "nli", "reasoning", "sentences", "scenarios"}
     assert "fill-mask" in card.data.task_categories
 
 
-def test_the_card_describes_every_column_and_gives_sizes_and_settings(folder, found):
+def test_the_card_describes_every_column_and_gives_sizes_and_settings(folder, found, made_params):
     card = (folder / "README.md").read_text()
-    for configuration in found.configurations:
-        for column in configuration.columns:
-            assert f"| `{column.name}` |" in card
-    pairs = pd.read_parquet(f"data/build_pairs/{MEANING}.parquet")
+    for name, configuration in found[0].items():
+        for table in configuration.splits.values():
+            measured = {"length"} if name == "sentences" else set()  # features are described together
+            assert set(table.columns) - measured == set(configuration.columns)
+        for column, about in configuration.columns.items():
+            assert f"| `{column}` | {about}" in card
+    pairs = pd.read_parquet(f"data/make_pairs/{MEANING}.parquet")
     assert f"| {MEANING} | {len(pairs)} |" in card
-    assert "with the seed 7" in card
-    assert "a" * 40 in card
+    assert f"with the seed {made_params.seed}" in card
+    assert 'pairs.make: {"per_cell": {"meaning": 1, "form": 3}' in card
+    assert "(0 entailment, 1 neutral, 2 contradiction)" in card
 
 
 def test_the_card_gives_what_blind_models_get_without_cells_in_which_one_answer_is_always_right(folder):
@@ -130,47 +121,35 @@ def test_the_card_gives_what_blind_models_get_without_cells_in_which_one_answer_
     assert "No blind model has been judged on: nli, reasoning, sentences, scenarios." in card
 
 
-def test_the_best_blind_model_of_a_part_stands_in_the_card(found):
+def test_the_best_blind_model_of_a_part_stands_in_the_card(found, made_params):
     row = {"configuration": "pairs", "construction": FORM, "part": "real", "low": 0.4, "high": 0.9, "n": 12}
     rates = pd.DataFrame([{**row, "model": "weak", "accuracy": 0.5}, {**row, "model": "strong", "accuracy": 0.75}])
-    card = card_text(found.configurations, MADE, rates, NOBODY, [])
+    card = card_text(made_params, found[0], rates, [])
     assert f"| pairs | {FORM} | real | strong | 75.0% [40.0%, 90.0%] | 12 | 2 |" in card
     assert "| weak |" not in card
 
 
-def test_the_card_says_whether_people_have_judged_the_items(found, made_params):
-    assert read_people(made_params) == NOBODY
-    texts = [card_text(found.configurations, MADE, NO_RATES, people, []) for people in (NOBODY, People(30, 10, 3))]
-    assert "No person has judged the items yet" in texts[0]
-    assert "People have judged 10 items (30 ratings by 3 raters" in texts[1]
-    assert "No person" not in texts[1]
+def test_the_card_says_whether_people_have_judged_the_items(found, made_params, monkeypatch):
+    assert "No person has judged the items yet" in card_text(made_params, found[0], NO_RATES, [])
+    ratings = [Rated("pairs", item, rater) for item in "ab" for rater in "xyz"]
+    monkeypatch.setattr("cxprobe.exports.hub.read_ratings", lambda path: ratings if MEANING in path.parts else [])
+    card = card_text(made_params, found[0], NO_RATES, [])
+    assert "People have judged 2 items (6 ratings by 3 raters" in card
+    assert "No person" not in card
+
+
+class Rated(NamedTuple):
+    kind: str
+    item: str
+    rater: str
 
 
 def test_the_same_data_give_the_same_bytes(found):
-    assert parquet_files(found.configurations) == parquet_files(found.configurations)
-
-
-def test_mlcroissant_finds_the_metadata_valid_and_reads_the_records(folder):
-    dataset = mlcroissant.Dataset(folder / "croissant.json")
-    assert not dataset.metadata.issues.errors
-    first = next(iter(dataset.records("reasoning-test")))
-    loaded = load(folder, "reasoning")[0]
-    assert first["reasoning-test/text"].decode() == loaded["text"]
-    assert [option.decode() for option in first["reasoning-test/options"]] == loaded["options"]
-    assert first["reasoning-test/label"] == loaded["label"]
-
-
-def test_the_metadata_have_the_digest_of_every_file(folder):
-    content = json.loads((folder / "croissant.json").read_text())
-    for file in content["distribution"]:
-        assert file["sha256"] == hashlib.sha256((folder / file["contentUrl"]).read_bytes()).hexdigest()
-    assert {file["contentUrl"] for file in content["distribution"]} == {
-        str(path.relative_to(folder)) for path in folder.rglob("*.parquet")
-    }
+    assert parquet_files(found[0]) == parquet_files(found[0])
 
 
 def test_items_of_other_people_stay_out(made_params):
-    path = f"data/build_prompts/{MEANING}/choices.parquet"
+    path = f"data/make_prompts/{MEANING}/choices.parquet"
     own = pd.read_parquet(path)
     shown = own.iloc[[0]].assign(id="shown", examples="cxnli-train", shots=1)
     asked = own.iloc[[0]].assign(id="asked", set="cxnli")
@@ -181,13 +160,7 @@ def test_items_of_other_people_stay_out(made_params):
         own.to_parquet(path)
 
 
-def test_a_package_that_is_not_installed_is_named_with_what_installs_it(found, monkeypatch):
+def test_a_package_that_is_not_installed_is_named_with_what_installs_it(made_params, monkeypatch):
     monkeypatch.setattr("cxprobe.exports.hub.find_spec", lambda name: None)
     with pytest.raises(DataError, match=r"datasets is not installed.*pip install 'cxprobe\[exports\]'"):
-        parquet_files(found.configurations)
-
-
-def test_how_the_data_were_made_is_read_from_the_parameters(made_params):
-    made = read_made(made_params)
-    assert made.seed == made_params.seed
-    assert made.settings["build_pairs"]["per_cell"] == {"meaning": 1, "form": 3}
+        read_configurations(made_params)

@@ -10,9 +10,8 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cxprobe.exports.inspection import inspect_files
-from cxprobe.exports.project import read_prompts
-from cxprobe.exports.writing import write_files
-from cxprobe.lm.replies import judge_reply_table
+from cxprobe.exports.project import read_prompts, write_files
+from cxprobe.prompts.judge import judge_reply_table
 
 pytest_plugins = ["exported_project"]
 

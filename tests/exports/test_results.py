@@ -1,6 +1,7 @@
 """The table of all answers: a row an answer, what was chosen, what is right, and which rows make the headlines."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,63 +9,88 @@ import pyarrow.parquet
 import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 
-from cxprobe.exports.results import (
-    COLUMNS,
-    pair_answers,
-    prompt_answers,
-    read_results,
-    results_parquet,
-    scenario_answers,
-    sentence_answers,
-)
+from cxprobe.errors import DataError
+from cxprobe.exports.results import COLUMNS, read_results, results_parquet
+from cxprobe.files.tables import write_table
 from cxprobe.scenarios.rules import load_scenarios
 
 pytest_plugins = ["exported_project"]
 
 
-def test_a_probe_that_is_wrong_chose_the_other_label_and_a_tie_chose_none():
+@pytest.fixture
+def read(made_params, tmp_path, monkeypatch):
+    """Write judged tables and read them as answers of one line of work."""
+
+    def read(line: str, tables: dict[str, pd.DataFrame], **section) -> pd.DataFrame:
+        (tmp_path / "constructions").symlink_to(Path("constructions").absolute())
+        (tmp_path / "data").mkdir()
+        for made in Path("data").glob("make_*"):
+            (tmp_path / "data" / made.name).symlink_to(made.absolute())
+        monkeypatch.chdir(tmp_path)
+        for name, table in tables.items():
+            write_table(table, Path("data") / f"judge_{line}" / f"{name}.parquet")
+        changed = getattr(made_params, line).model_copy(update=section)
+        return read_results(made_params.model_copy(update={line: changed}), [line])
+
+    return read
+
+
+def test_a_probe_that_is_wrong_chose_the_other_label_and_a_tie_chose_none(read):
     items = pd.DataFrame(
         {
+            "model": "minilm",
             "id": ["s1", "s2", "s3"],
             "feature": "length",
             "label": ["positive", "negative", "positive"],
-            "layer": [3, 3, 0],
+            "layer": [1, 1, 0],
             "accuracy": [1.0, 0.0, 0.5],
             "cluster_template": ["x", "y", "x"],
         }
     )
-    found = sentence_answers(items, middle=3)
+    found = read("recognition", {"toy/generated/items": items}, constructions={"toy": ["generated"]})
     assert found["chosen"].tolist() == ["positive", "positive", ""]
     assert found["gold"].tolist() == items["label"].tolist()
-    assert found["decides"].tolist() == [True, True, False]
+    assert found["decides"].tolist() == [True, True, False]  # of two layers, 2 // 2 is in the middle
     assert found["clusters"].tolist() == [["template=x"], ["template=y"], ["template=x"]]
+    assert set(found["source"]) == {"generated"}
 
 
-def test_a_scenario_names_the_word_that_was_chosen(made_params):
+def test_a_scenario_names_the_word_that_was_chosen(read):
     scenarios = load_scenarios(MEANING)
     base = scenarios.base
-    first = scenarios.candidates.index(scenarios.tests[base].answer) == 0
-    texts = pd.DataFrame({"item": ["i", "j"], "scenario": base, "first": ["blue", "red"], "second": ["grey", "green"]})
+    right, wrong = (
+        ("first", "second")
+        if scenarios.candidates.index(scenarios.tests[base].answer) == 0
+        else (
+            "second",
+            "first",
+        )
+    )
+    texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet").query("scenario == @base").head(2)
     decisions = pd.DataFrame(
         {
+            "model": "mini-mlm",
             "calibration": ["none", "none", "PMI"],
             "scenario": base,
             "base": True,
-            "item": ["i", "j", "i"],
+            "item": [*texts["item"], texts["item"].iloc[0]],
             "accuracy": [1.0, 0.0, 0.5],
             "cluster_NAME1": ["Anna", "Beth", "Anna"],
         }
     )
-    found = scenario_answers(decisions, texts, scenarios)
-    assert found["gold"].tolist() == (["blue", "red", "blue"] if first else ["grey", "green", "grey"])
-    assert found["chosen"].tolist() == (["blue", "green", ""] if first else ["grey", "red", ""])
+    found = read("scenarios", {f"{MEANING}/accuracy": decisions})
+    assert found["gold"].tolist() == [*texts[right], texts[right].iloc[0]]
+    assert found["chosen"].tolist() == [texts[right].iloc[0], texts[wrong].iloc[1], ""]
     assert found["decides"].tolist() == [True, True, False]
+    assert found["item"].tolist() == decisions["item"].tolist()
 
 
-def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked():
+def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):
     scores = pd.DataFrame(
         {
+            "model": RULE,
             "id": ["p", "q", "p", "q"],
+            "construction": FORM,
             "words": "real",
             "variant": "A",
             "scheme": "causal",
@@ -73,13 +99,14 @@ def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked():
             "accuracy": [1.0, 0.0, 0.5, 1.0],
             "balanced": [True, False, True, False],
             "cluster_frame": ["f", "g", "f", "g"],
+            "cluster_noun1": ["p", "q", "p", "q"],  # neither has a cluster of this kind
         }
     )
-    items = scores[scores["score"] == "sum"]
-    found = pair_answers(scores, items)
+    found = read("pairs", {"scores": scores, "items": scores[scores["score"] == "sum"]})
     assert found["chosen"].tolist() == ["good", "bad", "", "good"]
     assert found["decides"].tolist() == [True, False, False, False]  # q is in a cell where one answer is always right
     assert found["margin"].tolist() == scores["margin"].tolist()
+    assert found["clusters"].tolist() == [["frame=f"], ["frame=g"]] * 2
 
 
 @pytest.fixture
@@ -87,55 +114,58 @@ def judged():
     """Judged answers to two questions by two scores."""
     return pd.DataFrame(
         {
+            "model": "mini-clm",
             "id": ["i/plain/0/none/direct", "j/plain/0/none/direct"] * 2,
             "item": ["i", "j"] * 2,
+            "construction": MEANING,
             "set": "templatic",
             "asked": ["sum", "sum", "pmi", "pmi"],
             "outcome": ["right", "wrong", "tied", "right"],
             "credit": [1.0, 0.0, 0.5, 1.0],
             "answer": ["0", "1", "", "2"],
             "gold": ["0", "2"] * 2,
+            "drawn": True,
             "cluster_premise": ["x", "y"] * 2,
         }
     )
 
 
-def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(judged):
+def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read, judged):
     values = {"i": [3.0, 1.0, 2.0], "j": [0.0, 5.0, 4.0]}
     scores = pd.DataFrame(
         [
-            (f"{item}/plain/0/none/direct", str(answer), score, value)
+            ("mini-clm", f"{item}/plain/0/none/direct", str(answer), score, value)
             for item, own in values.items()
             for score in ("sum", "pmi")
             for answer, value in enumerate(own)
         ],
-        columns=["id", "answer", "score", "value"],
+        columns=["model", "id", "answer", "score", "value"],
     )
-    found = prompt_answers(judged, scores, "pmi")
-    assert found["margin"].tolist() == [1.0, -1.0, 1.0, -1.0]
-    assert found["decides"].tolist() == [False, False, True, True]
-    assert found["variant"].tolist() == ["plain/0/none/direct"] * 4
-    assert found["correct"].tolist() == judged["credit"].tolist()
+    replied = judged.head(2).assign(model="mock", asked="reply", outcome=["failed", "unparsed"], credit=0.0, answer="")
+    found = read("prompts", {"items": pd.concat([judged, replied]), "scores": scores})
+    scored, said = found[found["model"] == "mini-clm"], found[found["model"] == "mock"]
+    assert scored["margin"].tolist() == [1.0, -1.0, 1.0, -1.0]
+    assert scored["decides"].tolist() == [False, False, True, True]
+    assert scored["variant"].tolist() == ["plain/0/none/direct"] * 4
+    assert scored["correct"].tolist() == judged["credit"].tolist()
+    # A request that failed is neither right nor wrong.
+    assert np.isnan(said["correct"].iloc[0])
+    assert said["correct"].iloc[1] == 0
+    assert said["margin"].isna().all()
+    assert said["decides"].all()
 
 
-def test_a_request_that_failed_is_neither_right_nor_wrong(judged):
-    replied = judged.head(2).assign(asked="reply", outcome=["failed", "unparsed"], credit=0.0, answer="")
-    found = prompt_answers(replied, None, "reply")
-    assert np.isnan(found["correct"].iloc[0])
-    assert found["correct"].iloc[1] == 0
-    assert found["margin"].isna().all()
-
-
-def test_an_item_that_only_a_blind_model_was_asked_about_does_not_decide(judged):
-    blind = judged.head(2).assign(id=["i", "j"], asked="rule", drawn=[True, False])
-    found = prompt_answers(blind, None, "rule")
+def test_an_item_that_only_a_blind_model_was_asked_about_does_not_decide(read, judged):
+    blind = judged.head(2).assign(id=["i", "j"], model=RULE, asked="rule", drawn=[True, False])
+    none = pd.DataFrame(columns=["model", "id", "answer", "score", "value"])
+    found = read("prompts", {"items": blind, "scores": none}, models=["by-rule"])
     assert found["decides"].tolist() == [True, False]
     assert found["variant"].tolist() == ["none", "none"]
+    assert found["weights"].tolist() == ["none", "none"]
 
 
 def test_the_file_has_all_columns_each_with_a_description(made_params):
-    blind = made_params.model_copy(update={"grid": grid_of_pairs_alone(made_params)})
-    table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(blind))))
+    table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(made_params, ["pairs"]))))
     assert table.column_names == list(COLUMNS)
     for field in table.schema:
         assert field.metadata[b"description"].decode() == COLUMNS[field.name][1]
@@ -145,13 +175,6 @@ def test_the_file_has_all_columns_each_with_a_description(made_params):
     assert results.groupby("construction")["decides"].all().to_dict() == {MEANING: True, FORM: True, UNBALANCED: False}
 
 
-def grid_of_pairs_alone(params):
-    nothing = {"models": [], "constructions": []}
-    grid = params.grid
-    return grid.model_copy(
-        update={
-            "recognition": grid.recognition.model_copy(update=nothing | {"constructions": {}}),
-            "scenarios": grid.scenarios.model_copy(update=nothing),
-            "prompts": grid.prompts.model_copy(update=nothing | {"llms": []}),
-        }
-    )
+def test_a_line_that_has_not_been_judged_is_named(made_params):
+    with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
+        read_results(made_params, ["scenarios"])

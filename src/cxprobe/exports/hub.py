@@ -29,9 +29,9 @@ from cxprobe.exports.project import (
 from cxprobe.exports.results import read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
-from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.prompts.items import RELATIONS
+from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.run.params import CONSTRUCTIONS_FOLDER, LINES, Params
 from cxprobe.run.provenance import begin
 from cxprobe.scenarios.rules import load_scenarios
@@ -188,7 +188,7 @@ def card_text(
     ratings = [(name, own) for name in names for own in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
     settings = {line: getattr(params, line).make.model_dump(mode="json") for line in LINES}
     context = begin()
-    template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)  # noqa: S701: Markdown
+    template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)  # noqa: S701 - it is Markdown
     text = template.render(
         configurations=configurations,
         blind=best.sort_index().to_dict("records"),

@@ -116,12 +116,16 @@ def read_made_table(path: Path) -> pd.DataFrame:
 
 
 def cluster_texts(table: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the clusters of each row, a list of "name=value", of the columns that begin with ``cluster_``."""
+    """Return the clusters of each row, a list of "name=value", of the columns that begin with ``cluster_``.
+
+    Where several tables were joined, a row without a cluster of some kind has its own id there, or nothing: it is left
+    out.
+    """
     columns = [str(column) for column in table.columns if str(column).startswith(CLUSTER)]
     names = [column.removeprefix(CLUSTER) for column in columns]
+    ids = table["id"] if "id" in table else table["item"]
     lists = [
-        # Tables that were joined lack each other's clusters.
-        [f"{name}={value}" for name, value in zip(names, row, strict=True) if isinstance(value, str)]
-        for row in table[columns].to_numpy().tolist()
+        [f"{name}={value}" for name, value in zip(names, row, strict=True) if isinstance(value, str) and value != id_]
+        for id_, row in zip(ids, table[columns].to_numpy().tolist(), strict=True)
     ]
     return pd.Series(lists, index=table.index, dtype=object)
