@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, change_params, project_environment, shrink, write_toy_construction, write_toy_labels
 from cxprobe.cli import app
+from cxprobe.run.presets import preset_text
 
 HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "transformers"}
 
@@ -26,9 +27,11 @@ def folder(tmp_path, monkeypatch):
 
     def change(params):
         shrink(params)
-        params["grid"]["frames"] = {"llms": ["mock"], "constructions": ["toy"]}
+        params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
+        frames = {"prompt": "plain", "requests": 1, "per_request": 2, "examples": 1, "accepted": ["prototypical"]}
+        params["pairs"] |= {"writers": ["mock"], "frames": {"constructions": ["toy"], **frames}}
 
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", change)
+    change_params(tmp_path, ROOT / "params.yaml", change)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -102,7 +105,7 @@ def test_faults_are_printed_without_a_traceback_and_the_exit_code_is_2(folder):
 
 def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     toy = folder / "constructions" / "toy"
-    change(folder, lambda params: params["fit_probes"].update(jobs=0))
+    change(folder, lambda params: params["compute"].update(jobs=0))
     replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
     replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
     replace(folder / "prompts" / "frames.yaml", "{statement}", "")
@@ -219,9 +222,8 @@ def test_a_second_construction_needs_no_python(folder):
 
     def add(params):
         for part in ("scenarios", "pairs", "prompts"):
-            params["grid"][part]["constructions"].append("other")
-        params["grid"]["sentences"].append("other")
-        params["grid"]["recognition"]["constructions"]["other"] = ["generated"]
+            params[part]["constructions"].append("other")
+        params["recognition"]["constructions"]["other"] = ["generated"]
 
     change(folder, add)
     assert check()[0] == 0
@@ -230,35 +232,34 @@ def test_a_second_construction_needs_no_python(folder):
 @pytest.mark.parametrize(
     ("file", "part"),
     [
-        ("grammars/train.cfg", "sentences"),
-        ("pattern.yaml", "mining"),
-        ("labels.tsv", "labels"),
+        ("grammars/train.cfg", "recognition.constructions"),
+        ("pattern.yaml", "mining.constructions"),
+        ("labels.tsv", "recognition.constructions"),
         ("scenarios.yaml", "scenarios.constructions"),
         ("pairs.yaml", "pairs.constructions"),
         ("items.yaml", "prompts.constructions"),
     ],
 )
-def test_a_construction_of_the_grid_without_the_file_that_it_needs_is_told(folder, file, part):
+def test_a_construction_that_a_line_names_without_the_file_that_it_needs_is_told(folder, file, part):
     (folder / "constructions" / "toy" / file).unlink()
     code, lines = check()
     assert code == 2
     path = f"constructions/toy/{file}"
-    told = f"params.yaml: grid.{part}: toy needs {path}, and there is no such file; write it, or take toy out"
+    told = f"params.yaml: {part}: toy needs {path}, and there is no such file; write it, or take toy out"
     assert told in lines
 
 
 @pytest.mark.parametrize("accelerator", ["../x", "CPU", "cuda:1", "cpu\n", ""])
 def test_an_accelerator_that_lightning_does_not_have_is_told(folder, accelerator):
-    change(folder, lambda params: params["score_pairs"].update(accelerator=accelerator))
+    change(folder, lambda params: params["compute"].update(accelerator=accelerator))
     code, lines = check()
     assert (code, len(lines)) == (2, 2)
-    assert lines[0].startswith(f"params.yaml: score_pairs.accelerator: {accelerator!r} is not allowed: ")
+    assert lines[0].startswith(f"params.yaml: compute.accelerator: {accelerator!r} is not allowed: ")
 
 
 @pytest.mark.parametrize("accelerator", ["auto", "cpu", "gpu", "cuda", "mps"])
 def test_the_accelerators_of_lightning_are_accepted(folder, accelerator):
-    for section in ("score_pairs", "fill_scenarios", "score_answers", "extract_features"):
-        change(folder, lambda params, name=section: params[name].update(accelerator=accelerator))
+    change(folder, lambda params: params["compute"].update(accelerator=accelerator))
     assert check()[0] == 0
 
 
@@ -270,37 +271,42 @@ def test_a_folder_in_the_place_of_labels_that_the_grid_needs_is_told_once(folder
 
 
 def test_a_long_value_is_shown_in_part(folder):
-    change(folder, lambda params: params["score_pairs"].update(accelerator="x" * 200_000))
+    change(folder, lambda params: params["compute"].update(accelerator="x" * 200_000))
     code, lines = check()
     assert (code, len(lines)) == (2, 2)
     assert len(lines[0]) < 1_000
     assert "(200,002 characters)" in lines[0]
 
 
-def test_a_file_that_lacks_its_grid_is_told_what_it_lacks(folder):
-    change(folder, lambda params: params.pop("grid"))
+def test_a_file_that_lacks_a_section_is_told_what_it_lacks(folder):
+    change(folder, lambda params: params.pop("mining"))
     code, lines = check()
-    assert (code, lines[0]) == (2, "params.yaml: grid: missing; nothing is assumed in its place, so give it a value")
+    assert (code, lines[0]) == (2, "params.yaml: mining: missing; nothing is assumed in its place, so give it a value")
 
 
 def test_probes_without_features_are_told(folder):
     toy = folder / "constructions" / "toy" / "construction.yaml"
     toy.write_text(toy.read_text().partition("features:")[0])
     assert any(
-        line.startswith("params.yaml: grid.recognition.constructions.toy: its construction.yaml has no features")
+        line.startswith("params.yaml: recognition.constructions.toy: its construction.yaml has no features")
         for line in check()[1]
     )
-    change(folder, lambda params: params["build_recognition"]["generated"].update(all_sentences=True))
+
+    def add(params):
+        params["recognition"]["constructions"]["toy"] = ["generated"]
+        params["recognition"]["make"]["generated"].update(all_sentences=True)
+
+    change(folder, add)
     assert check()[0] == 0
 
 
 def test_balanced_sentences_of_a_construction_without_a_second_pair_are_told(folder):
     def ask(params):
-        params["grid"]["recognition"]["constructions"]["toy"] = ["balanced"]
-        params["build_recognition"]["balanced"] |= {"train_per_label": 6, "test_per_label": 6}
+        params["recognition"]["constructions"]["toy"] = ["balanced"]
+        params["recognition"]["make"]["balanced"] |= {"train_per_label": 6, "test_per_label": 6}
 
     change(folder, ask)
-    told = "grid.recognition.constructions.toy: its construction.yaml has no section balanced; write it, or take"
+    told = "recognition.constructions.toy: its construction.yaml has no section balanced; write it, or take"
     assert any(told in line for line in check()[1])
 
 
@@ -340,8 +346,8 @@ def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
     toy = folder / "constructions" / "toy" / "construction.yaml"
     toy.write_text(toy.read_text().partition("grammar:")[0])
     yaml = YAML(typ="safe")
-    params = yaml.load(ROOT / "presets" / "pairs.yaml")
-    params["grid"]["pairs"]["constructions"] = ["toy"]
+    params = yaml.load(preset_text("pairs", ROOT / "presets"))
+    params["pairs"]["constructions"] = ["toy"]
     with (folder / "params.yaml").open("w") as file:
         yaml.dump(params, file)
     assert check()[0] == 0
@@ -357,7 +363,7 @@ def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
 def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them(folder):
     (folder / "prompts" / "preferences.yaml").unlink()
     assert check()[0] == 0
-    change(folder, lambda params: params["grid"]["pairs"].update(llms=["mock"]))
+    change(folder, lambda params: params["pairs"].update(llms=["mock"]))
     assert check() == (2, ["prompts/preferences.yaml: there is no such file", "1 fault"])
 
 
@@ -372,7 +378,7 @@ def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them
         ("params.yaml", "files: {}", "files: {cxnli: data/cxnli.tsv}", "data/cxnli.tsv: there is no such file"),
         ("params.yaml", "prompt: plain", "prompt: plane", "prompt 'plane' is unknown; did you mean 'plain'?"),
         ("prompts/reasoning.yaml", "{question}", "{qestion}", "prompts/reasoning.yaml: item"),
-        ("params.yaml", "prompt: plain", "prompt: plane", "params.yaml: ask_pairs.prompt: prompt 'plane' is unknown"),
+        ("params.yaml", "prompt: plain", "prompt: plane", "params.yaml: pairs.ask.prompt: prompt 'plane' is unknown"),
         ("prompts/preferences.yaml", "{b}", "", "prompts/preferences.yaml: item"),
         ("prompts/frames.yaml", "{statement}", "", "prompts/frames.yaml: prompts.plain.diagnostic"),
         ("constructions/toy/pairs.yaml", "tests: meaning", "tests: form", "toy: the filters ask about a sentence and"),
@@ -387,8 +393,8 @@ def test_a_fault_in_what_is_asked_or_how_is_told(folder, file, old, new, message
 
 def test_all_files_to_import_are_told_at_once(folder):
     def ask(params):
-        params["build_prompts"]["files"] = {"one": "data/one.tsv", "two": "data/two.tsv"}
-        params["build_prompts"]["shots"][1]["sources"] = ["data/shots.csv"]
+        params["prompts"]["make"]["files"] = {"one": "data/one.tsv", "two": "data/two.tsv"}
+        params["prompts"]["make"]["shots"][1]["sources"] = ["data/shots.csv"]
 
     change(folder, ask)
     absent = [
@@ -399,14 +405,14 @@ def test_all_files_to_import_are_told_at_once(folder):
 
 def test_all_unknown_prompts_are_told_with_their_places(folder):
     def spoil(params):
-        params["build_prompts"].update(inference_prompts=["shrt", "exprt"], reasoning_prompts=["plan"])
+        params["prompts"]["make"].update(inference_prompts=["shrt", "exprt"], reasoning_prompts=["plan"])
 
     change(folder, spoil)
     _, lines = check()
     assert [line.partition(";")[0] for line in lines] == [
-        "params.yaml: build_prompts.inference_prompts[0]: prompt 'shrt' is unknown",
-        "params.yaml: build_prompts.inference_prompts[1]: prompt 'exprt' is unknown",
-        "params.yaml: build_prompts.reasoning_prompts[0]: prompt 'plan' is unknown",
+        "params.yaml: prompts.make.inference_prompts[0]: prompt 'shrt' is unknown",
+        "params.yaml: prompts.make.inference_prompts[1]: prompt 'exprt' is unknown",
+        "params.yaml: prompts.make.reasoning_prompts[0]: prompt 'plan' is unknown",
         "3 faults",
     ]
 

@@ -16,7 +16,7 @@ def folder(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", shrink)
+    change_params(tmp_path, ROOT / "params.yaml", shrink)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 # NLTK and lemminflect offer extensions of these packages and import them where they are installed, PyTorch with them:
 # four seconds for what no check uses.
-_NOT_NEEDED = ("scipy", "sklearn", "spacy")
+_NOT_NEEDED = ("sklearn", "spacy")
 
 
 def check() -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 from nltk import CFG
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.model_selection import StratifiedGroupKFold
 
 from cxprobe.constructions.construction import Construction, Feature, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Split
@@ -241,6 +240,8 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     Source:
         Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
     """
+    from sklearn.model_selection import StratifiedGroupKFold  # `cxprobe check` reads grammars without it
+
     ordered = labelled.sort_values("id", ignore_index=True)
     matches = [(url, _SOURCE.match(url)) for url in ordered["url"]]
     documents = pd.Series([url.partition("#")[0] if match else url for url, match in matches])
