@@ -19,15 +19,16 @@ from killing import SEED, SYNC
 from mlflow import MlflowClient
 from mlflow_health import is_healthy
 from stage_server import StageServer
+from toy_stages import write_toy_project
 
-from conftest import ROOT, project_environment
+from conftest import ROOT, change_params, project_environment
 
 pytestmark = pytest.mark.slow
 
 TOY = ROOT / "tests" / "support" / "toy_stage.py"
 SHORT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "3", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 BOUND = 40  # seconds, on a busy machine; a call that fails takes six, and there are at most three
-STAGES = ["fit_probes", "judge_pairs", "report_pairs"]
+STAGES = ["judge_pairs"]
 REFUSES, HANGS, DEAF = HOW = ["refuses", "hangs", "does what it is asked and never says so"]
 NUMBERS = count(1)  # of runs, so that each is another one for the tracking server
 
@@ -146,11 +147,12 @@ class Worked(NamedTuple):
 def work(server: StageServer, port: int, folder: Path, name: str, lives_for: int | None, how: str) -> Worked:
     """Run a stage against a server that dies; its seed is the name of its folder."""
     folder.mkdir()
-    (folder / "input.txt").write_text("hello")
+    write_toy_project(folder)
+    change_params(folder, folder / "params.yaml", lambda params: params.update(seed=int(folder.name)))
     dying = Dying(port, lives_for, how)
-    more = {"TOY_STAGE": name, "TOY_SEED": folder.name, "MLFLOW_TRACKING_URI": dying.address}
+    more = {"TOY_STAGE": name, "MLFLOW_TRACKING_URI": dying.address}
     began = time.monotonic()
-    ended = server.run(folder, TOY, "--model", "tiny-1", **more, **(SHORT if lives_for is not None else {}))
+    ended = server.run(folder, TOY, **more, **(SHORT if lives_for is not None else {}))
     seconds = time.monotonic() - began
     dying.close()
     assert ended.code == 0, ended.said

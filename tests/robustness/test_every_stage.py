@@ -6,7 +6,6 @@ The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tri
 import json
 import os
 import random
-import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -33,17 +32,19 @@ def stages(tmp_path_factory) -> Iterator[dict[str, Attacked]]:
     """Name of each script of the pipeline -> a stage of it, in a project in which all stages have run."""
     folder = tmp_path_factory.mktemp("attacked") / "project"
     make_project(folder)
-    write_benchmark(folder / "data" / "raw" / "toy-blimp")
+    write_benchmark(folder / "data" / "benchmarks" / "toy-blimp")
     change_params(folder, folder / "params.yaml", ask_for_everything)
     with StageServer(SCRIPTS, project_environment(folder)) as server:
         ready: dict[str, Attacked] = {}
         for stage in chain.from_iterable(generations_of(folder)):
-            _, script, *arguments = shlex.split(stage.cmd)
+            script = stage.cmd.removeprefix("sh pipelines/run ")
             outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
-            one = Attacked(server, folder, folder / script, arguments, outputs, {})
-            ended = one.run()
+            item = stage.addressing.partition("@")[2]
+            path = folder / "pipelines" / f"{script}.py"
+            attacked = Attacked(server, folder, path, [item] if item else [], outputs, {})
+            ended = attacked.run()
             assert ended.code == 0, f"{stage.cmd}: {ended.said}"
-            ready.setdefault(one.script.stem, one)
+            ready.setdefault(script, attacked)
         yield ready
 
 
@@ -60,18 +61,24 @@ def write_benchmark(folder: Path) -> None:
 
 def ask_for_everything(params: dict) -> None:
     """Let every script of the pipeline have a stage, and search for the regularisation of probes."""
-    params["benchmarks"] = {"toy-blimp": BENCHMARK}
-    grid = params["grid"]
-    grid["benchmarks"] = {"models": ["mlm", "clm"], "llms": ["mock"], "benchmarks": ["toy-blimp"]}
-    grid["pairs"]["llms"] = ["mock"]
-    grid["frames"] = {"llms": ["mock"], "constructions": ["toy"]}
-    grid["recognition"]["models"] = ["one", "by-form"]
-    params["lines"]["series"] = ["all"]
-    params["series"] = {"toy-training": {"axis": "training_tokens", "models": {"mlm": 1000.0, "clm": 2000.0}}}
-    params["tune_probes"].update(enabled=True, trials=2, folds=2)
+    params["pairs"] |= {"benchmarks": {"toy-blimp": BENCHMARK}, "llms": ["mock"], "writers": ["mock"]}
+    params["pairs"]["frames"] = {
+        "constructions": ["toy"],
+        "prompt": "plain",
+        "requests": 2,
+        "per_request": 2,
+        "examples": 2,
+        "accepted": ["prototypical"],
+    }
+    params["recognition"]["models"] = ["one", "by-form"]
+    search = {"trials": 2, "folds": 2, "C": {"low": 1e-4, "high": 100.0}, "l1_ratio": [0.0], "standardise": [False]}
+    params["recognition"]["tune"] = search
 
 
-@pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
+NAMES = [f"{script.parent.name}/{script.stem}" for script in SCRIPTS if script.parent.name != "code"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_kills_of_every_stage_leave_nothing_half_done(stages, name):
     stage = stages[name]
     struck = attack_again_and_again(stage, stage.run_whole(), MANY)
@@ -79,7 +86,7 @@ def test_kills_of_every_stage_leave_nothing_half_done(stages, name):
     assert [*struck.wrong, *faults_after_sync(stage)] == []
 
 
-@pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_stage_says_that_a_disk_is_full_and_is_made_whole_once_there_is_space(stages, name, small_disk):
     stage = stages[name]
     whole = stage.run_whole().outputs

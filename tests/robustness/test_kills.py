@@ -4,17 +4,17 @@ The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tri
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from killing import SIGNALS, Attacked, attack, faults_after_sync
 from stage_server import StageServer
+from toy_stages import write_toy_project
 
 from conftest import ROOT, project_environment
 
-QUICK = {"extract_words": 2, "fit_probes": 1, "judge_pairs": 1, "report_pairs": 1}  # kills with each signal
+QUICK = {"score_pairs": 2, "judge_pairs": 1, "report_pairs": 1}  # kills with each signal
 MANY = int(os.environ.get("CXPROBE_KILLS", "6"))  # of each stage with each signal
 TOY = ROOT / "tests" / "support" / "toy_stage.py"
 
@@ -28,14 +28,12 @@ def server() -> Iterator[StageServer]:
 @pytest.fixture
 def toy(server, tmp_path, empty_store) -> Iterator:
     """Makes a toy stage in a project of its own."""
-    (tmp_path / "constructions").mkdir()  # what makes a folder a project
-    (tmp_path / "mlruns").mkdir()
-    shutil.copy(empty_store, tmp_path / "mlruns" / "mlflow.db")
-    (tmp_path / "input.txt").write_text("hello")
+    write_toy_project(tmp_path, empty_store)
 
     def make(stage: str) -> Attacked:
-        outputs = [Path(folder, stage, "tiny-1") for folder in ("data", "results")]
-        return Attacked(server, tmp_path, TOY, ["--model", "tiny-1"], outputs, {"TOY_STAGE": stage})
+        item = ["tiny-1"] if stage == "score_pairs" else []
+        outputs = [Path(folder, stage, *item) for folder in ("data", "results")]
+        return Attacked(server, tmp_path, TOY, item, outputs, {"TOY_STAGE": stage})
 
     return make
 

@@ -14,13 +14,15 @@ import pytest
 from killing import SEED
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
+from toy_stages import write_toy_project
 
 from conftest import ROOT, commit, project_environment, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
+PATHS = os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support"))
 NUMBER = int(os.environ.get("CXPROBE_KILLS_OF_DVC", "3"))  # of each kind
-STAGES = ["extract_words", "fit_probes", "judge_pairs"]
+STAGES = {"score_pairs": "tiny-1", "judge_pairs": "", "report_pairs": ""}
 CONTENT = ("data", "results", "dvc.lock")
 # How a `dvc repro` ends: the signal, and whether its stage gets it too.
 ENDS = {
@@ -35,29 +37,30 @@ REFUSED = ("another process works on tiny-1", "is busy, it is being blocked by",
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    """A project of three toy stages in which `dvc repro` has run. Never change it."""
+    """A project of the toy stages in which `dvc repro` has run. Never change it."""
     folder = tmp_path_factory.mktemp("dvc") / "project"
     folder.mkdir()
-    for name in ("toy_stages.py", "robustness/toy_stage.py"):
+    for name in ("support/toy_stages.py", "support/toy_stage.py"):
         shutil.copy(ROOT / "tests" / name, folder)
-    (folder / "input.txt").write_text("hello")
+    write_toy_project(folder)
     (folder / ".gitignore").write_text("mlruns\n__pycache__\n/data\n/results\n")
     shutil.copy(ROOT / ".dvcignore", folder)
     stages = {}
-    for number, name in enumerate(STAGES):
-        before = [f"data/{one}/tiny-1" for one in STAGES[:number]]  # one after the other
-        outs = [f"data/{name}/tiny-1", f"results/{name}/tiny-1"]
+    before: list[str] = []  # one after the other
+    for name, item in STAGES.items():
+        outs = [str(Path(top, name, item)) for top in ("data", "results") if (top, name) != ("data", "report_pairs")]
         stages[name] = {
-            "cmd": f"TOY_STAGE={name} python toy_stage.py --model tiny-1",
+            "cmd": f"TOY_STAGE={name} python toy_stage.py {item}".strip(),
             "deps": ["input.txt", *before],
             "outs": outs,
         }
+        before = outs[:1]
     with (folder / "dvc.yaml").open("w") as file:
         YAML().dump({"stages": stages}, file)
     for command in ("git init --quiet", "dvc init --quiet", "dvc config core.analytics false"):
         run(folder, *command.split())
     commit(folder)
-    run(folder, "dvc", "repro")
+    run(folder, "dvc", "repro", PYTHONPATH=PATHS)
     return folder
 
 
@@ -73,7 +76,7 @@ def project(finished, tmp_path) -> Path:
 
 def start(folder: Path, log: Path, seconds: float = 0.3) -> subprocess.Popen:
     """Start `dvc repro` as the first process of a group, as a terminal does; its batches take some seconds."""
-    environment = project_environment(ROOT) | {"TOY_SECONDS": str(seconds)}
+    environment = project_environment(ROOT) | {"PYTHONPATH": PATHS, "TOY_SECONDS": str(seconds)}
     with log.open("w") as said:
         return subprocess.Popen(
             ["dvc", "repro"], cwd=folder, env=environment, stdout=said, stderr=said, start_new_session=True
@@ -89,7 +92,7 @@ def faults(folder: Path, finished: Path) -> Iterator[str]:
     """Yield what differs from an unbroken run, and what is left open."""
     found, whole = content(folder), content(finished)
     yield from (f"{path} differs" for path in {*found, *whole} if found.get(path) != whole.get(path))
-    run(folder, "cxprobe", "sync", PYTHONPATH=str(ROOT / "src"))
+    run(folder, "cxprobe", "sync", PYTHONPATH=PATHS)
     client = MlflowClient(f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}")
     experiments = [one.experiment_id for one in client.search_experiments()]
     for left in client.search_runs(experiments, "attributes.status = 'RUNNING'"):
@@ -101,7 +104,7 @@ def repro_until_it_is_done(folder: Path) -> list[str]:
     refused = []
     deadline = time.monotonic() + 120
     while True:
-        done = run(folder, "dvc", "repro", check=False, PYTHONPATH=str(ROOT / "src"))
+        done = run(folder, "dvc", "repro", check=False, PYTHONPATH=PATHS)
         if done.returncode == 0:
             return refused
         said = done.stdout + done.stderr
@@ -145,14 +148,14 @@ def _works_in(process: psutil.Process, folder: Path) -> bool:
 
 def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
     dvc = start(project, tmp_path / "first.log", seconds=2.5)
-    holder = project / "data/.scratch/locks/extract_words/tiny-1.json"
+    holder = project / "data/.scratch/locks/score_pairs/tiny-1.json"
     deadline = time.monotonic() + 60
     while not holder.is_file():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     os.kill(dvc.pid, signal.SIGKILL)
     dvc.wait()
-    second = run(project, "dvc", "repro", check=False, PYTHONPATH=str(ROOT / "src"))
+    second = run(project, "dvc", "repro", check=False, PYTHONPATH=PATHS)
     assert second.returncode != 0
     assert "another process works on tiny-1: process " in second.stdout + second.stderr
     wait_for_stages(project)

@@ -14,7 +14,7 @@ from cxprobe.run.params import load_params
 MODULES = sorted(path for folder in ("src", "pipelines", "models") for path in (ROOT / folder).rglob("*.py"))
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal"}
 LISTENERS = {"socket", "socketserver", "http.server", "wsgiref", "xmlrpc.server", "flask", "uvicorn", "gunicorn"}
-LISTENING = "src/cxprobe/labelling/page/server.py"  # the only module that may, and only on 127.0.0.1
+LISTENING = "src/cxprobe/people/page.py"  # the only module that may, and only on 127.0.0.1
 RUNNERS = {"eval", "exec", "compile", "__import__", "pd.eval", "os.system", "os.popen"}
 RUNNERS |= {"subprocess.getoutput", "subprocess.getstatusoutput", "torch.hub.load"}
 UNPICKLERS = {"joblib.load", "pd.read_pickle", "yaml.load"}  # of PyYAML's
@@ -122,9 +122,9 @@ def test_the_only_server_that_the_project_starts_listens_to_this_machine_alone()
 def test_a_name_in_params_that_a_shell_would_take_for_a_command_is_refused(tmp_path, name):
     def add(params: dict) -> None:
         params["models"][name] = next(iter(params["models"].values()))
-        params["grid"]["pairs"]["models"] = [name]
+        params["pairs"]["models"] = [name]
 
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", add)
+    change_params(tmp_path, ROOT / "params.yaml", add)
     with pytest.raises(ParamsError, match=r"params.yaml: models"):
         load_params(tmp_path / "params.yaml", ROOT / "constructions")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from formats import FORMATS, make_sound_project
 from mutations import mutate
-from toy_stages import load_toy_params
 from typer.testing import CliRunner
 
 from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
+from cxprobe.run.params import load_params
 from cxprobe.run.stage import Stage
 
 
@@ -92,9 +92,10 @@ def test_a_stage_that_needs_labels_refuses_what_is_no_file_before_any_work(proje
     path.unlink()
     if instead:
         INSTEAD[instead](path)
-    script = runpy.run_path(str(ROOT / "pipelines" / "make" / "label_sentences.py"))
+    params = load_params()
+    script = runpy.run_path(str(ROOT / "pipelines" / "recognition" / "make.py"))
     with pytest.raises(CxprobeError) as raised:
-        script["label_sentences"](Stage("label_sentences", {"construction": "toy"}, load_toy_params()))
+        script["make_recognition"](Stage("make_recognition", "", params))
     assert str(raised.value).startswith(str(path))
     assert not Path("data").exists()
 

@@ -179,7 +179,7 @@ class _Changes:
 if __name__ == "__main__":
     for path in sys.argv[1:]:
         runpy.run_path(path, run_name="preloaded")
-    needed = ["cxprobe.tracking", "mlflow.store.tracking.sqlalchemy_workspace_store"]
+    needed = ["cxprobe.run.tracking", "mlflow.store.tracking.sqlalchemy_workspace_store"]
     for module in [*needed, "alembic.command", "sqlalchemy.dialects.sqlite"]:
         import_module(module)
     from matplotlib.figure import Figure

@@ -25,13 +25,24 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_store: Path
     for name in ("MLFLOW_TRACKING_URI", "DVC_STAGE", "DVC_EXP_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mlruns").mkdir()
-    shutil.copy(empty_store, tmp_path / "mlruns" / "mlflow.db")
-    (tmp_path / "input.txt").write_text("hello")
-    write_toy_construction(tmp_path / "constructions")
-    change_params(tmp_path, ROOT / "params.yaml", shrink)
+    write_toy_project(tmp_path, empty_store)
     monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
     return tmp_path
+
+
+def write_toy_project(folder: Path, store: Path | None = None) -> None:
+    """Write what the toy stages need, and a tracking store; the models ``tiny-1`` to ``tiny-8`` are there too."""
+    if store:
+        (folder / "mlruns").mkdir()
+        shutil.copy(store, folder / "mlruns" / "mlflow.db")
+    (folder / "input.txt").write_text("hello")
+    write_toy_construction(folder / "constructions")
+
+    def add_models(params: dict) -> None:
+        shrink(params)
+        params["models"] |= {f"tiny-{number}": dict(params["models"]["mlm"]) for number in range(1, 9)}
+
+    change_params(folder, ROOT / "params.yaml", add_models)
 
 
 def figure() -> Figure:
