@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -47,14 +48,14 @@ def main(
 
 
 def _make_all(run: "Run") -> None:
-    run.step("corpus", run.params.corpus, [], lambda folder: write_corpus(run.params.corpus, folder))
+    run.step("corpus", run.params.corpus, [], partial(write_corpus, run.params.corpus))
     run.step(NGRAMS, run.params.ngrams, ["corpus"], run.make_ngrams)
     for name, vocabulary in run.params.vocabularies.items():
         words = (HERE / "words.yaml").read_text("utf-8")
-        run.step(name, (vocabulary, words), ["corpus"], lambda folder, it=vocabulary: run.make_vocabulary(it, folder))
+        run.step(name, (vocabulary, words), ["corpus"], partial(run.make_vocabulary, vocabulary))
     for name, training in run.params.models.items():
         settings = (run.params.seed, training)
-        run.step(name, settings, ["corpus", training.start], lambda folder, it=name: run.train_model(it, folder))
+        run.step(name, settings, ["corpus", training.start], partial(run.train_model, name))
 
 
 class Run:

@@ -72,7 +72,7 @@ def write_corpus(settings: Corpus, folder: Path) -> None:
             orient="records",
             lines=True,
             force_ascii=False,
-            compression=zipped,  # type: ignore[arg-type]
+            compression=zipped,
         )
 
 

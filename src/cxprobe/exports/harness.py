@@ -174,7 +174,7 @@ def groups_of(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
     return {ALL: list(kinds), **kinds, **constructions}
 
 
-def _item(row: Mapping[str, Any], kept: Sequence[str], choices: Mapping[str, str], gold: str) -> dict[str, Any]:
+def _item(row: Mapping[Any, Any], kept: Sequence[str], choices: Mapping[str, str], gold: str) -> dict[str, Any]:
     """Return an item, its choices in an order that its id decides; label is the place of the right one."""
     first = hashlib.sha256(row["id"].encode()).digest()[0] % len(choices)
     symbols = [*choices][first:] + [*choices][:first]

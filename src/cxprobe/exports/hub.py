@@ -105,6 +105,7 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
 def parquet_files(configurations: Mapping[str, Configuration]) -> dict[str, bytes]:
     """Return the Parquet files, with the features of `datasets`: path inside the folder -> content."""
     from datasets import ClassLabel, Dataset, Features, List, Value
+    from pyarrow.parquet import write_table
 
     def feature(column: "pd.Series[Any]") -> Any:
         if isinstance(column.iloc[0], list):
@@ -117,12 +118,13 @@ def parquet_files(configurations: Mapping[str, Configuration]) -> dict[str, byte
     for name, configuration in configurations.items():
         for split, table in configuration.splits.items():
             labels = {column: ClassLabel(names=list(names)) for column, names in configuration.names.items()}
-            features = Features({str(column): labels.get(column) or feature(table[column]) for column in table})
+            features = Features({str(column): labels.get(str(column)) or feature(table[column]) for column in table})
             numbers = table.select_dtypes("float")  # of words, null where a construction does not measure them
             cells = table.assign(**numbers.astype("Int32")).astype(object)
             columns = cells.where(cells.notna(), None).to_dict("list")
             written = BytesIO()
-            Dataset.from_dict(columns, features=features).to_parquet(written)
+            # The schema says what the features are. Dataset.to_parquet would show a progress bar.
+            write_table(Dataset.from_dict(columns, features=features).data.table.cast(features.arrow_schema), written)
             files[f"{name}/{split}.parquet"] = written.getvalue()
     return files
 
@@ -145,7 +147,12 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
         if own.empty:
             continue
         kind = own["source"].map(lambda name: "reasoning" if name == "reasoning" else "nli")
-        names = {"recognition": "sentences", "scenarios": "scenarios", "pairs": "pairs", "prompts": kind}
+        names: dict[str, Any] = {
+            "recognition": "sentences",
+            "scenarios": "scenarios",
+            "pairs": "pairs",
+            "prompts": kind,
+        }
         part = own["variant"] if line == "scenarios" else own["source"]
         own = own.assign(configuration=names[line], part=part, accuracy=own["correct"].astype(float))
         for _, group in own.groupby(["configuration", "construction"], sort=False):
@@ -188,7 +195,7 @@ def card_text(
     ratings = [(name, own) for name in names for own in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
     settings = {line: getattr(params, line).make.model_dump(mode="json") for line in LINES}
     context = begin()
-    template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)  # noqa: S701 - it is Markdown
+    template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)
     text = template.render(
         configurations=configurations,
         blind=best.sort_index().to_dict("records"),
