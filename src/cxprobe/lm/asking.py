@@ -113,15 +113,15 @@ def open_llm(llm: Llm) -> Any:
             f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
             "and its key in the environment)"
         ) from None
-    model.api.generate = _failing_without_reply(_without_secrets(model.api.generate))
+    model.api.generate = _checked(model.api.generate)
     return model
 
 
-def _without_secrets(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return a provider's ``generate`` whose replies and errors have no keys of the environment in them.
+def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` without keys of the environment in what it returns, that fails without a reply.
 
-    Servers repeat keys that they refuse, and some whole requests. Inspect caches replies and logs errors, and both are
-    stored, so the keys must be gone before inspect sees them.
+    Servers repeat keys that they refuse, and some whole requests; and inspect would pass on the text of an error as a
+    reply. Inspect caches replies and logs errors, and would never ask again, so this is before it sees them.
     """
 
     async def asked(*arguments: Any, **options: Any) -> Any:
@@ -135,26 +135,11 @@ def _without_secrets(generate: Callable[..., Awaitable[Any]]) -> Callable[..., A
             blot_error(output)
             return result
         clean = type(output).model_validate(blot_all(output.model_dump()))
+        if not clean.choices:
+            raise RuntimeError(f"no choices in the provider's answer; {clean.error or 'no reason was given'}")
+        if clean.error is not None or clean.stop_reason in NO_REPLY:
+            raise RuntimeError(f"{clean.stop_reason}: {clean.error or clean.completion}")
         return (clean, *result[1:]) if isinstance(result, tuple) else clean
-
-    return asked
-
-
-def _failing_without_reply(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return a provider's ``generate`` that fails where inspect would pass on the text of an error as a reply.
-
-    It must fail before inspect sees the text: inspect caches what a provider returns, and would never ask again.
-    """
-
-    async def asked(*arguments: Any, **options: Any) -> Any:
-        result = await generate(*arguments, **options)
-        output = result[0] if isinstance(result, tuple) else result
-        if not isinstance(output, Exception):
-            if not output.choices:
-                raise RuntimeError(f"no choices in the provider's answer; {output.error or 'no reason was given'}")
-            if output.error is not None or output.stop_reason in NO_REPLY:
-                raise RuntimeError(f"{output.stop_reason}: {output.error or output.completion}")
-        return result
 
     return asked
 
@@ -256,7 +241,14 @@ def _put(
         if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
             raise OSError(errno.ENOSPC, reason, str(scratch))
         raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
-    return [_reply(question.id, samples[question.id]) for question in questions]
+    replies = []
+    for question in questions:
+        sample = samples[question.id]
+        if sample.error is None:
+            replies.append(Reply(question.id, sample.output.completion, ""))
+        else:
+            replies.append(Reply(question.id, None, blot(str(sample.error.message))))
+    return replies
 
 
 def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
@@ -279,9 +271,3 @@ def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
         return solve
 
     return counted()
-
-
-def _reply(id_: str, sample: Any) -> Reply:
-    if sample.error is not None:
-        return Reply(id_, None, blot(str(sample.error.message)))
-    return Reply(id_, sample.output.completion, "")

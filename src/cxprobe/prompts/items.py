@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.english import capitalise_first
 from cxprobe.errors import ConstructionError
@@ -381,7 +381,8 @@ class ReasoningFrame(Closed):
 
     def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
-        phrases = {f"R{place}": Phrase(*_words_and_note(self.referents[one])) for place, one in enumerate(order, 1)}
+        referents = [next(iter(self.referents[place].items())) for place in order]
+        phrases = {f"R{number}": Phrase(words, note) for number, (note, words) in enumerate(referents, 1)}
         return " ".join(fill(part, phrases) for part in parts)
 
 
@@ -392,15 +393,15 @@ class Items(Closed):
     """Where the design comes from, and who wrote the sentences."""
     inference: InferenceItems | None = None
     """Premises and hypotheses; absent for a construction that has none."""
-    reasoning: Annotated[list[ReasoningFrame], AfterValidator(lambda frames: _distinct_rules(frames))] = Field(
-        default_factory=list
-    )
+    reasoning: list[ReasoningFrame] = Field(default_factory=list)
     """Frames of the reasoning tests; absent for a construction that has none."""
 
     @model_validator(mode="after")
     def _something_to_ask(self) -> "Items":
         if self.inference is None and not self.reasoning:
             raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
+        if twice := _repeated(frame.rule for frame in self.reasoning):
+            raise ValueError(f"reasoning: the rule {twice[0]!r} is given twice; give each frame its own")
         return self
 
 
@@ -520,11 +521,6 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
 
 
-def _words_and_note(referent: Mapping[Pronoun, str]) -> tuple[str, Pronoun]:
-    pronoun, words = next(iter(referent.items()))
-    return words, pronoun
-
-
 def _faults(place: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
     try:
         attempt(*values)
@@ -535,10 +531,3 @@ def _faults(place: str, attempt: Callable[..., object], *values: object) -> Iter
 def _repeated(texts: Iterator[str]) -> list[str]:
     seen: set[str] = set()
     return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]
-
-
-def _distinct_rules(frames: list[ReasoningFrame]) -> list[ReasoningFrame]:
-    twice = _repeated(frame.rule for frame in frames)
-    if twice:
-        raise ValueError(f"the rule {twice[0]!r} is given twice; give each frame its own")
-    return frames

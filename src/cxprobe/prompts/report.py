@@ -408,16 +408,25 @@ def settings_figures(
     }
     if by_test.empty:
         return figures
-    several = by_test.get("set", pd.Series()).nunique() > 1
+    several = by_test["set"].nunique() > 1
+
+    def tests(table: pd.DataFrame) -> pd.DataFrame:
+        marked = table["test"].where(table["answerable"], table["test"] + " (C)")
+        return table.assign(test=marked, panel=_with_set(table["construction"], table, several))
+
+    def groups(table: pd.DataFrame) -> pd.DataFrame:
+        follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
+        return table.assign(group=_with_set(follows, table, several))
+
     figures["reasoning_tests"] = _dots(
-        _marked(by_test.sort_values("answerable", ascending=False, kind="stable"), several),
+        tests(by_test.sort_values("answerable", ascending=False, kind="stable")),
         "Reasoning by test; C: nothing follows",
         rows="test",
         colours="label",
         panels="panel",
-        best=_marked(best["accuracy_by_test"], several) if best else None,
+        best=tests(best["accuracy_by_test"]) if best else None,
     )
-    prompts = _grouped(by_prompt.sort_values("answerable", ascending=False, kind="stable"), several)
+    prompts = groups(by_prompt.sort_values("answerable", ascending=False, kind="stable"))
     each = prompts[["prompt"]].drop_duplicates()  # a blind model sees no prompt
     figures["reasoning_prompts"] = _dots(
         prompts,
@@ -425,21 +434,9 @@ def settings_figures(
         rows="prompt",
         colours="label",
         panels="group",
-        best=_grouped(best["accuracy_answerable"], several).merge(each, how="cross") if best else None,
+        best=groups(best["accuracy_answerable"]).merge(each, how="cross") if best else None,
     )
     return figures
-
-
-def _marked(tests: pd.DataFrame, several: bool) -> pd.DataFrame:
-    """Return a table of tests with "(C)" behind the names of those in which nothing follows, and the column panel."""
-    marked = tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)"))
-    return marked.assign(panel=_with_set(marked["construction"], tests, several))
-
-
-def _grouped(table: pd.DataFrame, several: bool) -> pd.DataFrame:
-    """Return a table with the column group, which says whether anything follows."""
-    follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
-    return table.assign(group=_with_set(follows, table, several))
 
 
 def _with_set(names: "pd.Series[str]", table: pd.DataFrame, several: bool) -> "pd.Series[str]":
