@@ -1,12 +1,19 @@
 """Findings: one rate of one model, that of the best blind model on the same items, and what the two say together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
-from cxprobe.lm.params import Member, members_of
-from cxprobe.pairs.report import is_mock
-from cxprobe.run.params import Params
+import pandas as pd
+
+from cxprobe.lm.params import Member, members_of, series_of
+from cxprobe.pairs.report import fixed_preferences, is_mock
+from cxprobe.pairs.series import earlier_checkpoints
+from cxprobe.report.comparisons import best_blind
+from cxprobe.report.site.inputs import Run
+from cxprobe.report.site.words import SETS, in_full, name_of_scenario
+from cxprobe.run.params import LINES, Params
+from cxprobe.scenarios.rules import Scenarios
 from cxprobe.stats import Estimate
 
 Question = Literal["form", "meaning", "words"]
@@ -15,17 +22,17 @@ QUESTIONS: Mapping[Question, str] = {
     "meaning": "Does it expect the meaning?",
     "words": "Does it say so?",
 }
+HALF = 0.5  # chance of two answers
+_SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
+_WAYS: Mapping[str, tuple[Question, str]] = {
+    "recognised": ("form", "the same pairs: probe trained on other frames"),
+    "expected": ("meaning", "the same pairs: likelihood"),
+    "said": ("words", "the same pairs: asked in words"),
+}
 
 
 class Verdict(NamedTuple):
-    """What a rate says by the stated rule.
-
-    Attributes:
-        key: For the style of the page.
-        sign: A sign that tells it from the others without colour.
-        words: For people.
-        rule: When it is given.
-    """
+    """What a rate says by the stated rule: a key for the style of the page, a sign without colour, words, the rule."""
 
     key: str
     sign: str
@@ -65,8 +72,7 @@ NO_RATE = Verdict(
 VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, NO_RATE)
 
 
-@dataclass(frozen=True)
-class Blind:
+class Blind(NamedTuple):
     """The best blind model on the items of a finding."""
 
     model: str
@@ -78,31 +84,31 @@ class Finding:
     """What one model gets on one kind of items of one construction.
 
     Attributes:
+        line: The line of work.
         construction: Its folder.
         model: The slug.
         question: The column of the overview that it belongs to.
         way: How it was asked, such as "minimal pairs".
         rate: The share of right answers; None where no rate sums them up.
-        chance: What a model without any knowledge gets, in [0, 1].
         blind: The best blind model on the same kind of items; None if none ran.
-        table: The table that has the rate, relative to results/.
-        stage: The stage that judged it, by which its run in MLflow is found.
-        source: Where the items come from, as runs in MLflow name it; "" for whatever source.
+        table: The table that has the rate, relative to results/, without suffix.
+        chance: What a model without any knowledge gets, in [0, 1].
+        source: Where the items come from, as runs in MLflow name it.
         headline: Whether it stands in the overview.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
     """
 
+    line: str
     construction: str
     model: str
     question: Question
     way: str
     rate: Estimate | None
-    chance: float
     blind: Blind | None
     table: str
-    stage: str
-    source: str = ""
+    chance: float = HALF
+    source: str = "own"
     headline: bool = True
     note: str = ""
     preference: str = ""
@@ -126,53 +132,219 @@ class Cast:
     """The models of a run, and which of them are shown.
 
     Attributes:
-        members: Slug -> the model, in the order of the grid.
+        members: Slug -> the model, in the order of params.yaml.
         earlier: Checkpoints of a training without the last, which stand in the curves alone.
+        mocks: Models that answer without a model: they try the pipeline, and are shown beside no other.
+        blind: Models that cannot know a construction.
+        twins: Models with the architecture of another, and weights that know nothing.
+        shown: What the report is about: trained, no mock models, and of a training the last checkpoint.
     """
 
     members: Mapping[str, Member]
-    earlier: frozenset[str] = field(default_factory=frozenset)
+    earlier: Sequence[str] = ()
+    mocks: Sequence[str] = ()
+    blind: Sequence[str] = ()
+    twins: Sequence[str] = ()
+    shown: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, params: Params) -> "Cast":
+        """Return the models of all lines of work that run."""
+        sections = [getattr(params, line) for line in LINES]
+        members = {
+            member.slug: member
+            for own in sections
+            for member in members_of(params.models, own.models, params.llms, getattr(own, "llms", ()))
+        }
+        earlier = earlier_checkpoints(series_of(params.models, {slug for own in sections for slug in own.models}))
+        kinds: dict[str, list[str]] = {"earlier": [], "mocks": [], "blind": [], "twins": [], "shown": []}
+        for slug, member in members.items():
+            if slug in earlier:
+                kinds["earlier"].append(slug)
+            elif is_mock(member):
+                kinds["mocks"].append(slug)
+            elif member.is_blind:
+                kinds["blind"].append(slug)
+            else:
+                kinds["shown" if member.state == "trained" else "twins"].append(slug)
+        return cls(members, **kinds)
 
     @property
-    def mocks(self) -> list[str]:
-        """Models that answer without a model: they try the pipeline, and are shown beside no other."""
-        return [slug for slug, one in self.members.items() if is_mock(one)]
-
-    @property
-    def blind(self) -> list[str]:
-        """Models that cannot know a construction."""
-        return [slug for slug, one in self.members.items() if one.is_blind]
-
-    @property
-    def twins(self) -> list[str]:
-        """Models with the architecture of another, and weights that know nothing."""
-        return [slug for slug, one in self.members.items() if one.state in ("random", "shuffled")]
-
-    @property
-    def shown(self) -> list[str]:
-        """Models that the report is about: trained, no mock models, and of a training the last checkpoint."""
-        left_out = {*self.mocks, *self.blind, *self.twins, *self.earlier}
-        return [slug for slug in self.members if slug not in left_out]
+    def with_pages(self) -> list[str]:
+        """Models that have a page of their own."""
+        return [*self.shown, *self.twins]
 
     def label(self, slug: str) -> str:
         """Return the name of a model for people."""
         return self.members[slug].label if slug in self.members else slug
 
+    def best(self, rates: pd.DataFrame) -> Blind | None:
+        """Return the blind model with the highest accuracy; None if there is none."""
+        best = best_blind(rates, [], [self.members[slug] for slug in self.blind])
+        return Blind(str(best["model"].iloc[0]), rate_of(best.iloc[0])) if len(best) else None
 
-def cast_of(params: Params, earlier: Sequence[str] | set[str] = ()) -> Cast:
-    """Return the models of the grid, of all lines of work that run.
+    def question(self, model: str, tests: str) -> Question:
+        """Return the column of what a model is asked: one that answers in words says so, whatever is tested."""
+        if model in self.members and self.members[model].is_asked:
+            return "words"
+        return "form" if tests == "form" else "meaning"
+
+
+def rate_of(row: "pd.Series[Any]", value: str = "accuracy") -> Estimate:
+    """Return the rate of a row of a table: its value, low, high and n."""
+    return Estimate(float(row[value]), float(row["low"]), float(row["high"]), int(row["n"]))
+
+
+def groups_of(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """Give the values of columns with their rows, in the table's order; nothing for a table that is absent."""
+    if len(table):
+        yield from ((tuple(map(str, key)), own) for key, own in table.groupby(list(by), sort=False))
+
+
+def findings_of(run: Run, cast: Cast) -> list[Finding]:
+    """Return what every model gets that has a page, on all items of all constructions.
 
     Args:
-        params: The parameters of the run.
-        earlier: See `Cast`.
+        run: What the run has left.
+        cast: Its models.
     """
-    models, llms, grid, lines = params.models or {}, params.llms or {}, params.grid, params.lines
-    parts = [
-        (grid.recognition.models if lines.recognition else [], []),
-        (grid.scenarios.models if lines.scenarios else [], []),
-        (grid.pairs.models if lines.pairs else [], grid.pairs.llms if lines.pairs else []),
-        (grid.prompts.models if lines.prompts else [], grid.prompts.llms if lines.prompts else []),
-        (grid.benchmarks.models, grid.benchmarks.llms) if grid.benchmarks.benchmarks else ([], []),
-    ]
-    found = [member for slugs, asked in parts for member in members_of(models, slugs, llms, asked)]
-    return Cast({member.slug: member for member in found}, frozenset(earlier))
+    findings = [finding for read in (_recognition, _pairs, _scenarios, _prompts) for finding in read(run, cast)]
+    order = {slug: number for number, slug in enumerate(cast.with_pages)}
+    return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
+
+
+def _recognition(run: Run, cast: Cast) -> Iterator[Finding]:
+    path = "report_recognition/tables/recognition"
+    for (construction,), of_it in groups_of(run.table(path), "construction"):
+        best = {source: cast.best(rates) for (source,), rates in groups_of(of_it, "source")}
+        # The overview has the source on which the best blind model gets least.
+        hardest = min(best, key=lambda source: blind.rate.value if (blind := best[source]) else 0.0)
+        for _, row in of_it.iterrows():
+            yield Finding(
+                "recognition",
+                construction,
+                str(row["model"]),
+                "form",
+                f"probe, {row['source']} sentences",
+                rate_of(row),
+                best[str(row["source"])],
+                path,
+                chance=float(row["control_majority"]),
+                source=str(row["source"]),
+                headline=row["source"] == hardest,
+                note=f"layer {int(row['layer'])}, the middle one",
+            )
+
+
+def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
+    path, way = "report_pairs/accuracy", "minimal pairs"
+    rates, sentences = run.table(path), run.table("report_pairs/tables/sentences")
+    several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
+    preferences = {}
+    for (model, construction, words), rows in fixed_preferences(sentences).items():
+        if words == "real":
+            where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
+            wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
+            preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
+    for (construction,), own in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
+        blind, tests = cast.best(own), str(own["tests"].iloc[0])
+        for _, row in own.iterrows():
+            model = str(row["model"])
+            said = preferences.get((model, construction), "")
+            asked = cast.question(model, tests)
+            yield Finding("pairs", construction, model, asked, way, rate_of(row), blind, path, preference=said)
+    # Constructions of which every wording has one answer that is always right are not among the rates.
+    known, path = set(rates.get("construction", ())), "report_pairs/tables/unbalanced"
+    for (construction, model), own in groups_of(run.table(path), "construction", "model"):
+        if construction not in known:
+            real = own[own["words"] == "real"]
+            said = "; ".join(
+                f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}" for _, row in real.iterrows()
+            )
+            yield Finding("pairs", construction, model, cast.question(model, "form"), way, None, None, path, note=said)
+
+
+def _scenarios(run: Run, cast: Cast) -> Iterator[Finding]:
+    path = "report_scenarios/accuracy"
+    for (construction, name), own in groups_of(run.table(path), "construction", "scenario"):
+        scenarios, blind = run.scenarios(construction), cast.best(own)
+        for _, row in own.iterrows():
+            model = str(row["model"])
+            yield Finding(
+                "scenarios",
+                construction,
+                model,
+                "meaning",
+                f"scenario {name_of_scenario(name, scenarios)}",
+                rate_of(row),
+                blind,
+                path,
+                headline=name == scenarios.base,
+                preference=_preference_of_scenarios(run, construction, model, scenarios),
+            )
+
+
+def _preference_of_scenarios(run: Run, construction: str, model: str, scenarios: Scenarios) -> str:
+    """Return how often a model keeps to one word where the other becomes right, or "" if not in most items."""
+    turned = [name for name, test in scenarios.tests.items() if test.answer != scenarios.tests[scenarios.base].answer]
+    flips = run.table(f"report_scenarios/tables/{construction}/flips")
+    own = flips[(flips["model"] == model) & (flips["calibration"] == "none") & flips["scenario"].isin(turned)]
+    for _, row in own[own["low"] > HALF].iterrows():
+        named = name_of_scenario(str(row["scenario"]), scenarios)
+        rate = in_full(rate_of(row, "flips"))
+        return f"it keeps to the same word in {rate}, where the other one becomes right ({named})"
+    return ""
+
+
+def _prompts(run: Run, cast: Cast) -> Iterator[Finding]:
+    path, score = "report_prompts/accuracy", run.params.prompts.judge.score
+    for (construction, asked_of), of_it in groups_of(run.table(path), "construction", "set"):
+        blind, own = cast.best(of_it), of_it[of_it["asked"].isin(["reply", score])]
+        for _, row in own.assign(least=own.groupby("model")["shots"].transform("min")).iterrows():
+            model, shots = str(row["model"]), int(row["shots"])
+            thought = ", reasoned" if row["chain_of_thought"] else ""
+            yield Finding(
+                "prompts",
+                construction,
+                model,
+                cast.question(model, "meaning"),
+                f"{SETS.get(asked_of, asked_of)}, {shots} shot{'' if shots == 1 else 's'}{thought}",
+                rate_of(row),
+                blind,
+                path,
+                chance=float(row["chance"]),
+                headline=shots == row["least"] and not thought,
+                note="" if row["asked"] == "reply" else f"by the likelihood of the answers ({score})",
+            )
+
+
+def findings_of_ways(construction: str, run: Run, cast: Cast) -> list[Finding]:
+    """Return what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
+    findings = []
+    for model in cast.with_pages:
+        path = run.path_of_ways(model, construction, "ways")
+        rates = {str(row["way"]): rate_of(row) for _, row in run.table(path).iterrows()}
+        blind = Blind("counts of words", rates["words"]) if "words" in rates else None
+        for way, (question, called) in _WAYS.items():
+            if way in rates:
+                findings.append(
+                    Finding("pairs", construction, model, question, called, rates[way], blind, path, headline=False)
+                )
+    return findings
+
+
+def findings_of_variants(construction: str, run: Run, cast: Cast) -> list[Finding]:
+    """Return what models get on each wording of the minimal pairs, as findings of their own."""
+    path = "report_pairs/tables/sentences"
+    table, pairs = run.table(path), run.constructions[construction].pairs
+    if pairs is None or table.empty:
+        return []
+    own = table[(table["construction"] == construction) & (table["words"] == "real")]
+    several = own["sentence"].nunique() > 1
+    findings = []
+    for _, row in own[own["model"].isin(cast.with_pages)].iterrows():
+        variant = str(row["variant"])
+        asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
+        way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
+        findings.append(Finding("pairs", construction, str(row["model"]), "meaning", way, rate_of(row), None, path))
+    return findings

@@ -11,12 +11,7 @@ SETS: Mapping[str, str] = {
     "reasoning": "multiple choice",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-CHANGES: Mapping[str, str] = {
-    "recency": "order of the sentences",
-    "vocabulary": "the other word right",
-    "name": "names exchanged",
-}
-"""What a scenario holds against a model -> what it changes in the text."""
+_CHANGES = {"recency": "order of the sentences", "vocabulary": "the other word right", "name": "names exchanged"}
 _SPACE = "\u00a0"
 
 
@@ -41,10 +36,6 @@ def in_full(rate: Estimate) -> str:
 
 
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:
-    """Return a test or a calibration with what it changes, such as "S2: order of the rules"."""
-    if name in scenarios.calibrations:
-        return f"{name}: {scenarios.calibrations[name].purpose}"
-    if name == scenarios.base:
-        return f"{name}: base text"
+    """Return a test with what it changes, such as "S2: order of the sentences"."""
     bias = scenarios.tests[name].bias
-    return f"{name}: {CHANGES.get(bias, bias)}"
+    return f"{name}: {'base text' if name == scenarios.base else _CHANGES.get(bias, bias)}"

@@ -3,22 +3,18 @@
 import shutil
 
 from cxprobe.files.writing import write_bytes
-from cxprobe.pairs.series import earlier_checkpoints
-from cxprobe.report.site.findings import cast_of
-from cxprobe.report.site.inputs import read_run, sections_of
-from cxprobe.report.site.lines import findings_of
+from cxprobe.report.site.findings import Cast, findings_of
+from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.pages import overview_table, render_pages
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
 def report(stage: Stage) -> Outcome:
-    params = stage.params
-    cast = cast_of(params, earlier_checkpoints(params.series or {}))
-    run = read_run(params, stage.use, stage.settings(*sections_of(params)))
+    cast, run = Cast.of(stage.params), Run(stage)
     findings = findings_of(run, cast)
     overview, pages = overview_table(findings, cast), render_pages(run, cast, findings)
-    for folder in ("constructions", "models"):  # pages of what has left the grid, where DVC has not removed them
+    for folder in ("constructions", "models"):  # pages of what has left params.yaml, where DVC has not removed them
         shutil.rmtree(stage.results / folder, ignore_errors=True)
     for path, text in pages.items():
         write_bytes(text.encode(), stage.results / path)
