@@ -136,7 +136,8 @@ class Answered:
                 metrics.setdefault((row["model"], row["run"]), {}).update(asked_metrics(row))
             of_runs["asked"] = with_runs(asked_rates(self.replies, ["model", "construction", "words"]), meaning)
         real = items[items["words"] == "real"]
-        for (slug, kind), own in accuracy_metrics(real, ["model", "tests"]).items():
+        by_kind = accuracy_metrics(real, ["model", "tests"])
+        for (slug, kind), own in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
             if self.members[slug].is_blind:  # of several in one panel: the pairs of meaning, where there are any
                 headline.setdefault(slug, {name: own[name] for name in ("accuracy", "n")})
             else:
@@ -162,13 +163,15 @@ class Answered:
         for slug in self.facts:
             every = metrics[slug, "all"]
             kept = ("accuracy", "n") if self.members[slug].is_blind else ("accuracy", "low", "high", "n", "tie_rate")
-            headline.setdefault(slug, {})[self.source] = {name: every[name] for name in kept if name in every}
+            if numbers := {name: every[name] for name in kept if name in every}:
+                headline.setdefault(slug, {})[self.source] = numbers
         if self.replies is not None:
             for row in asked_rates(with_benchmark_runs(self.replies, benchmark), RUN).to_dict("records"):
                 own = asked_metrics(row)
                 metrics[row["model"], row["run"]] |= own
                 if row["run"] == "all":
-                    headline[row["model"]][self.source] |= {name: own[name] for name in KEPT if name in own}
+                    numbers = headline.setdefault(row["model"], {}).setdefault(self.source, {})
+                    numbers |= {name: own[name] for name in KEPT if name in own}
             tables["asked"] = asked_rates(groups_of_runs(self.replies, benchmark), [*RUN, "group"])
         n = runs.items.groupby(RUN, sort=False).size()
         yield from self._runs("benchmarks", n, metrics, groups, tables)

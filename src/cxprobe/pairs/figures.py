@@ -244,5 +244,6 @@ def pair_figures(
     figures |= series_figures(tables["series"], "construction", score, best_of_real)
     figures |= bias_figures(tables["series_biases"], score)
     card = tables["card"]
-    whole = card[card["dataset"].isin(tables["constructions"]["construction"])]
-    return figures | ({} if card.empty else {"cards": card_figure(whole)})
+    if card.empty:
+        return figures
+    return figures | {"cards": card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])}
