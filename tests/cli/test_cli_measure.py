@@ -146,7 +146,7 @@ def test_what_cannot_be_done_is_refused_at_once(folder, words, message):
 
 def test_a_part_refuses_what_the_stage_refuses(folder):
     change(folder, lambda params: params["models"]["mlm"].update(sha256="0" * 64))
-    with pytest.raises(CxprobeError, match="models.mlm"):
+    with pytest.raises(CxprobeError, match=r"models\.mlm"):
         work = runpy.run_path("pipelines/pairs/score.py")["score_pairs"]
         work(Stage("score_pairs", "mlm", load_params()))
     assert typed("--part", "1/1", "--stage", "score_pairs", "--model", "mlm").exit_code == 2

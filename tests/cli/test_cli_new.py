@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
     shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", shrink)
+    change_params(tmp_path, ROOT / "params.yaml", shrink)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -28,18 +28,16 @@ def call(*words: str):
     return done.exit_code, done.output
 
 
-def test_a_new_construction_passes_the_check_in_every_part_of_the_grid(folder):
+def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
     code, output = call("new", "construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, grammars/test.cfg, grammars/train.cfg, items.yaml" in output
-    assert "add 'my-own' to the grid in params.yaml" in output
+    assert "add 'my-own' in params.yaml" in output
 
     def use(params):
-        grid = params["grid"]
-        grid["sentences"].append("my-own")
-        grid["recognition"]["constructions"]["my-own"] = ["generated"]
-        for part in ("scenarios", "pairs", "prompts"):
-            grid[part]["constructions"].append("my-own")
+        params["recognition"]["constructions"]["my-own"] = ["generated"]
+        for line in ("scenarios", "pairs", "prompts"):
+            params[line]["constructions"].append("my-own")
 
     change_params(folder, folder / "params.yaml", use)
     code, output = call("check")
@@ -70,7 +68,7 @@ def test_a_new_model_passes_the_check(folder):
         "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"
     )
     assert code == 0, output
-    assert "Next: add 'roberta' to the grid" in output
+    assert "Next: add 'roberta' to a line of work" in output
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
     assert call("check")[0] == 0

@@ -14,6 +14,7 @@ from cxprobe.cli import project as creating
 from cxprobe.cli.project import absent_extras, create_project, upgrade_project
 from cxprobe.errors import ProjectError
 from cxprobe.run.params import load_params
+from cxprobe.run.presets import preset_text
 from cxprobe.run.project import installed_version
 
 pytestmark = pytest.mark.pipeline
@@ -40,7 +41,7 @@ def status_of(folder: Path) -> dict:
 
 
 def test_a_project_has_what_its_preset_asks_for(made):
-    assert (made / "params.yaml").read_bytes() == (ROOT / "presets" / "pairs.yaml").read_bytes()
+    assert (made / "params.yaml").read_text() == preset_text("pairs", ROOT / "presets")
     assert load_params(made / "params.yaml", made / "constructions")
     assert sorted(path.name for path in (made / "models").iterdir()) == [
         "LICENSE-APACHE-2.0.txt",
@@ -65,15 +66,9 @@ def test_a_model_comes_with_its_card_and_no_other(tmp_path):
 
 def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_start_is_there(made):
     status = status_of(made)
-    assert set(status) == {
-        "build_pairs@all",
-        "judge_pairs@mini-clm",
-        "judge_pairs@mini-mlm",
-        "report",
-        "report_pairs@all",
-        "score_pairs@mini-clm",
-        "score_pairs@mini-mlm",
-    }
+    lines = ("recognition", "scenarios", "pairs", "prompts")
+    once = {f"{step}_{line}" for step in ("make", "judge", "report") for line in lines}
+    assert set(status) == {"list_code", *once, "report", "score_pairs@mini-clm", "score_pairs@mini-mlm"}
     absent = [
         path
         for reasons in status.values()
@@ -88,7 +83,7 @@ def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_sta
 def test_git_and_dvc_begin_where_there_is_no_repository_and_ignore_what_they_should(made):
     assert (made / ".git").is_dir()
     assert "analytics = false" in (made / ".dvc" / "config").read_text()
-    ignored = ["data/build_pairs", "results/report_pairs/tables", "mlruns/mlflow.db"]
+    ignored = ["data/make_pairs", "results/report_pairs/tables", "mlruns/mlflow.db"]
     asked = [*ignored, "params.yaml", "constructions", "cxprobe.version"]
     assert run(made, "git", "check-ignore", *asked).stdout.split() == ignored
 
@@ -97,7 +92,7 @@ def test_a_project_inside_of_a_repository_uses_it(tmp_path):
     run(tmp_path, "git", "init", "--quiet")
     create_project(tmp_path / "study", "pairs")
     assert not (tmp_path / "study" / ".git").exists()
-    assert "build_pairs@all" in status_of(tmp_path / "study")
+    assert "make_pairs" in status_of(tmp_path / "study")
 
 
 def test_a_repository_that_was_just_made_becomes_the_project(tmp_path):
@@ -139,20 +134,20 @@ def test_the_embedded_corpus_names_the_packages_that_are_installed(project):
 def test_extras_that_params_yaml_needs_and_that_are_absent_are_told(project, monkeypatch):
     monkeypatch.setattr(creating, "find_spec", lambda name: None)
     assert absent_extras(project) == []
-    shutil.copy(ROOT / "presets" / "embedded.yaml", project / "params.yaml")
+    shutil.copy(ROOT / "params.yaml", project / "params.yaml")
     assert absent_extras(project) == ["minilm", "prompting"]
 
 
 def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
     mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
-    for name in (*mine, "pipelines/make/build_pairs.py", "dvc.yaml"):
+    for name in (*mine, "pipelines/pairs/make.py", "dvc.yaml"):
         with (project / name).open("a") as file:
             file.write("\n# of an older version\n")
     (project / "cxprobe.version").write_text("cxprobe 0.0.1, code 0\n")
     commit(project)
     upgrade_project(project)
     changed = run(project, "git", "diff", "--name-only").stdout.split()
-    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/make/build_pairs.py"]
+    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/pairs/make.py"]
     assert (project / "cxprobe.version").read_text() == f"{installed_version()}\n"
     assert YAML(typ="safe").load(project / "dvc.yaml")["stages"]
 

@@ -11,14 +11,15 @@ from cxprobe.cli.entries import add_model, describe_model, entry_of, require_fre
 from cxprobe.errors import ModelError, ParamsError, ProjectError
 from cxprobe.lm.params import ModelSpec
 from cxprobe.run.params import load_params
+from cxprobe.run.presets import preset_names, preset_text
 
-PRESETS = sorted((ROOT / "presets").glob("*.yaml"))
+PRESETS = {name: preset_text(name, ROOT / "presets") for name in preset_names(ROOT / "presets")}
 
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     """A copy of the embedded preset, in the working directory."""
-    (tmp_path / "params.yaml").write_text((ROOT / "presets" / "embedded.yaml").read_text())
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     monkeypatch.chdir(tmp_path)
     return tmp_path / "params.yaml"
 
@@ -27,13 +28,13 @@ def spec(name: str = "some/model", revision: str | None = "1a2b3c") -> ModelSpec
     return ModelSpec(name=name, revision=revision, sha256=None, dtype="float32")
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("preset", PRESETS)
 def test_an_entry_is_added_below_models_and_every_other_line_stays(preset, tmp_path):
     file = tmp_path / "params.yaml"
-    file.write_text(preset.read_text())
+    file.write_text(PRESETS[preset])
     before = load_params(file, ROOT / "constructions")
     entry = add_model("new-one", spec(), file)
-    changed = [line for line in ndiff(preset.read_text().splitlines(), file.read_text().splitlines()) if line[0] != " "]
+    changed = [line for line in ndiff(PRESETS[preset].splitlines(), file.read_text().splitlines()) if line[0] != " "]
     added = [line[2:].strip() for line in changed if line.startswith("+ ")]
     assert [line for line in added if line not in ("", "models:")] == [line.strip() for line in entry.splitlines()]
     assert not [line for line in changed if line.startswith("- ")]

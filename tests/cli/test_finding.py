@@ -2,16 +2,8 @@
 
 import pytest
 
-from conftest import ROOT
 from cxprobe.errors import ConstructionError, ProjectError
-from cxprobe.run.project import (
-    construction_names,
-    is_project,
-    model_names,
-    preset_names,
-    require_construction,
-    require_project,
-)
+from cxprobe.run.project import construction_names, is_project, model_names, require_construction, require_project
 
 
 def test_a_folder_with_any_part_of_a_project_is_one(tmp_path):
@@ -48,7 +40,3 @@ def test_models_are_those_that_are_carried_and_those_of_params_yaml(tmp_path):
     assert model_names(tmp_path) == ["mini-clm", "mini-mlm", "some/model"]
     (tmp_path / "params.yaml").write_text("models: {broken\n")
     assert model_names(tmp_path) == ["mini-clm", "mini-mlm"]
-
-
-def test_presets_are_those_of_the_repository():
-    assert preset_names() == sorted(path.stem for path in (ROOT / "presets").glob("*.yaml"))

@@ -14,7 +14,7 @@ DVC_YAML = """\
 stages:
   score_pairs:
     matrix:
-      model: ${grid.pairs.models}
+      model: ${pairs.models}
     cmd:
       - mkdir -p data/score_pairs results/score_pairs
       - echo ${item.model} | tee data/score_pairs/${item.model} > results/score_pairs/${item.model}
@@ -22,29 +22,24 @@ stages:
       - data/score_pairs/${item.model}
       - results/score_pairs/${item.model}
 """
-OTHER_DVC_YAML = """\
-stages:
-  pretrain:
-    wdir: ..
-    cmd: mkdir -p results/pretrain && echo loss > results/pretrain/loss.csv
-    outs:
-      - results/pretrain: {cache: false}
+PARAMS = """\
+recognition: {{models: []}}
+scenarios: {{models: []}}
+pairs: {{models: {models}}}
+prompts: {{llms: [mock]}}
 """
-GRID = "grid: {{pairs: {{models: {models}, constructions: []}}, labels: [], mining: {{}}, prompts: {{llms: [mock]}}}}\n"
 LEFT = {"data/score_pairs/gone", "results/score_pairs/gone"}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A project of DVC in which two models were scored, before one of them left the grid."""
+    """A project of DVC in which two models were scored, before one of them left params.yaml."""
     folder = tmp_path_factory.mktemp("pruning")
     (folder / "dvc.yaml").write_text(DVC_YAML)
-    (folder / "models").mkdir()
-    (folder / "models" / "dvc.yaml").write_text(OTHER_DVC_YAML)
-    (folder / "params.yaml").write_text(GRID.format(models="[kept, gone]"))
+    (folder / "params.yaml").write_text(PARAMS.format(models="[kept, gone]"))
     run(folder, "dvc", "init", "--no-scm", "--quiet")
-    run(folder, "dvc", "repro", "--quiet", "dvc.yaml", "models/dvc.yaml")
-    (folder / "params.yaml").write_text(GRID.format(models="[kept]"))
+    run(folder, "dvc", "repro", "--quiet")
+    (folder / "params.yaml").write_text(PARAMS.format(models="[kept]"))
     return folder
 
 
@@ -69,16 +64,16 @@ def locked(lock="dvc.lock") -> list[str]:
     return list(YAML(typ="safe").load(Path(lock))["stages"])
 
 
-def test_a_project_in_which_all_is_in_the_grid_has_nothing_left_over(project):
-    (project / "params.yaml").write_text(GRID.format(models="[kept, gone]"))
+def test_a_project_in_which_all_is_named_has_nothing_left_over(project):
+    (project / "params.yaml").write_text(PARAMS.format(models="[kept, gone]"))
     found = find_leftovers()
-    assert (found.entries, found.removable) == ({}, [])
-    assert "nothing has left the grid" in CliRunner().invoke(app, ["prune"]).stdout
+    assert (found.entries, found.paths) == ([], [])
+    assert "nothing is left over" in CliRunner().invoke(app, ["prune"]).stdout
 
 
-def test_what_a_model_leaves_that_has_left_the_grid_is_found(project):
+def test_what_a_model_leaves_that_has_left_params_yaml_is_found(project):
     found = find_leftovers()
-    assert found.entries == {Path("dvc.lock"): ["score_pairs@gone"]}
+    assert found.entries == ["score_pairs@gone"]
     assert {str(path) for path in found.paths} == LEFT
 
 
@@ -100,9 +95,8 @@ def test_with_yes_everything_that_is_listed_is_removed_and_the_rest_stays(projec
     assert CliRunner().invoke(app, ["prune", "--yes"]).exit_code == 0
     assert files() == before - LEFT
     assert locked() == ["score_pairs@kept"]
-    assert locked("models/dvc.lock") == ["pretrain"]
     assert "up to date" in run(project, "dvc", "status").stdout
-    assert find_leftovers().removable == []
+    assert find_leftovers().paths == []
 
 
 def test_the_entries_that_stay_in_the_lock_file_are_as_dvc_wrote_them(project):
@@ -122,15 +116,15 @@ def test_a_stage_that_is_gone_leaves_its_whole_folder(project):
 
 def test_what_people_bring_and_what_git_needs_is_never_removed(project):
     kept = [
-        "data/raw/blimp/island.jsonl",
+        "data/benchmarks/blimp/island.jsonl",
         "data/.scratch/mine_sentences/shard.parquet",
         "data/.gitignore",
         "results/.gitignore",
-        "data/label_sentences/.gitignore",
+        "data/mine_sentences/.gitignore",
     ]
-    for path in [*kept, "data/label_sentences/toy/old.parquet"]:
+    for path in [*kept, "data/mine_sentences/toy/old.parquet"]:
         write(path)
-    assert {str(path) for path in find_leftovers().paths} - LEFT == {"data/label_sentences/toy"}
+    assert {str(path) for path in find_leftovers().paths} - LEFT == {"data/mine_sentences/toy"}
     remove_leftovers(find_leftovers())
     assert all(Path(path).is_file() for path in kept)
 
@@ -142,30 +136,30 @@ def test_what_a_dvc_file_brings_is_no_leftover(project):
     assert {str(path) for path in find_leftovers().paths} - LEFT == {"data/imports/old.txt"}
 
 
-def test_answers_of_a_model_that_is_in_no_part_of_the_grid_are_removed(project):
+def test_answers_of_a_model_that_is_in_no_line_of_work_are_removed(project):
     for model in ("gone", "kept", "mock", "kept-2"):
         write(f"data/.scratch/answers/{model}-0123456789abcdef/answers.npz")
     found = find_leftovers()
-    assert [path.name.rpartition("-")[0] for path in found.answers] == ["gone", "kept-2"]
+    assert [path.name.rpartition("-")[0] for path in found.paths if ".scratch" in path.parts] == ["gone", "kept-2"]
     remove_leftovers(found)
     assert len(list(Path("data/.scratch/answers").iterdir())) == 2
 
 
-def test_answers_of_a_model_of_a_panel_stay_as_long_as_the_panel_is_in_the_grid(project):
+def test_answers_of_a_model_of_a_panel_stay_as_long_as_the_panel_is_named(project):
     panel = "models: {rules: {kind: blind, members: {alone: {kind: continuation_alone}}}, kept: {name: x}}\n"
     for model in ("alone", "gone"):
         write(f"data/.scratch/answers/{model}-0123456789abcdef/answers.npz")
     for models, left in (("[kept, rules]", ["gone"]), ("[kept]", ["alone", "gone"])):
-        (project / "params.yaml").write_text(GRID.format(models=models) + panel)
-        assert [path.name.rpartition("-")[0] for path in find_leftovers().answers] == left
+        (project / "params.yaml").write_text(PARAMS.format(models=models) + panel)
+        assert [path.name.rpartition("-")[0] for path in find_leftovers().paths if ".scratch" in path.parts] == left
 
 
 def test_a_link_is_removed_and_not_what_it_leads_to(project):
     write("elsewhere/features.npy")
-    Path("data/extract_features").symlink_to(Path("elsewhere").resolve())
-    assert size_of(Path("data/extract_features")) < 1000
+    Path("data/measure_recognition").symlink_to(Path("elsewhere").resolve())
+    assert size_of(Path("data/measure_recognition")) < 1000
     remove_leftovers(find_leftovers())
-    assert not Path("data/extract_features").exists()
+    assert not Path("data/measure_recognition").exists()
     assert Path("elsewhere/features.npy").is_file()
 
 
