@@ -123,7 +123,10 @@ def read_paired_focus(path: Path) -> list[Pair]:
                 f"{path}, line {block[0][0]}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
                 f"{', '.join(PAIRED_FOCUS[:3])}; add what is missing, and take out what is too many"
             )
-        pairs += [_paired_focus(row, f"{_stem(path)}-{start // BLOCK}", f"{path}, line {line}") for line, row in block]
+        pairs += [
+            _paired_focus(row, f"{path.name.split('.')[0]}-{start // BLOCK}", f"{path}, line {line}")
+            for line, row in block
+        ]
     return _distinct(pairs, path)
 
 
@@ -218,11 +221,6 @@ def _drawn(pairs: list[Pair], benchmark: Benchmark, seed: int, name: str) -> lis
     return [pair for pair in pairs if pair.item in chosen]
 
 
-def count_identical(pairs: Sequence[Pair]) -> int:
-    """Return how many pairs have two members that are the same: they tie under any model."""
-    return sum(pair.good == pair.bad for pair in pairs)
-
-
 def _generic(row: Mapping[str, str], place: str) -> Pair:
     if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
         raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
@@ -290,7 +288,8 @@ def _objects(text: str, path: Path, required: Sequence[str]) -> Iterator[tuple[i
         except RecursionError as fault:
             raise DataError(f"{place}: is nested too deeply; write a flat object a line") from fault
         except ValueError as fault:  # JSONDecodeError, a number with too many digits, a key twice
-            raise DataError(f"{place}: not valid JSON: {_one_fault(fault)}") from fault
+            what = str(fault).partition("; use sys.")[0]  # not how to allow longer numbers
+            raise DataError(f"{place}: not valid JSON: {what}") from fault
         if not isinstance(row, dict):
             raise DataError(f"{place}: expected a JSON object, found {type(row).__name__}")
         _check_columns(row, required, place)
@@ -309,11 +308,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)):
         raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
     return number
-
-
-def _one_fault(fault: ValueError) -> str:
-    """Return what is wrong, without Python's advice on how to allow longer numbers."""
-    return str(fault).partition("; use sys.")[0]
 
 
 def _as_text(value: object, name: str, required: Sequence[str], place: str) -> str:
@@ -374,10 +368,6 @@ def _check_columns(names: Sequence[str] | Mapping[str, object], required: Sequen
 def _check_filled(row: Mapping[str, str], columns: Sequence[str], place: str) -> None:
     if empty := [column for column in columns if not row[column].strip()]:
         raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
-
-
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0]
 
 
 READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
