@@ -11,15 +11,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import read_features
-from cxprobe.files.tables import write_table
-from cxprobe.lm.facts import read_model_facts
-from cxprobe.lm.params import Member, ModelFacts, NgramFeatures, Rule
+from cxprobe.files.arrays import Features
+from cxprobe.lm.params import Member, NgramFeatures, Rule
 from cxprobe.probing import Fitting, Regularisation, fit_and_predict
-from cxprobe.recognition.blind import count_features, positions_of, write_counts
-from cxprobe.recognition.judge import credit_predictions, judge_recognition
-from cxprobe.recognition.measure import read_sources, recognise
-from cxprobe.recognition.params import Controls, FitProbes
+from cxprobe.recognition.blind import count_features, kind_of, positions_of
+from cxprobe.recognition.judge import credit_predictions, judge_predictions
+from cxprobe.recognition.measure import recognise
+from cxprobe.recognition.params import Controls, Probe
 from cxprobe.recognition.report import recognition_cards
 
 WORDS = NgramFeatures(kind="word_ngrams", lengths=[1, 3])
@@ -32,7 +30,7 @@ BLIND = {
     "positions": POSITIONS,
 }
 NOTHING = Controls(folds=None, control_task=False, code_length=False)
-SETTINGS = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING, jobs=1)
+SETTINGS = Probe(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING)
 MEMBERS = [Member(slug, spec, "blind") for slug, spec in BLIND.items()]
 
 
@@ -50,7 +48,7 @@ def test_character_ngrams_are_all_stretches_of_the_lower_cased_sentence(texts):
         Counter(text.lower()[start : start + n] for n in range(2, 7) for start in range(len(text) - n + 1))
         for text in texts
     ]
-    counts = count_features(texts, CHARACTERS)
+    counts = count_features(texts, CHARACTERS, "toy")
     assert counts.shape == (len(texts), len(set().union(*expected)))
     assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
 
@@ -62,7 +60,7 @@ def test_word_ngrams_are_all_runs_of_lower_cased_words_those_of_one_letter_inclu
         Counter(" ".join(words[start : start + n]) for n in (1, 2, 3) for start in range(len(words) - n + 1))
         for words in lowered
     ]
-    counts = count_features([" ".join(words) + "." for words in sentences], WORDS)
+    counts = count_features([" ".join(words) + "." for words in sentences], WORDS, "toy")
     assert counts.shape[1] == len(set().union(*expected))
     assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
 
@@ -97,7 +95,7 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     labels = np.array(["older" in text for text in texts]) ^ (rng.random(120) < 0.2)
     train, test = np.arange(20), np.arange(20, 120)
     texts[60:] = [f"whereas {text}" for text in texts[60:]]
-    counts = count_features(texts, spec)
+    counts = count_features(texts, spec, "toy")
     found = fit_and_predict(
         counts[train], labels[train], counts[test], Regularisation(1.0, 0.0, standardise), Fitting(1000, 0, "toy")
     )
@@ -116,27 +114,21 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     np.testing.assert_allclose(found, oracle.predict_proba(new.astype(np.float64))[:, 1], atol=5e-3)
 
 
-def test_each_source_of_each_model_has_its_counts_and_each_model_says_what_it_is(tmp_path):
-    sentences = {"mined": (["s1", "s0"], ["the older the better", "a fox"]), "generated": (["g"], ["the fox"])}
-    write_counts({"words": WORDS, "places": POSITIONS}, sentences, tmp_path)
-    features = read_features(tmp_path / "words" / "mined")
-    assert features.ids == ["s1", "s0"]
-    assert len(features.vectors) == 1
-    np.testing.assert_array_equal(features.vectors[0].toarray(), count_features(sentences["mined"][1], WORDS).toarray())
-    assert read_features(tmp_path / "places" / "generated").vectors[0].shape[0] == 1
-    assert read_model_facts(tmp_path / "words") == ModelFacts("word 1- to 3-grams", "blind", None, "", "none")
-    assert read_model_facts(tmp_path / "places").name == "lengths, and places of function words"
+def test_each_model_says_what_it_is():
+    assert kind_of(WORDS) == "word 1- to 3-grams"
+    assert kind_of(NgramFeatures(kind="character_ngrams", lengths=[2, 2])) == "character 2-grams"
+    assert kind_of(POSITIONS) == "lengths, and places of function words"
 
 
-def test_sentences_without_anything_to_count_name_the_model_and_the_source(tmp_path):
+def test_sentences_without_anything_to_count_name_the_model_and_the_source():
     long = NgramFeatures(kind="word_ngrams", lengths=[5, 6])
     with pytest.raises(DataError, match=r"long, mined sentences: none of 1 sentences has 5 words in a row.* shorter"):
-        write_counts({"long": long}, {"mined": (["a"], ["only three words"])}, tmp_path)
+        count_features(["only three words"], long, "long, mined sentences")
 
 
 def test_a_model_of_another_line_of_work_counts_nothing():
-    with pytest.raises(ValueError, match="'copier' counts nothing in sentences; take word_ngrams"):
-        count_features(["a"], Rule(kind="copier"))
+    with pytest.raises(ValueError, match="'copier' counts nothing; take word_ngrams"):
+        count_features(["a"], Rule(kind="copier"), "toy")
 
 
 def cards(tmp_path, texts: dict[str, list[tuple[str, bool]]]) -> pd.DataFrame:
@@ -146,20 +138,16 @@ def cards(tmp_path, texts: dict[str, list[tuple[str, bool]]]) -> pd.DataFrame:
     rows["id"] = [f"s{number}" for number in range(len(rows))]
     rows["label"] = np.where(rows["positive"], "positive", "negative")
     rows = rows.assign(feature="length", draw=0, value=1, cluster_template=rows["id"])
-    folder = tmp_path / "sentences" / "generated"
-    write_table(rows[["feature", "split", "draw", "value", "label", "id"]], folder / "splits.parquet")
-    write_table(rows[["id", "text", "cluster_template"]], folder / "sentences.parquet")
-    write_counts(BLIND, {"generated": (rows["id"].tolist(), rows["text"].tolist())}, tmp_path / "counts")
-    rates = []
-    for slug in BLIND:
-        source = read_sources(["generated"], tmp_path / "sentences", tmp_path / "counts" / slug)["generated"]
-        ((_, subset),) = source.subsets()
+    found = []
+    for slug, spec in BLIND.items():
+        features = Features(rows["text"].tolist(), (count_features(rows["text"].tolist(), spec, slug),))
         ridge, fitting = Regularisation(1.0, 0.0, False), Fitting(1000, 0, slug)
-        found = recognise(subset, source, [ridge], SETTINGS, fitting, scratch=tmp_path / "scratch")
-        judged = judge_recognition(credit_predictions(*found, splits=rows))
-        rates.append(judged.by_layer.assign(model=slug))
+        tables = recognise(rows, features, [ridge], SETTINGS, fitting, jobs=1, kept=tmp_path)
+        found.append([table.assign(model=slug) for table in tables])
+    predictions = (pd.concat(tables) for tables in zip(*found, strict=True))
+    by_layer = judge_predictions(credit_predictions(*predictions, rows)).by_layer
     origin = {"construction": "toy", "source": "generated"}
-    found = recognition_cards(pd.concat(rates).assign(**origin), rows.assign(**origin), MEMBERS, limit=0.6)
+    found = recognition_cards(by_layer.assign(**origin), rows.assign(**origin), MEMBERS, limit=0.6)
     return found["card"].set_index("model")
 
 

@@ -12,23 +12,11 @@ from cxprobe.recognition.measure import (
     code_online,
     control_labels,
     last_words,
-    majority,
     portion_numbers,
 )
-from cxprobe.stats import credit
 
 RIDGE = Regularisation(C=1.0, l1_ratio=0.0, standardise=False)
 FITTING = Fitting(1000, 0, "toy")
-
-
-def test_majority_has_no_opinion_on_a_balanced_subset_and_so_is_half_right():
-    probabilities = majority(np.array([True, False] * 5), 4)
-    assert probabilities.tolist() == [0.5] * 4
-    assert credit(probabilities, np.array([True, False, True, True])).mean() == 0.5
-
-
-def test_majority_is_the_more_frequent_label_otherwise():
-    assert majority(np.array([True, True, False]), 2).tolist() == [2 / 3, 2 / 3]
 
 
 def test_the_last_word_of_a_sentence_has_letters_alone():

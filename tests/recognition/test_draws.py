@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from cxprobe.recognition.judge import add_spread, mean_over_draws, overlaps, rate_over_draws
+from cxprobe.recognition.judge import accuracy_by, add_spread, mean_over_draws, overlaps
 from cxprobe.stats import Estimate, estimate_rate, rate_by
 
 REPETITIONS = 500
@@ -25,11 +25,11 @@ def splits(drawn: dict[str, list[list[str]]]) -> pd.DataFrame:
 
 def credited(by_draw: list[list[float]]) -> pd.DataFrame:
     rows = [
-        ("length", f"s{item}", 0, draw, f"t{item}", credit)
+        ("toy", "length", f"s{item}", 0, draw, f"t{item}", credit)
         for draw, credits in enumerate(by_draw)
         for item, credit in enumerate(credits)
     ]
-    return pd.DataFrame(rows, columns=["feature", "id", "layer", "draw", "cluster_template", "accuracy"])
+    return pd.DataFrame(rows, columns=["model", "feature", "id", "layer", "draw", "cluster_template", "accuracy"])
 
 
 def test_one_draw_is_judged_as_if_there_were_no_draws():
@@ -37,7 +37,7 @@ def test_one_draw_is_judged_as_if_there_were_no_draws():
     items = mean_over_draws(table, splits({"length": [["a", "b"]]}))
     pd.testing.assert_frame_equal(items, table.drop(columns="draw"))
     expected = rate_by(items, "accuracy", ["layer"]).drop(columns="ties")
-    pd.testing.assert_frame_equal(rate_over_draws(items, "accuracy", ["layer"]), expected)
+    pd.testing.assert_frame_equal(accuracy_by(items, ["layer"]), expected)
 
 
 def test_the_credit_of_an_item_is_the_mean_over_the_draws():
@@ -49,7 +49,7 @@ def test_the_credit_of_an_item_is_the_mean_over_the_draws():
 def test_the_variance_of_the_draws_is_added_to_that_of_the_items():
     by_draw = [[1, 1, 0, 0, 1], [1, 0, 0, 0, 0], [1, 1, 1, 0, 0]]
     items = mean_over_draws(credited(by_draw), splits({"length": [["a", "b"], ["c", "d"], ["e", "f"]]}))
-    (found,) = rate_over_draws(items, "accuracy", ["layer"]).itertuples()
+    (found,) = accuracy_by(items, ["layer"]).itertuples()
     alone = estimate_rate(np.mean(by_draw, axis=0), np.array([[f"t{n}"] for n in range(5)], dtype=object))
     half = t.ppf(0.975, 2) * np.std([0.6, 0.2, 0.6], ddof=1) / sqrt(3)
     assert found.accuracy == pytest.approx(7 / 15)

@@ -5,9 +5,8 @@ from nltk import CFG
 
 from conftest import ROOT, TRAIN_CFG
 from cxprobe.constructions.construction import load_construction
-from cxprobe.constructions.sentences import Shortfall
 from cxprobe.errors import ConstructionError
-from cxprobe.recognition.make import draw_table, generate_sentences, load_grammars, sentence_table
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
 
 PER_LABEL = 5
 
@@ -24,45 +23,44 @@ def generated(toy):
 
 
 def test_every_value_of_every_feature_is_filled_for_both_labels(generated):
-    by_id = {one.id: one for one in generated.sentences}
-    assert not generated.shortfalls
-    for feature, ids in generated.draws.items():
+    by_id = generated.sentences.set_index("id")
+    assert generated.not_filled.empty
+    for feature, ids in generated.draws.groupby("feature")["id"]:
         assert len(set(ids)) == len(ids)
-        drawn = [by_id[id_] for id_ in ids]
-        cells = Counter((one.split, one.features[feature], one.label) for one in drawn)
-        assert set(cells.values()) == {PER_LABEL}
-    lengths = {by_id[id_].features["length"] for id_ in generated.draws["length"]}
-    assert lengths == set(range(8, 18))
+        cells = by_id.loc[ids].groupby(["split", feature, "label"]).size()
+        assert set(cells) == {PER_LABEL}
+    drawn = generated.draws.loc[generated.draws["feature"] == "length", "id"]
+    assert set(by_id.loc[drawn, "length"]) == set(range(8, 18))
 
 
 def test_every_sentence_is_there_once(generated):
-    texts = {(one.split, one.text) for one in generated.sentences}
-    assert len({one.id for one in generated.sentences}) == len(texts) == len(generated.sentences)
+    assert generated.sentences["id"].is_unique
+    assert not generated.sentences.duplicated(["split", "text"]).any()
 
 
 def test_features_can_be_recounted_from_the_text(generated):
     content = {"red", "blue", "green", "old", "young", "big", "small", "fast", "slow", "calm"}
-    for one in generated.sentences:
-        words = [word.strip(".,") for word in one.text.split()]
+    for row in generated.sentences.to_dict("records"):
+        words = [word.strip(".,") for word in row["text"].split()]
         adjectives = [number for number, word in enumerate(words) if word in content]
-        assert one.features["length"] == len(words)
+        assert row["length"] == len(words)
         # A positive half starts with the article before its adjective, a negative one with the adjective.
-        assert one.features["second_start"] == adjectives[1] - (one.label == "positive")
+        assert row["second_start"] == adjectives[1] - (row["label"] == "positive")
 
 
 def test_clusters_are_the_template_and_the_first_word_of_each_category(generated):
-    (one,) = [one for one in generated.sentences if one.id == generated.draws["length"][0]]
-    assert one.clusters.keys() == {"template", "ADJ", "NOUN", "VERB"}
-    words = one.text.replace(",", "").replace(".", "").split()
-    assert one.clusters["ADJ"] == next(word for word in words if word == one.clusters["ADJ"])
-    assert one.clusters["template"].split()[words.index(one.clusters["NOUN"])] == "NOUN"
+    row = generated.sentences.set_index("id").loc[generated.draws["id"].iloc[0]]
+    words = row["text"].replace(",", "").replace(".", "").split()
+    assert row["cluster_ADJ"] in words
+    assert row["cluster_template"].split()[words.index(row["cluster_NOUN"])] == "NOUN"
 
 
 def test_the_seed_decides_and_nothing_else(toy, generated):
     construction, grammars = toy
     renamed = construction.model_copy(update={"name": "What people call it"})
-    assert generate_sentences("toy", renamed, grammars, per_label=PER_LABEL, seed=1) == generated
-    assert generate_sentences("toy", *toy, per_label=PER_LABEL, seed=2) != generated
+    again = generate_sentences("toy", renamed, grammars, per_label=PER_LABEL, seed=1)
+    assert all(one.equals(other) for one, other in zip(again, generated, strict=True))
+    assert not generate_sentences("toy", *toy, per_label=PER_LABEL, seed=2).sentences.equals(generated.sentences)
 
 
 def small(construction, *content):
@@ -75,20 +73,21 @@ def test_a_value_that_the_grammar_cannot_fill_is_reported(toy):
     construction, grammars = toy
     few = CFG.fromstring("POS -> '0' 'a' '0' 'b' | '0' 'a' '0' 'b' N\nNEG -> '0' 'b' '0' 'a'\nN -> 'c' | 'd'")
     found = generate_sentences("few", small(construction, "N"), grammars | {"train": few}, per_label=2, seed=1)
-    assert Shortfall("train", "length", 2, "positive", 2, 1) in found.shortfalls
-    assert Shortfall("train", "length", 3, "negative", 2, 0) in found.shortfalls
-    assert not any(shortfall.split == "test" for shortfall in found.shortfalls)
-    assert len([one for one in found.sentences if one.split == "train"]) == 4
+    rows = found.not_filled.to_numpy().tolist()
+    assert ["train", "length", 2, "positive", 2, 1] in rows
+    assert ["train", "length", 3, "negative", 2, 0] in rows
+    assert set(found.not_filled["split"]) == {"train"}
+    assert (found.sentences["split"] == "train").sum() == 4
 
 
 def test_a_grammar_with_just_enough_sentences_fills_every_feature_with_them(toy):
     construction, grammars = toy
     just = CFG.fromstring("POS -> '0' 'a' '0' N\nNEG -> '0' N '0' 'a'\nN -> 'c' | 'd'")
     found = generate_sentences("just", small(construction, "N"), grammars | {"train": just}, per_label=2, seed=1)
-    assert not found.shortfalls
-    train = {one.id for one in found.sentences if one.split == "train"}
+    assert found.not_filled.empty
+    train = set(found.sentences.loc[found.sentences["split"] == "train", "id"])
     assert len(train) == 4
-    assert all(train <= set(ids) for ids in found.draws.values())
+    assert all(train <= set(ids) for _, ids in found.draws.groupby("feature")["id"])
 
 
 def test_a_text_with_two_labels_is_refused(toy):
@@ -106,12 +105,12 @@ def test_a_wrong_number_of_markers_is_refused(toy):
 
 
 def test_tables_hold_every_feature_and_cluster(generated):
-    table = sentence_table(generated.sentences)
+    table = generated.sentences
     assert table.columns.tolist() == [
         *("id", "text", "label", "split", "length", "second_start"),
         *("cluster_template", "cluster_ADJ", "cluster_NOUN", "cluster_VERB"),
     ]
-    assert set(draw_table(generated.draws)["id"]) == set(table["id"])
+    assert set(generated.draws["id"]) == set(table["id"])
 
 
 GRAMMARS = sorted(path.parts[-3] for path in (ROOT / "constructions").glob("*/grammars/train.cfg"))
@@ -125,7 +124,7 @@ def test_every_construction_with_grammars_can_be_generated(name, source):
     """The contract: grammars parse, halves are disjoint, markers are right, and every cell gives two sentences."""
     construction = load_construction(name, ROOT / "constructions").for_source(source)
     grammars = load_grammars(name, construction, ROOT / "constructions", source=source)
-    assert not generate_sentences(name, construction, grammars, per_label=2, seed=1).shortfalls
+    assert generate_sentences(name, construction, grammars, per_label=2, seed=1).not_filled.empty
 
 
 @pytest.mark.parametrize("half", ["train", "test"])
@@ -151,7 +150,7 @@ def test_a_construction_without_features_has_as_many_sentences_of_each_label_and
     construction, grammars = toy
     bare = construction.model_copy(update={"features": {}})
     generated = generate_sentences("toy", bare, grammars, per_label=PER_LABEL, seed=1)
-    sizes = Counter((one.split, one.label) for one in generated.sentences)
-    assert set(sizes.values()) == {PER_LABEL}
+    sizes = generated.sentences.groupby(["split", "label"]).size()
+    assert set(sizes) == {PER_LABEL}
     assert len(sizes) == 4
-    assert set(draw_table(generated.draws)["feature"]) == {"all_sentences"}
+    assert set(generated.draws["feature"]) == {"all_sentences"}

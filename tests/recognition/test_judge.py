@@ -10,9 +10,10 @@ from cxprobe.recognition.judge import (
     Recognition,
     code_length,
     credit_predictions,
-    judge_recognition,
-    panel_headline,
-    recognition_headline,
+    judge_predictions,
+    metrics_of,
+    series_of,
+    trials_of,
 )
 from cxprobe.stats import clusters_of, estimate_difference, estimate_rate
 
@@ -36,11 +37,13 @@ def predictions(kind: str, names: tuple, right: dict | None = None, sentences: i
         for name in names
         for number in range(sentences)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(model="toy")
 
 
-NO_FOLDS = pd.DataFrame(columns=["feature", "id", "label", "task", "layer", "known", "cluster_template", "probability"])
-NO_CODE = pd.DataFrame(columns=["feature", "id", "label", "portion", "layer", "probability"])
+NO_FOLDS = pd.DataFrame(
+    columns=["model", "feature", "id", "label", "task", "layer", "known", "cluster_template", "probability"]
+)
+NO_CODE = pd.DataFrame(columns=["model", "feature", "id", "label", "portion", "layer", "probability"])
 SPLITS = pd.DataFrame([(feature, "train", 0, "a") for feature in FEATURES], columns=["feature", "split", "draw", "id"])
 
 
@@ -49,14 +52,18 @@ def credited(right: dict | None = None, folds: pd.DataFrame = NO_FOLDS, code: pd
     return credit_predictions(probes, predictions("control", ("words", "majority")), folds, code, SPLITS)
 
 
+def judge_toy(items: Credited) -> Recognition:
+    return judge_predictions(items).of("toy")
+
+
 def judged(right: dict | None = None) -> Recognition:
-    return judge_recognition(credited(right))
+    return judge_toy(credited(right))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0])), min_size=1))
 def test_a_prediction_is_right_wrong_or_a_tie(pairs):
     table = pd.DataFrame([{"label": "positive" if positive else "negative", "probability": p} for positive, p in pairs])
-    table = table.assign(feature="length", layer=0, draw=0, id=[f"s{row}" for row in table.index])
+    table = table.assign(model="toy", feature="length", layer=0, draw=0, id=[f"s{row}" for row in table.index])
     expected = [0.5 if p == 0.5 else float((p > 0.5) == positive) for positive, p in pairs]
     probes, controls, folds, _ = credit_predictions(table, table, table, table, SPLITS)
     assert [each["accuracy"].tolist() for each in (probes, controls, folds)] == [expected] * 3
@@ -80,7 +87,7 @@ def test_accuracies_stand_by_feature_layer_value_and_control():
 def test_a_control_without_an_opinion_is_half_right():
     undecided = predictions("control", ("majority",)).assign(probability=0.5)
     probes = predictions("layer", (0, 1)).assign(draw=0)
-    found = judge_recognition(credit_predictions(probes, undecided, NO_FOLDS, NO_CODE, SPLITS))
+    found = judge_toy(credit_predictions(probes, undecided, NO_FOLDS, NO_CODE, SPLITS))
     assert found.controls_together["accuracy"].tolist() == [0.5]
 
 
@@ -104,7 +111,7 @@ def test_a_sentence_that_is_in_two_subsets_is_not_two_independent_sentences():
     twice["cluster_template"] = [f"t{row}" for row in range(len(twice))]
     apart = twice.assign(id=[f"s{row}" for row in range(len(twice))])
     width = {
-        name: np.ptp(judge_recognition(Credited(table, *others)).together.loc[0, ["low", "high"]])
+        name: np.ptp(judge_toy(Credited(table, *others)).together.loc[0, ["low", "high"]])
         for name, table in (("twice", twice), ("apart", apart))
     }
     assert width["twice"] > 1.3 * width["apart"]
@@ -112,7 +119,7 @@ def test_a_sentence_that_is_in_two_subsets_is_not_two_independent_sentences():
 
 def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
     found = judged({("length", 0): 4, ("distance", 0): 6, ("length", 2): 9, ("distance", 2): 9})
-    metrics = found.metrics
+    metrics = metrics_of(found)
     assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "layer"]
     assert metrics | {"low": 0, "high": 0} == {
         "accuracy": pytest.approx(0.9),
@@ -126,17 +133,9 @@ def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
     }
 
 
-@pytest.mark.parametrize(("places", "names"), [(3, 4), (4, 3), (5, 2), (9, 1), (20, 1)])
-def test_a_headline_has_each_construction_and_source_alone_in_at_most_twelve_numbers(places, names):
-    metrics = judged().metrics
-    headline = recognition_headline({f"one, source {number}": metrics for number in range(places)})
-    wanted = ("accuracy", "n", "low", "high")[:names]
-    assert list(headline.values()) == [{name: metrics[name] for name in wanted}] * min(places, 12)
-
-
 def test_curves_over_the_layers_are_those_of_the_tables():
     found = judged({("length", 1): 5})
-    series = found.series
+    series = series_of(found)
     assert list(series) == ["by_layer.accuracy", "by_layer.length", "by_layer.distance"]
     assert series["by_layer.length"] == [(0, 1.0), (1, 0.5), (2, 1.0), (3, 1.0)]
     assert series["by_layer.accuracy"] == [(0, 1.0), (1, 0.75), (2, 1.0), (3, 1.0)]
@@ -161,14 +160,14 @@ def held_out(right: dict, sentences: int = 10) -> pd.DataFrame:
         for layer in range(LAYERS)
         for number in range(sentences)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(model="toy")
 
 
 def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_part():
     """Layer 3 is the best one on the test part, layer 1 on the folds; ties go to the lowest layer."""
     tested = {("length", layer): 4 + layer for layer in range(LAYERS)} | {("distance", 1): 7}
     folds = held_out({("length", 1, "real"): 10, ("distance", 0, "real"): 8, ("distance", 3, "real"): 8})
-    found = judge_recognition(credited(tested, folds))
+    found = judge_toy(credited(tested, folds))
     best = found.best_layer.set_index("feature")
     assert best["layer"].to_dict() == {"length": 1, "distance": 0, "together": 1}
     assert best["accuracy_on_folds"].to_dict() == {"length": 1.0, "distance": 0.8, "together": 0.75}
@@ -176,36 +175,35 @@ def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_pa
     assert best.loc["length", ["low", "high", "n"]].tolist() == pytest.approx(
         found.by_layer.query("feature == 'length' and layer == 1")[["low", "high", "n"]].to_numpy().ravel().tolist()
     )
-    assert found.metrics["best_layer"] == 1
-    assert found.metrics["accuracy_best_layer"] == pytest.approx(0.6)
+    assert metrics_of(found)["best_layer"] == 1
+    assert metrics_of(found)["accuracy_best_layer"] == pytest.approx(0.6)
 
 
 def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels():
     folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6, ("distance", 2, "control"): 3})
-    found = judge_recognition(credited(folds=folds))
+    found = judge_toy(credited(folds=folds))
     row = found.selectivity.set_index(["feature", "layer"]).loc[("length", 2)]
     real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
     clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
     expected = estimate_difference(real, control, clusters)
     assert row[["accuracy", "control", "n", "known"]].tolist() == [0.9, 0.6, 10, 0.9]
     assert row[["selectivity", "low", "high"]].tolist() == pytest.approx([expected.value, expected.low, expected.high])
-    assert found.metrics["selectivity"] == pytest.approx((0.3 + 0.2) / 2)
-    assert found.series["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
+    assert metrics_of(found)["selectivity"] == pytest.approx((0.3 + 0.2) / 2)
+    assert series_of(found)["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
 
 
 def test_sentences_that_end_in_one_word_are_not_independent():
     folds = held_out({("length", 0, "real"): 40}, sentences=40)
     one_word = folds.assign(cluster_word=np.where(folds["id"].str[1:].astype(int) < 5, "one", "other"))
     width = [
-        np.ptp(judge_recognition(credited(folds=table)).selectivity.loc[0, ["low", "high"]])
-        for table in (folds, one_word)
+        np.ptp(judge_toy(credited(folds=table)).selectivity.loc[0, ["low", "high"]]) for table in (folds, one_word)
     ]
     assert width[1] > 1.3 * width[0]
 
 
 def coded(probabilities: list[float]) -> pd.DataFrame:
     rows = [
-        (feature, f"s{number}", "positive" if number % 2 else "negative", 0, layer, p if number % 2 else 1 - p)
+        ("toy", feature, f"s{number}", "positive" if number % 2 else "negative", 0, layer, p if number % 2 else 1 - p)
         for feature in FEATURES
         for layer in range(LAYERS)
         for number, p in enumerate(probabilities)
@@ -236,20 +234,20 @@ def test_no_probability_makes_a_code_infinite():
 
 
 def test_code_lengths_of_features_add_up():
-    found = judge_recognition(credited(code=coded([0.9] * 20)))
+    found = judge_toy(credited(code=coded([0.9] * 20)))
     by_feature = found.code_length.query("layer == 2").set_index("feature")
     assert by_feature["bits"]["together"] == pytest.approx(
         by_feature["bits"]["length"] + by_feature["bits"]["distance"]
     )
     assert by_feature["n"].to_dict() == {"length": 20, "distance": 20, "together": 40}
-    assert found.metrics["compression"] == pytest.approx(40 / by_feature["bits"]["together"])
-    assert len(found.series["by_layer.compression"]) == LAYERS
+    assert metrics_of(found)["compression"] == pytest.approx(40 / by_feature["bits"]["together"])
+    assert len(series_of(found)["by_layer.compression"]) == LAYERS
 
 
 def test_what_was_not_asked_for_has_no_rows_and_no_metrics():
     found = judged()
     assert (len(found.best_layer), len(found.selectivity), len(found.code_length)) == (0, 0, 0)
-    assert not {"accuracy_best_layer", "best_layer", "selectivity", "compression"} & set(found.metrics)
+    assert not {"accuracy_best_layer", "best_layer", "selectivity", "compression"} & set(metrics_of(found))
     assert found.selectivity.columns.tolist()[-2:] == ["n", "known"]
 
 
@@ -263,19 +261,28 @@ def test_draws_widen_the_intervals_of_every_accuracy():
     controls = predictions("control", ("majority",))
     drawn = credit_predictions(pd.concat([probes, other]), controls, NO_FOLDS, NO_CODE, splits)
     alone = drawn._replace(probes=drawn.probes.drop(columns=["credit_of_draw_0", "credit_of_draw_1"]))
-    both, one = judge_recognition(drawn), judge_recognition(alone)
+    both, one = judge_toy(drawn), judge_toy(alone)
     assert both.by_layer.loc[0, "accuracy"] == pytest.approx(0.7)
     for wide, narrow in ((both.by_layer, one.by_layer), (both.together, one.together)):
         assert wide.loc[0, "low"] < narrow.loc[0, "low"]
         assert wide.loc[1, "low"] == narrow.loc[1, "low"]  # both draws are right everywhere
 
 
-def test_the_headline_of_a_panel_has_the_best_models_of_each_source_first_in_twelve_numbers():
-    headlines = {
-        f"m{number}": {source: {"accuracy": (number * 7 % 5) / 10, "n": 8} for source in ("one", "two", "three")}
-        for number in range(5)
-    }
-    found = panel_headline(headlines)
-    assert list(found) == ["one", "two", "three"]
-    assert list(found["two"].items()) == [("m2", 0.4), ("m4", 0.3), ("m1", 0.2), ("m3", 0.1)]
-    assert panel_headline({slug: headlines[slug] for slug in ("m1", "m0")})["one"] == {"m1": 0.2, "m0": 0.0}
+def test_models_are_judged_at_once_as_each_is_alone():
+    folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6})
+    first = credited({("length", 1): 5}, folds, coded([0.9] * 20))
+    second = credited({("distance", 2): 3}, folds.assign(label="negative"), coded([0.6] * 20))
+    tables = zip(first, (table.assign(model="other") for table in second), strict=True)
+    both = judge_predictions(Credited(*(pd.concat(pair, ignore_index=True) for pair in tables)))
+    for model, alone in (("toy", first), ("other", second)):
+        for found, expected in zip(both.of(model), judge_toy(alone), strict=True):
+            pd.testing.assert_frame_equal(found.reset_index(drop=True), expected.reset_index(drop=True))
+
+
+def test_every_setting_that_was_tried_is_a_child_run_and_one_that_failed_has_no_accuracy():
+    tried = {"feature": "length", "layer": [0, 0], "number": [0, 1], "C": [0.01, 1.0], "l1_ratio": 0.0}
+    how = {"standardise": False, "accuracy": [0.5, -1.0], "state": ["COMPLETE", "FAIL"], "folds": 2}
+    first, second = trials_of(pd.DataFrame(tried | how))
+    assert (first.name, first.metrics, first.status) == ("length 0 0", {"accuracy": 0.5}, "FINISHED")
+    assert first.params == {"feature": "length", "layer": "0", "C": "0.01", "l1_ratio": "0.0", "standardise": "False"}
+    assert (second.name, second.metrics, second.status) == ("length 0 1", {}, "FAILED")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
-from cxprobe.people.labels import Label
-from cxprobe.recognition.labelled import DECIDES, apply_labels, split_sequences
+from cxprobe.people.labels import DECIDES, Label
+from cxprobe.recognition.sentences import apply_labels, split_sequences
 
 
 def mined(*rows: tuple[str, str]) -> pd.DataFrame:
@@ -171,5 +171,7 @@ def test_the_test_part_is_one_fold():
 
 
 def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():
-    with pytest.raises(DataError, match=r"1 negative; with label_sentences\.folds = 2 each label needs at least 2"):
+    with pytest.raises(
+        DataError, match=r"1 negative; with recognition\.make\.labels\.folds = 2 each label needs at least 2"
+    ):
         split_sequences(labelled_table({"positive": [1, 1], "negative": [5]}), 2, 1, documents_apart=False)

@@ -1,4 +1,5 @@
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -6,21 +7,27 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from cxprobe.files.arrays import Features, write_array
+from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.recognition import measure as recognition_module
-from cxprobe.recognition.judge import credit_predictions, judge_recognition
-from cxprobe.recognition.measure import ProbedSource, control_labels, read_sources, recognise
-from cxprobe.recognition.params import Controls, FitProbes
+from cxprobe.recognition.judge import credit_predictions, judge_predictions
+from cxprobe.recognition.make import read_subsets
+from cxprobe.recognition.measure import control_labels, first_draw, recognise
+from cxprobe.recognition.params import Controls, Probe
 from cxprobe.stats import credit
 
 pytestmark = pytest.mark.pipeline
 
 NOTHING = Controls(folds=None, control_task=False, code_length=False)
 ALL = Controls(folds=3, control_task=True, code_length=True)
-SETTINGS = FitProbes(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING, jobs=1)
+SETTINGS = Probe(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING)
 RIDGES = [Regularisation(1.0, 0.0, False)] * 2
+
+
+class Source(NamedTuple):
+    rows: pd.DataFrame
+    features: Features
 
 
 @pytest.fixture
@@ -31,31 +38,33 @@ def source(tmp_path):
     ids = np.array([f"s{number}" for number in range(120)])
     rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "draw": 0, "value": 7, "label": labels, "id": ids})
     splits = pd.concat([rows.assign(feature=feature) for feature in ("length", "distance")])
-    texts = [f"so it ends in {'abcdefghij'[number % 10]}." for number in range(120)]
+    texts = np.array([f"number {number} ends in {'abcdefghij'[number % 10]}." for number in range(120)])
     sentences = pd.DataFrame({"id": ids, "text": texts, "cluster_template": ids, "tags": "NN"})
+    write_table(splits, tmp_path / "made" / "splits.parquet")
+    write_table(sentences, tmp_path / "made" / "sentences.parquet")
     order = rng.permutation(120)
     signal = (labels == "positive")[order][:, None] + rng.normal(scale=0.2, size=(120, 4))
-    write_table(splits, tmp_path / "sentences" / "mined" / "splits.parquet")
-    write_table(sentences, tmp_path / "sentences" / "mined" / "sentences.parquet")
     vectors = np.stack([rng.normal(size=(120, 4)), signal]).astype(np.float32)
-    write_array(vectors, tmp_path / "features" / "mined" / "features.npy", ids[order].tolist())
-    write_table(pd.DataFrame({"id": ids[order]}), tmp_path / "features" / "mined" / "ids.parquet")
-    return read_sources(["mined"], tmp_path / "sentences", tmp_path / "features")["mined"]
+    return Source(read_subsets(tmp_path / "made"), Features(texts[order].tolist(), vectors))
+
+
+def subset_of(source, feature="length"):
+    return source.rows[source.rows["feature"] == feature]
 
 
 def test_a_source_has_its_subsets_with_texts_and_clusters(source):
-    subsets = dict(source.subsets())
-    assert list(subsets) == ["length", "distance"]
+    assert source.rows["feature"].unique().tolist() == ["length", "distance"]
     columns = ["split", "draw", "value", "label", "id", "feature", "text", "cluster_template"]
-    assert subsets["length"].columns.tolist() == columns
-    assert (source.layers, source.probes) == (2, 4)
+    assert source.rows.columns.tolist() == columns
+    assert first_draw(subset_of(source))["id"].tolist() == [f"s{number}" for number in range(60)]
 
 
-def once(source, scratch, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0):
+def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0, jobs=1):
     """Return predictions and the number of probes that were counted."""
     counted: list[int] = []
-    subset, fitting = dict(source.subsets())[feature], Fitting(settings.max_iter, seed, "toy")
-    found = recognise(subset, source, regularisation, settings, fitting, scratch=scratch, progress=counted.append)
+    how = {"jobs": jobs, "kept": kept, "progress": counted.append}
+    fitting = Fitting(settings.max_iter, seed, "toy")
+    found = recognise(subset_of(source, feature), source.features, regularisation, settings, fitting, **how)
     return found, sum(counted)
 
 
@@ -74,10 +83,29 @@ def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, 
 def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
     first, trained = once(source, tmp_path / "scratch")
     monkeypatch.setattr(recognition_module, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
-    again, counted = once(source, tmp_path / "scratch", SETTINGS.model_copy(update={"jobs": 2}))
+    again, counted = once(source, tmp_path / "scratch", jobs=2)
     assert trained == counted == 2
     for one, other in zip(first, again, strict=True):
         pd.testing.assert_frame_equal(one.reset_index(drop=True), other)
+
+
+def test_a_changed_sentence_costs_the_probes_of_its_subsets_alone(source, tmp_path, monkeypatch):
+    for feature in ("length", "distance"):
+        once(source, tmp_path / "scratch", feature=feature)
+    vectors = source.features.vectors.copy()
+    changed = source.rows[(source.rows["feature"] == "length") & (source.rows["id"] == "s5")]["text"].iloc[0]
+    vectors[:, source.features.ids.index(changed)] += 1
+    rows = source.rows[(source.rows["feature"] == "length") | (source.rows["id"] != "s5")]
+    trained = []
+    real = recognition_module.for_each_layer
+    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    without = Source(rows, source.features)
+    once(without, tmp_path / "scratch", feature="distance")
+    assert len(trained) == 1  # the subset has lost a sentence
+    once(Source(rows, Features(source.features.ids, vectors)), tmp_path / "scratch", feature="distance")
+    assert len(trained) == 1  # the changed vector is of no sentence of this subset
+    once(Source(rows, Features(source.features.ids, vectors)), tmp_path / "scratch")
+    assert len(trained) == 2
 
 
 @pytest.mark.parametrize("changed", ["settings", "controls", "regularisation", "feature", "seed"])
@@ -145,7 +173,8 @@ def test_no_control_task_leaves_the_real_labels_on_the_folds(source, tmp_path):
 def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
     folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
     rows = folds.set_index("id")
-    vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[rows.index]
+    texts = first_draw(subset_of(source)).set_index("id")["text"][rows.index]
+    vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[texts].set_index(rows.index)
     held = rows["fold"] == 2
     probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
     expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
@@ -153,9 +182,12 @@ def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_p
 
 
 def test_a_word_that_the_other_folds_do_not_have_is_not_known(source, tmp_path):
-    texts = source.rows["id"].map(lambda id_: "one odd word" if id_ == "s3" else "the same words")
-    data = ProbedSource(source.rows.assign(text=texts), source.features, source.content)
-    folds = with_all(data, tmp_path / "scratch").folds
+    def reworded(text: str) -> str:
+        return f"{text} An odd word." if text.startswith("number 3 ") else f"{text} The same."
+
+    rows = source.rows.assign(text=source.rows["text"].map(reworded))
+    features = Features([reworded(text) for text in source.features.ids], source.features.vectors)
+    folds = with_all(Source(rows, features), tmp_path / "scratch").folds
     assert set(folds.loc[~folds["known"], "id"]) == {"s3"}
 
 
@@ -167,7 +199,7 @@ def test_every_training_sentence_is_coded_on_every_layer(source, tmp_path):
 
 
 def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
-    data = ProbedSource(source.rows.assign(cluster_template="same"), source.features, source.content)
+    data = Source(source.rows.assign(cluster_template="same"), source.features)
     found = with_all(data, tmp_path / "scratch")
     assert found.folds.empty
     assert not found.code.empty
@@ -176,9 +208,9 @@ def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
 def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
     first, second = source.rows["id"].str[1:].astype(int) < 30, source.rows["split"] == "train"
     drawn = [source.rows[first], source.rows[second & ~first].assign(draw=1), source.rows[~second]]
-    data = ProbedSource(pd.concat(drawn), source.features, source.content)
+    data = Source(pd.concat(drawn), source.features)
     both = with_all(data, tmp_path / "scratch")
-    alone = ProbedSource(pd.concat([drawn[1].assign(draw=0), drawn[2]]), source.features, source.content)
+    alone = Source(pd.concat([drawn[1].assign(draw=0), drawn[2]]), source.features)
     probes = both.probes
     expected = once(alone, tmp_path / "scratch")[0].probes
     own = probes[probes["draw"] == 1].reset_index(drop=True)
@@ -189,7 +221,7 @@ def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
 
 def test_counts_are_probed_as_vectors_are(source, tmp_path):
     counts = (csr_array(source.features.vectors[1]),)
-    data = ProbedSource(source.rows, Features(source.features.ids, counts), ("counts",))
+    data = Source(source.rows, Features(source.features.ids, counts))
     settings = SETTINGS.model_copy(update={"controls": ALL})
     found, counted = once(data, tmp_path / "scratch", settings, RIDGES[:1])
     expected = with_all(source, tmp_path / "scratch")
@@ -208,12 +240,13 @@ def judged(vectors, labels, words, tmp_path, seed):
     ids = [f"s{number}" for number in range(len(labels))]
     train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
     rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", draw=0, value=0)
-    rows["text"] = [f"it ends in {word}" for word in [*words, *words[-2:]]]
+    rows["text"] = rows["id"] + [f" ends in {word}" for word in [*words, *words[-2:]]]
     rows["cluster_template"] = rows["id"]
-    data = ProbedSource(rows, Features(ids, vectors[None].astype(np.float32)), (str(seed),))
+    texts = rows["text"][: len(ids)].tolist()
+    data = Source(rows, Features(texts, vectors[None].astype(np.float32)))
     settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
     found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
-    recognition = judge_recognition(credit_predictions(*found, rows))
+    recognition = judge_predictions(credit_predictions(*(table.assign(model="toy") for table in found), rows))
     return recognition.selectivity.iloc[0], recognition.code_length.iloc[0]
 
 

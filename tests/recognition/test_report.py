@@ -2,7 +2,8 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
-from cxprobe.recognition.report import figures_of_grid, figures_of_model, judged_items, recognition_cards
+from cxprobe.recognition.figures import figures_of_model
+from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
 
 RATES = {"accuracy": 0.7, "low": 0.6, "high": 0.8, "n": 40}
 CHECKPOINT = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")

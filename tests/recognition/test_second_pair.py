@@ -15,8 +15,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.sentences import SPLITS
-from cxprobe.recognition.make import draw_subsets, draw_table, generate_sentences, load_grammars, sentence_table
+from cxprobe.recognition.make import draw_subsets
 from cxprobe.recognition.params import Subsets
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
 
 LIMIT = 0.6
 PER_LABEL = 40
@@ -53,7 +54,7 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         )
     grammars = load_grammars(name, construction, CONSTRUCTIONS, source=source)
     generated = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
-    table, draws = sentence_table(generated.sentences), draw_table(generated.draws)
+    table, draws = generated.sentences, generated.draws
     sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, draws=1, all_sentences=False)
     drawn = draw_subsets(table, draws, construction.features, sizes, seed=1, place=name)
     assert not drawn.dropped

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxprobe.constructions.sentences import LABELS, Shortfall
+from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import DataError
-from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes, shortfall_table
+from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes
 from cxprobe.recognition.params import Subsets
 
 
@@ -35,7 +35,7 @@ def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
 
 
 def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
-    rows = balance(sentences(full(range(10, 31))), "length", train_per_label=2, test_per_label=3, draws=1, seed=1).rows
+    rows = balance(sentences(full(range(10, 31))), "length", sizes(test_per_label=3), seed=1).rows
     values = rows.groupby("split")["value"].agg(["min", "max"])
     assert values.loc["train"].tolist() == [10, 15]  # 10 + 20 / 4
     assert values.loc["test"].tolist() == [10, 30]
@@ -52,15 +52,15 @@ def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
 def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):
     counts = full(range(0, 2), 5) | counts
     table = sentences(counts)
-    subset = balance(table, "length", train_per_label=wanted, test_per_label=wanted, draws=1, seed=1)
+    subset = balance(table, "length", sizes(train_per_label=wanted, test_per_label=wanted), seed=1)
     if subset.rows.empty:
         return
     assert subset.rows["id"].is_unique
-    sizes = subset.rows.groupby(["split", "value", "label"]).size()
-    assert set(sizes) == {wanted}
-    kept = {(split, value) for split, value, _ in sizes.index}
-    assert all(sizes[split, value].index.tolist() == ["negative", "positive"] for split, value in kept)
-    reported = {(shortfall.split, shortfall.value) for shortfall in subset.dropped}
+    counted = subset.rows.groupby(["split", "value", "label"]).size()
+    assert set(counted) == {wanted}
+    kept = {(split, value) for split, value, _ in counted.index}
+    assert all(counted[split, value].index.tolist() == ["negative", "positive"] for split, value in kept)
+    reported = set(subset.dropped[["split", "value"]].itertuples(index=False, name=None))
     assert not kept & reported
     for split, value, label in counts:
         in_range = split == "test" or value <= subset.rows.query("split == 'test'")["value"].agg(
@@ -74,30 +74,27 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
 
 def test_a_value_short_of_one_label_is_dropped_for_both():
     counts = full(range(4)) | {("test", 3, "negative"): 1}
-    subset = balance(sentences(counts), "length", train_per_label=2, test_per_label=2, draws=1, seed=1)
+    subset = balance(sentences(counts), "length", sizes(), seed=1)
     assert subset.rows.query("split == 'test'")["value"].max() == 2
-    assert subset.dropped == [Shortfall("test", "length", 3, "negative", 2, 1)]
+    assert subset.dropped.to_numpy().tolist() == [["test", "length", 3, "negative", 2, 1]]
 
 
 def test_the_order_of_the_sentences_changes_nothing():
     table = sentences(full(range(6), 5))
     shuffled = table.iloc[np.random.default_rng(0).permutation(len(table))]
-    first, second = (
-        balance(one, "length", train_per_label=2, test_per_label=2, draws=1, seed=1).rows for one in (table, shuffled)
-    )
+    first, second = (balance(one, "length", sizes(), seed=1).rows for one in (table, shuffled))
     pd.testing.assert_frame_equal(first, second)
 
 
-@pytest.mark.parametrize(("part", "sizes"), [("test", (1, 4)), ("train", (4, 1))])
-def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, sizes):
-    subset = balance(
-        sentences(full(range(4))), "length", train_per_label=sizes[0], test_per_label=sizes[1], draws=1, seed=1
-    )
+@pytest.mark.parametrize(("part", "asked"), [("test", (1, 4)), ("train", (4, 1))])
+def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, asked):
+    wanted = Subsets(train_per_label=asked[0], test_per_label=asked[1], draws=1, all_sentences=False)
+    subset = balance(sentences(full(range(4))), "length", wanted, seed=1)
     assert subset.rows.empty
     assert subset.rows.columns.tolist() == ["feature", "split", "draw", "value", "label", "id"]
     values = range(4) if part == "test" else [0]  # the lowest quarter
-    wanted = [Shortfall(part, "length", value, label, 4, 3) for value in values for label in LABELS]
-    assert subset.dropped == wanted
+    expected = [[part, "length", value, label, 4, 3] for value in values for label in LABELS]
+    assert subset.dropped.to_numpy().tolist() == expected
 
 
 @given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
@@ -111,10 +108,6 @@ def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
         assert drawn["label"].value_counts().to_dict() == (dict.fromkeys(LABELS, rarer) if rarer else {})
     assert rows["id"].is_unique
     assert set(rows["id"]) <= set(table["id"])
-
-
-def test_no_shortfalls_are_a_table_with_columns_and_no_rows():
-    assert shortfall_table([]).columns.tolist() == ["split", "feature", "value", "label", "wanted", "found"]
 
 
 def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
@@ -133,16 +126,15 @@ def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
     subsets = draw(table, ["length", "depth"], sizes(), {"length": half, "depth": table["id"].tolist()})
     rows = subsets.rows
     assert set(rows.loc[rows["feature"] == "length", "id"]) <= set(half)
-    expected = balance(table, "depth", train_per_label=2, test_per_label=2, draws=1, seed=1).rows
+    expected = balance(table, "depth", sizes(), seed=1).rows
     pd.testing.assert_frame_equal(rows[rows["feature"] == "depth"].reset_index(drop=True), expected)
 
 
 def test_a_feature_that_cannot_be_filled_is_left_out_and_all_sentences_are_drawn_if_asked():
     table = sentences(full(range(4), 2)).assign(depth=range(32))
     subsets = draw(table, ["length", "depth"], sizes(all_sentences=True))
-    assert subsets.left_out == ["depth"]
     assert subsets.rows["feature"].unique().tolist() == ["length", "all_sentences"]
-    assert {shortfall.feature for shortfall in subsets.dropped} == {"depth"}
+    assert set(subsets.dropped["feature"]) == {"depth"}
 
 
 def test_a_construction_without_features_can_have_all_its_sentences_drawn():

@@ -1,14 +1,18 @@
 import numpy as np
+import optuna
 import pandas as pd
 import pytest
+from optuna.importance import FanovaImportanceEvaluator, get_param_importances
+from optuna.trial import TrialState, create_trial
+from scipy.sparse import csr_array
 
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
-from cxprobe.probing import Fitting, ProbeRows
+from cxprobe.probing import Fitting
 from cxprobe.recognition import tuning
-from cxprobe.recognition.measure import ProbedSource
-from cxprobe.recognition.params import SearchRange, TuneProbes
-from cxprobe.recognition.tuning import tune_layers, tune_subset
+from cxprobe.recognition.figures import optimisation_history, parameter_importance
+from cxprobe.recognition.params import SearchRange, Tune
+from cxprobe.recognition.tuning import best_settings, parameter_importances, templates_by_label, tune_subset
 
 pytestmark = pytest.mark.pipeline
 
@@ -16,112 +20,112 @@ RNG = np.random.default_rng(0)
 LABELS = np.repeat([True, False], 60)
 NOISE = RNG.normal(size=(120, 30))
 VECTORS = np.stack([NOISE, NOISE + 0.4 * LABELS[:, None]]).astype(np.float32)
-ROWS = ProbeRows(np.arange(120), LABELS, np.arange(0))
 TEMPLATES = np.array([f"template {i // 4}" for i in range(120)], dtype=object)
+TEXTS = [f"text {number}" for number in range(120)]
 
 
-def settings(**changes) -> TuneProbes:
-    values = {"enabled": True, "trials": 6, "folds": 3, "C": SearchRange(low=1e-4, high=1e2), "jobs": 1}
-    return TuneProbes(**values | {"l1_ratio": [0.0], "standardise": [False, True]} | changes)
+def settings(**changes) -> Tune:
+    values = {"trials": 6, "folds": 3, "C": SearchRange(low=1e-4, high=1e2)}
+    return Tune(**values | {"l1_ratio": [0.0], "standardise": [False, True]} | changes)
 
 
-def tune(storage, chosen, max_iter=1000):
-    return tune_layers(VECTORS, ROWS, TEMPLATES, chosen, Fitting(max_iter, 1, "toy"), storage=storage)
+def subset(templates=TEMPLATES) -> pd.DataFrame:
+    columns = {"feature": "length", "split": "train", "draw": 0, "label": np.where(LABELS, "positive", "negative")}
+    return pd.DataFrame({**columns, "id": TEXTS, "text": TEXTS, "cluster_template": templates})
+
+
+def tune(kept, chosen, max_iter=1000, rows=None, jobs=1, vectors=VECTORS, progress=None):
+    fitting = Fitting(max_iter, 1, "toy")
+    rows = subset() if rows is None else rows
+    return tune_subset(rows, Features(TEXTS, vectors), chosen, fitting, jobs=jobs, kept=kept, progress=progress)
+
+
+def best_of(trials: pd.DataFrame) -> pd.DataFrame:
+    return best_settings(trials.assign(feature="length"))
 
 
 def test_each_layer_gets_the_best_setting_of_its_trials(tmp_path):
-    noise, signal = tune(tmp_path, settings())
-    assert signal.accuracy > 0.75 > noise.accuracy
-    assert signal.complete == len(signal.trials) == 6
-    assert 1e-4 <= signal.regularisation.C <= 1e2
+    counted: list[int] = []
+    trials = tune(tmp_path, settings(), progress=counted.append)
+    noise, signal = best_of(trials).to_dict("records")
+    assert signal["accuracy"] > 0.75 > noise["accuracy"]
+    assert signal["accuracy"] == trials.loc[trials["layer"] == 1, "accuracy"].max()
+    assert (signal["trials"], signal["not_converged"], signal["folds"]) == (6, 0, 3)
+    assert 1e-4 <= signal["C"] <= 1e2
+    assert counted == [6, 6]
 
 
 def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
-    assert tune(tmp_path / "one", settings(jobs=1)) == tune(tmp_path / "two", settings(jobs=2))
+    pd.testing.assert_frame_equal(tune(tmp_path / "one", settings()), tune(tmp_path / "two", settings(), jobs=2))
 
 
-def test_a_search_that_was_cut_off_ends_as_one_that_was_not(tmp_path, monkeypatch):
+def test_a_search_that_was_cut_off_ends_as_one_that_was_not_and_evaluates_nothing_twice(tmp_path, monkeypatch):
     whole = tune(tmp_path / "whole", settings())
-    tune(tmp_path / "cut", settings(trials=2))
+    cut = tune(tmp_path / "cut", settings(trials=2))
+    pd.testing.assert_frame_equal(cut, whole[whole["number"] < 2].reset_index(drop=True))
     calls = []
     real = tuning.fit_and_predict
     monkeypatch.setattr(tuning, "fit_and_predict", lambda *a, **k: calls.append(1) or real(*a, **k))
-    assert tune(tmp_path / "cut", settings()) == whole
+    pd.testing.assert_frame_equal(tune(tmp_path / "cut", settings()), whole)
     assert len(calls) == 2 * 4 * 3  # layers x remaining trials x folds: finished trials are not run again
+    pd.testing.assert_frame_equal(tune(tmp_path / "cut", settings(trials=2)), cut)
+    assert len(calls) == 2 * 4 * 3
 
 
-def test_fewer_trials_than_an_earlier_run_has_made_give_what_they_would_alone(tmp_path):
-    alone = tune(tmp_path / "alone", settings(trials=3))
-    tune(tmp_path / "more", settings(trials=6))
-    assert tune(tmp_path / "more", settings(trials=3)) == alone
+def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypatch):
+    whole = tune(tmp_path / "whole", settings())
+    real, calls = tuning.fit_and_predict, []
+
+    def killed(*arguments):
+        calls.append(1)
+        if len(calls) == 8:  # within the third trial
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(tuning, "fit_and_predict", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tune(tmp_path / "killed", settings())
+    calls.clear()
+    monkeypatch.setattr(tuning, "fit_and_predict", lambda *a: calls.append(1) or real(*a))
+    pd.testing.assert_frame_equal(tune(tmp_path / "killed", settings()), whole)
+    assert len(calls) == (2 * 6 - 2) * 3
 
 
-def test_the_trials_of_a_layer_are_counted_when_it_is_finished(tmp_path):
-    counted: list[int] = []
-    fitting = Fitting(1000, 1, "toy")
-    tune_layers(VECTORS, ROWS, TEMPLATES, settings(trials=2), fitting, storage=tmp_path, progress=counted.append)
-    assert counted == [2, 2]
+def test_another_space_or_other_vectors_are_searched_anew(tmp_path):
+    tune(tmp_path, settings(trials=1))
+    tune(tmp_path, settings(trials=1, folds=2))
+    tune(tmp_path, settings(trials=1), vectors=VECTORS + 1)
+    assert len(list(tmp_path.iterdir())) == 3
 
 
-def source() -> ProbedSource:
-    rows = pd.DataFrame(
-        {
-            "feature": "length",
-            "split": "train",
-            "draw": 0,
-            "label": np.where(LABELS, "positive", "negative"),
-            "id": [f"s{number}" for number in range(120)],
-            "cluster_template": TEMPLATES,
-        }
-    )
-    return ProbedSource(rows, Features(rows["id"].tolist(), VECTORS), ("digest",))
-
-
-def subset_of(scratch, chosen):
-    data = source()
-    return tune_subset(data.rows, data, chosen, Fitting(1000, 1, "toy"), scratch=scratch)
-
-
-def test_a_search_that_is_repeated_evaluates_nothing_twice(tmp_path, monkeypatch):
-    first = subset_of(tmp_path, settings(trials=2))
-    assert first == tune(tmp_path / "alone", settings(trials=2))
-    calls = []
-    real = tuning.fit_and_predict
-    monkeypatch.setattr(tuning, "fit_and_predict", lambda *a, **k: calls.append(1) or real(*a, **k))
-    assert subset_of(tmp_path, settings(trials=2)) == first
-    assert calls == []
-    subset_of(tmp_path, settings(trials=3))
-    assert len(calls) == 2 * 1 * 3  # layers x additional trials x folds
-
-
-def test_a_search_in_another_space_replaces_the_trials_of_the_one_before(tmp_path):
-    subset_of(tmp_path, settings(trials=2))
-    (before,) = tmp_path.iterdir()
-    subset_of(tmp_path, settings(trials=2, folds=2))
-    (after,) = tmp_path.iterdir()
-    assert before != after
+def test_counts_are_searched_as_vectors_are(tmp_path):
+    dense = tune(tmp_path / "dense", settings(trials=2, standardise=[False]), vectors=VECTORS[1:])
+    sparse = tune(tmp_path / "sparse", settings(trials=2, standardise=[False]), vectors=(csr_array(VECTORS[1]),))
+    pd.testing.assert_frame_equal(dense, sparse)
 
 
 def test_sentences_of_one_template_stay_in_one_fold(tmp_path, monkeypatch):
+    row_of = {vector.tobytes(): row for row, vector in enumerate(VECTORS[1])}
     seen = []
-    real = tuning._credits
 
-    def spy(vectors, labels, cut, *others):
-        train, held_out = cut
-        seen.append(set(TEMPLATES[train]) & set(TEMPLATES[held_out]))
-        return real(vectors, labels, cut, *others)
+    def spy(train, labels, held_out, *_):
+        one, other = ({TEMPLATES[row_of[vector.tobytes()]] for vector in part} for part in (train, held_out))
+        seen.append(one & other)
+        return np.full(len(held_out), 0.5)
 
-    monkeypatch.setattr(tuning, "_credits", spy)
-    tune(tmp_path, settings(trials=1))
-    assert seen == [set()] * 6
+    monkeypatch.setattr(tuning, "fit_and_predict", spy)
+    tune(tmp_path, settings(trials=1), vectors=VECTORS[1:])
+    assert seen == [set()] * 3
 
 
 def test_settings_that_do_not_converge_are_counted_and_never_chosen(tmp_path):
     chosen = settings(trials=8, standardise=[False], C=SearchRange(low=1e-8, high=1e8))
-    found = tune(tmp_path, chosen, max_iter=15)
-    assert all(len(tuned.trials) == 8 for tuned in found)
-    assert any(tuned.complete < 8 for tuned in found)
-    assert all(tuned.complete > 0 and 0 <= tuned.accuracy <= 1 for tuned in found)
+    trials = tune(tmp_path, chosen, max_iter=15)
+    best = best_of(trials)
+    assert (best["trials"] + best["not_converged"] == 8).all()
+    assert best["not_converged"].sum() > 0
+    assert best["accuracy"].between(0, 1).all()
+    assert (trials.loc[trials["state"] == "FAIL", "accuracy"] == -1).all()
 
 
 def test_no_setting_that_converges_is_an_error(tmp_path):
@@ -129,21 +133,70 @@ def test_no_setting_that_converges_is_an_error(tmp_path):
         tune(tmp_path, settings(trials=2, standardise=[False], C=SearchRange(low=1e4, high=1e5)), max_iter=1)
 
 
-def test_there_are_fewer_folds_where_a_label_has_few_templates(tmp_path):
+def test_there_are_fewer_folds_where_a_label_has_few_templates_and_none_where_it_has_one(tmp_path):
     few = np.array([f"template {i // 30}" for i in range(120)], dtype=object)
-    found = tune_layers(VECTORS, ROWS, few, settings(trials=1, folds=5), Fitting(1000, 1, "toy"), storage=tmp_path)
-    assert [tuned.folds for tuned in found] == [2, 2]
-
-
-def test_a_label_with_one_template_cannot_be_searched(tmp_path):
-    one = np.where(LABELS, "same", TEMPLATES)
+    assert set(tune(tmp_path, settings(trials=1, folds=5), rows=subset(few))["folds"]) == {2}
+    one = subset(np.where(LABELS, "same", TEMPLATES))
+    assert templates_by_label(one) == {"positive": 1, "negative": 15}
     with pytest.raises(ProbeError, match="toy, layer 0: no folds can be made, since a label has fewer than two"):
-        tune_layers(VECTORS, ROWS, one, settings(), Fitting(1000, 1, "toy"), storage=tmp_path)
+        tune(tmp_path, settings(), rows=one)
 
 
 def test_the_first_training_draw_is_searched_alone(tmp_path):
-    data = source()
-    other = data.rows.assign(draw=1, label=data.rows["label"].to_numpy()[::-1])
-    both = pd.concat([data.rows, other], ignore_index=True)
-    found = tune_subset(both, data, settings(trials=2), Fitting(1000, 1, "toy"), scratch=tmp_path / "both")
-    assert found == subset_of(tmp_path / "first", settings(trials=2))
+    rows = subset()
+    other = rows.assign(draw=1, label=rows["label"].to_numpy()[::-1])
+    both = tune(tmp_path / "both", settings(trials=2), rows=pd.concat([rows, other], ignore_index=True))
+    pd.testing.assert_frame_equal(both, tune(tmp_path / "first", settings(trials=2)))
+
+
+ACCURACIES = (0.5, -1.0, 0.8, 0.6)  # of the trials; -1 did not converge
+
+
+def tried(accuracies=ACCURACIES, layer=0) -> pd.DataFrame:
+    rows = [
+        {
+            "feature": "first_start",
+            "layer": layer,
+            "number": number,
+            "C": 10.0 ** (number - 2),
+            "l1_ratio": 0.0,
+            "standardise": number % 2 == 1,
+            "accuracy": accuracy,
+            "state": "FAIL" if accuracy < 0 else "COMPLETE",
+            "folds": 3,
+        }
+        for number, accuracy in enumerate(accuracies)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_importances_are_those_of_optuna_and_equally_accurate_settings_have_none():
+    trials = pd.concat([tried(), tried((0.5, 0.5), layer=1)], ignore_index=True)
+    found = parameter_importances(trials, settings(), seed=3)
+    study = optuna.create_study(direction="maximize")
+    for trial in tried().to_dict("records"):
+        failed = trial["state"] == "FAIL"
+        study.add_trial(
+            create_trial(
+                state=TrialState.FAIL if failed else TrialState.COMPLETE,
+                value=None if failed else trial["accuracy"],
+                params={name: trial[name] for name in tuning.PARAMETERS},
+                distributions=tuning._space(settings()),
+            )
+        )
+    expected = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=3))
+    assert found.set_index("parameter")["importance"].to_dict() == pytest.approx(expected)
+    assert set(found["layer"]) == {0}
+    assert found["importance"].sum() == pytest.approx(1)
+
+
+def test_the_figures_show_the_highest_accuracy_so_far_and_each_parameter_by_layer():
+    (axes,) = optimisation_history(tried(), "toy").axes
+    assert axes.get_title() == "first start"
+    (line,) = axes.get_lines()
+    assert line.get_xydata().tolist() == [[0, 0.5], [2, 0.8], [3, 0.8]]  # the trial that failed has no point
+    importances = parameter_importances(tried(), settings(), seed=3)
+    (panel,) = parameter_importance(importances, "toy").axes
+    assert [line.get_label() for line in panel.get_lines()] == ["C", "l1_ratio", "standardise"]
+    empty = parameter_importance(importances.iloc[:0], "toy")
+    assert empty.texts[-1].get_text() == "all settings are equally accurate"

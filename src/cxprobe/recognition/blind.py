@@ -71,7 +71,9 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
     from sklearn.feature_extraction.text import CountVectorizer
 
     if not isinstance(spec, NgramFeatures | Rule) or spec.kind not in ("word_ngrams", "character_ngrams", "positions"):
-        raise ValueError(f"{place}: {spec} counts nothing; take word_ngrams, character_ngrams or positions")
+        raise ValueError(
+            f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams or positions"
+        )
     if isinstance(spec, Rule):
         return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
     of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cxprobe.constructions.sentences import ALL_SENTENCES
 from cxprobe.lm.params import Member, ModelSpec
-from cxprobe.report.plots import MARKERS, OKABE_ITO
+from cxprobe.report.dots import MARKERS, OKABE_ITO
 
 RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
