@@ -154,7 +154,7 @@ def test_a_file_for_a_construction_that_there_is_not_is_refused(folder):
     ],
 )
 def test_the_shape_of_a_file_is_told_by_the_parameters_and_never_guessed(entry, message):
-    path = ROOT / "presets" / "embedded.yaml"
+    path = ROOT / "params.yaml"
     content = read_yaml(path, ParamsError)
     content["prompts"]["make"]["files"] = {"official": entry}
     with pytest.raises(ParamsError) as raised:
