@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "presets" / "embedded.yaml", shrink)
+    change_params(tmp_path, ROOT / "params.yaml", shrink)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -76,7 +76,7 @@ def with_params(folder: Path, lines: list[str], **grid):
         for line, own in grid.items():
             params["grid"][line] |= own
 
-    change_params(folder, ROOT / "presets" / "embedded.yaml", change)
+    change_params(folder, ROOT / "params.yaml", change)
     return load_params()
 
 

@@ -41,12 +41,10 @@ def card_table(
     chances = chances.astype(float)
     limits = chances + (limit - 0.5) / 0.5 * (1 - chances)
     solved = ((cards["accuracy"] > limits) & (cards["low"] > chances)).astype(bool)
-    says = [
-        f"{SOLVED} {model}: {_percent(value, low, high)}" if is_solved else ""
-        for is_solved, model, value, low, high in zip(
-            solved, cards["model"], cards["accuracy"], cards["low"], cards["high"], strict=True
-        )
-    ]
+    says = []
+    for is_solved, model, *rate in zip(solved, cards["model"], *(cards[name] for name in CARD[2:5]), strict=True):
+        percent, low_and_high = cell(*rate).split(" ", 1)
+        says.append(f"{SOLVED} {model}: {percent} % {low_and_high}" if is_solved else "")
     return cards.assign(chance=chances, limit=limits, solved=solved, says=says)[CARD]
 
 
@@ -122,12 +120,6 @@ def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Fi
     return figure
 
 
-def _percent(value: float, low: float, high: float) -> str:
-    """Return a rate as "97.7 % (95.0 to 99.0)"."""
-    rate, interval = cell(value, low, high).split(" ", 1)
-    return f"{rate} % {interval}"
-
-
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
@@ -138,13 +130,8 @@ def _words_of(items: pd.DataFrame, most: int | None) -> pd.DataFrame:
     has = items["text"].map(lambda text: sorted(set(_words(text))))
     long = pd.DataFrame({"label": items["label"], "word": has}).explode("word").dropna()
     counts: pd.DataFrame = pd.crosstab(long["word"], long["label"]).reindex(columns=labels, fill_value=0)
-    shares: pd.DataFrame = counts.div(items["label"].value_counts(), axis="columns")[
-        labels
-    ]  # as counts: (words, labels)
+    shares = counts.div(items["label"].value_counts(), axis="columns")[labels]  # as counts: (words, labels)
     unlike = (shares.max(axis=1) - shares.min(axis=1)).round(12)  # so that equal ones are equal
     ranked = sorted(counts.index, key=lambda word: (-unlike[word], -counts.loc[word].sum(), word))
-    words = ranked[:most]
-    return pd.DataFrame(
-        [(label, word, counts.at[word, label], shares.at[word, label]) for word in words for label in labels],
-        columns=["label", "word", "count", "share"],
-    )
+    rows = [(label, word, counts.at[word, label], shares.at[word, label]) for word in ranked[:most] for label in labels]
+    return pd.DataFrame(rows, columns=["label", "word", "count", "share"])

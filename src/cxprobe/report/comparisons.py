@@ -4,13 +4,11 @@ What a model that cannot know a construction reaches on its items is what the it
 therefore not chance: it is the best of the blind.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec
@@ -19,12 +17,6 @@ from cxprobe.stats import clusters_of, compare_paired, holm
 MODELS, BEST_BLIND, TWIN = "models", "best blind", "twin"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
 _RATE = ["model", "accuracy", "low", "high", "n"]
-
-
-class _Pair(NamedTuple):
-    compares: str
-    first: str
-    second: str
 
 
 def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
@@ -44,9 +36,8 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
     """
     order = {member.slug: place for place, member in enumerate(members) if member.is_blind}
     blind = rates[rates["model"].isin(order) & rates["accuracy"].notna()].reset_index(drop=True)
-    places = [tuple(row) for row in blind[by].itertuples(index=False)] if by else [()] * len(blind)
-    group = {key: number for number, key in enumerate(dict.fromkeys(places))}
-    ranked = blind.assign(_group=[group[key] for key in places], _order=blind["model"].map(order)).sort_values(
+    group = blind.groupby(by, sort=False, dropna=False).ngroup() if by else 0
+    ranked = blind.assign(_group=group, _order=blind["model"].map(order)).sort_values(
         ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
     )
     return ranked.drop_duplicates("_group")[[*by, *_RATE]].reset_index(drop=True)
@@ -77,49 +68,39 @@ def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]
     """
     answered = items[items["accuracy"].notna()].reset_index(drop=True)
     groups = answered.groupby(by, sort=False) if by else [((), answered)]
-    rows = [
-        (*key, *pair, *difference)
-        for key, group in groups
-        for pair, difference in _differences(_require_once(group, key), members)
-    ]
+    rows = []
+    for key, group in groups:
+        twice = group.duplicated(["model", "id"])
+        if twice.any():
+            model, item = group.loc[twice, ["model", "id"]].iloc[0]
+            times = int(((group["model"] == model) & (group["id"] == item)).sum())
+            raise DataError(
+                f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is asked "
+                "about once, or take the mean of its credits"
+            )
+        own = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
+        for compares, first, second in _pairs(own, members):
+            rows.append((*key, compares, first, second, *_difference(own[first], own[second])))
     table = pd.DataFrame(rows, columns=[*by, *(name for name in COMPARISON if name != "p_holm")])
     return table.assign(p_holm=holm(table["p"].to_numpy(np.float64)))[[*by, *COMPARISON]]
 
 
-def _pairs(group: pd.DataFrame, members: Sequence[Member]) -> Iterator[_Pair]:
-    """Give the comparisons of the models of a group."""
-    present = set(group["model"])
+def _pairs(items: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> Iterator[tuple[str, str, str]]:
+    """Give what is compared of the models that have items, and the two models."""
     known = {member.slug: member for member in members}
-    real = [slug for slug in dict.fromkeys([*known, *group["model"]]) if slug in present and _is_real(known.get(slug))]
-    yield from (_Pair(MODELS, *pair) for pair in combinations(real, 2))
-    blind = [slug for slug, member in known.items() if member.is_blind and slug in present]
+    present = [slug for slug in dict.fromkeys([*known, *items]) if slug in items]
+    real = [slug for slug in present if slug not in known or known[slug].state == "trained"]
+    yield from ((MODELS, *pair) for pair in combinations(real, 2))
+    blind = [slug for slug in present if slug in known and known[slug].is_blind]
     if blind:
-        means = group.groupby("model")["accuracy"].mean()
-        best = max(blind, key=lambda slug: means[slug])  # the first of several
-        yield from (_Pair(BEST_BLIND, slug, best) for slug in real)
-    for slug in real:
-        for twin in known.values():
-            if twin.slug in present and slug in known and _is_twin(twin, known[slug]):
-                yield _Pair(TWIN, slug, twin.slug)
-
-
-def _is_real(member: Member | None) -> bool:
-    return member is None or member.state == "trained"
-
-
-def _is_twin(twin: Member, member: Member) -> bool:
-    one, other = twin.spec, member.spec
-    if not (isinstance(one, ModelSpec) and isinstance(other, ModelSpec)):
-        return False
-    return twin.state != "trained" and (one.name, one.revision) == (other.name, other.revision)
-
-
-def _differences(group: pd.DataFrame, members: Sequence[Member]) -> Iterator[tuple[_Pair, tuple[float, ...]]]:
-    """Give the comparisons of the models of a group, each with what `_difference` returns."""
-    # Once for each model, since there are as many pairs as the square of the models.
-    own = {slug: rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
-    for pair in _pairs(group, members):
-        yield pair, _difference(own[pair.first], own[pair.second])
+        best = max(blind, key=lambda slug: items[slug]["accuracy"].mean())  # the first of several
+        yield from ((BEST_BLIND, slug, best) for slug in real)
+    twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
+    for slug, twin in product(real, twins):
+        specs = [known[own].spec for own in (slug, twin) if own in known]
+        names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]
+        if len(names) == 2 and names[0] == names[1]:
+            yield TWIN, slug, twin
 
 
 def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, ...]:
@@ -128,19 +109,6 @@ def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, ...]:
     if both.empty:
         return (np.nan, np.nan, np.nan, 0, np.nan, np.nan)
     shared = first.loc[both]
-    clusters: NDArray[np.object_] = clusters_of(shared)  # (n, ways)
     one, other = (own.loc[both, "accuracy"].to_numpy(np.float64) for own in (first, second))  # (n,)
-    paired = compare_paired(one, other, clusters)
+    paired = compare_paired(one, other, clusters_of(shared))
     return (paired.value, paired.low, paired.high, paired.n, paired.p, paired.detectable())
-
-
-def _require_once(group: pd.DataFrame, key: object) -> pd.DataFrame:
-    """Refuse a group in which a model has an item twice, which would count it twice."""
-    twice = group.duplicated(["model", "id"])
-    if twice.any():
-        model, item = group.loc[twice, ["model", "id"]].iloc[0]
-        raise DataError(
-            f"{key}: {model} has the item {item} {(group.loc[group['model'] == model, 'id'] == item).sum()} times; "
-            "compare within the groups in which an item is asked about once, or take the mean of its credits"
-        )
-    return group

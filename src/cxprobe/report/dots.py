@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
-from cxprobe.report.plots import MARKERS, OKABE_ITO
-
+# Colours for colour-blind readers (Okabe & Ito 2008).
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
 ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 SMALL_LETTER = 0.068  # of the names of rows in two lines, in inches
@@ -82,12 +83,12 @@ def dots(
             draw_dots(axes, own, value, y, str(kind), number)
         in_panel = table[table[panels] == place]
         write_sizes(axes, [in_panel.loc[in_panel[rows] == name, "n"] for name in names])
-        if best is not None:
-            own = best[(best[panels] == place) & best[rows].isin(names)]
-            _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], "black", BEST_BLIND)
-        if people is not None:
-            own = people[people[rows].isin(names)]
-            _draw_ticks(axes, own[value], [names.index(name) for name in own[rows]], PEOPLE_COLOUR, PEOPLE)
+        ticks = [] if best is None else [(best[best[panels] == place], "black", BEST_BLIND)]
+        ticks += [] if people is None else [(people, PEOPLE_COLOUR, PEOPLE)]
+        for own, colour, label in ticks:
+            if len(own := own[own[rows].isin(names)]):  # else not even in the legend
+                y, half = own[rows].map(names.index).to_numpy(float), SPREAD / 2 + 0.1
+                axes.vlines(own[value], y - half, y + half, color=colour, linewidth=2, label=label)
         if chance is not None:
             axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         axes.set_title(within(readable(str(place)), PANEL / _HEADING), fontsize=10)
@@ -98,18 +99,15 @@ def dots(
     if hollow:
         look: dict[str, Any] = {"color": "0.35", "marker": "o", "linestyle": "", "markerfacecolor": "white"}
         grid[0].plot([], [], label=HOLLOW, **look)
-    grid[0].set_yticks(range(len(names)), [_row_label(str(name)) for name in names], fontsize=8 if lines > 1 else 10)
+    # What stands in the second line of a name is a text and keeps its hyphens.
+    parts = [str(name).partition("\n") for name in names]
+    labels = [f"{readable(first)}{line_end}{second}" for first, line_end, second in parts]
+    grid[0].set_yticks(range(len(names)), labels, fontsize=8 if lines > 1 else 10)
     grid[0].set_ylim(len(names) - 0.5, -0.5)
     write_title(figure, title)
     entries_of = legend_of(grid)
     figure.legend(entries_of.values(), entries_of.keys(), loc="outside lower center", ncols=columns, frameon=False)
     return figure
-
-
-def _row_label(name: str) -> str:
-    """Return the name of a row; what stands in a second line is a text and keeps its hyphens."""
-    first, line_end, second = name.partition("\n")
-    return f"{readable(first)}{line_end}{second}"
 
 
 def legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
@@ -138,14 +136,6 @@ def write_sizes(axes: Axes, sizes: "Sequence[pd.Series[int]]") -> None:
             text = " to ".join(f"{size:,}" for size in sorted({int(own.min()), int(own.max())}))
             axes.text(1.03, place, text, transform=beside, va="center", fontsize=7, color="0.35")
     axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
-
-
-def _draw_ticks(axes: Axes, values: "pd.Series[float]", places: Sequence[int], colour: str, label: str) -> None:
-    """Draw a tick across the row of each value; nothing, not even in the legend, where there is none."""
-    if not len(places):
-        return
-    y, half = np.array(places, dtype=float), SPREAD / 2 + 0.1
-    axes.vlines(values, y - half, y + half, color=colour, linewidth=2, label=label)
 
 
 def dots_of_run(table: pd.DataFrame, title: str, *, chance: float | None = 0.5) -> Figure:
@@ -213,7 +203,11 @@ def curves(
     for number, (axes, place) in enumerate(zip(grid, places, strict=False)):
         for kind_number, kind in enumerate(kinds):
             of_kind = table if colours is None else table[table[colours] == kind]
-            _draw_curve(axes, of_kind[of_kind[panels] == place].sort_values(x), x, value, kind, kind_number)
+            own = of_kind[of_kind[panels] == place].sort_values(x)
+            colour, marker = OKABE_ITO[kind_number % len(OKABE_ITO)], MARKERS[kind_number % len(MARKERS)]
+            axes.fill_between(own[x], own["low"], own["high"], color=colour, alpha=0.2, linewidth=0)
+            label = None if kind is None else str(kind)  # in the legend
+            axes.plot(own[x], own[value], color=colour, marker=marker, markersize=4, label=label)
         if chance is not None:
             axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         for height in [] if best is None else best.loc[best[panels] == place, value]:
@@ -244,14 +238,6 @@ def curves(
     return figure
 
 
-def _draw_curve(axes: Axes, own: pd.DataFrame, x: str, value: str, kind: object, number: int) -> None:
-    """Draw a curve with its band; kind is its name in the legend, None for a curve that has none."""
-    colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    label = None if kind is None else str(kind)
-    axes.fill_between(own[x], own["low"], own["high"], color=colour, alpha=0.2, linewidth=0)
-    axes.plot(own[x], own[value], color=colour, marker=marker, markersize=4, label=label)
-
-
 def readable(name: str) -> str:
     """Return the name of a column or folder with spaces for underscores and hyphens."""
     return name.replace("_", " ").replace("-", " ")
@@ -280,14 +266,8 @@ def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label:
             some, heights = own[drawn], np.asarray(y)[drawn]
             axes.hlines(heights, some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
             face: dict[str, Any] = {"markerfacecolor": "white"} if is_hollow else {}
-            look: dict[str, Any] = {
-                "color": colour,
-                "marker": marker,
-                "markersize": size,
-                "linestyle": "",
-                "alpha": alpha,
-            }
-            axes.plot(some[value], heights, label=next(labels, "_nolegend_"), **look | face)
+            look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "alpha": alpha}
+            axes.plot(some[value], heights, linestyle="", label=next(labels, "_nolegend_"), **look | face)
 
 
 def tidy(axes: Axes, grid: str) -> None:

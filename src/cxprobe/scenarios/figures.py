@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from cxprobe.lm.params import Member
-from cxprobe.report.dots import BEST_BLIND, WEIGHTS, legend_of, tidy, write_title
-from cxprobe.report.plots import MARKERS, OKABE_ITO
+from cxprobe.report.dots import BEST_BLIND, MARKERS, OKABE_ITO, WEIGHTS, legend_of, tidy, write_title
 from cxprobe.scenarios.rules import Scenarios
 
 CHANCE = 0.5
