@@ -50,7 +50,7 @@ def test_the_project_has_a_plain_prompt_that_asks_for_a_letter():
 
 
 def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
-    with pytest.raises(PromptError, match=r"ask_pairs\.prompt: prompt 'wn' is unknown; did you mean 'own'\?"):
+    with pytest.raises(PromptError, match=r"pairs\.ask\.prompt: prompt 'wn' is unknown; did you mean 'own'\?"):
         preference_questions(PAIRS, "wn", load(tmp_path))
 
 

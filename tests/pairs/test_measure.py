@@ -61,7 +61,8 @@ def test_masked_scores_are_those_of_each_token_of_the_texts(models):
     for scheme in ("pll", "pll_word_l2r"):
         expected = pll_token_scores(bert, [*MEMBERS, *ALONE], scheme=scheme, token_budget=64)
         for one, plain in zip([one for one in found if one.scheme == scheme], expected, strict=True):
-            np.testing.assert_array_equal(one.log_probs, plain.log_probs)
+            # A question that both schemes ask is computed once, in a batch of either.
+            np.testing.assert_allclose(one.log_probs, plain.log_probs, rtol=1e-5)
 
 
 def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_is_computed(models, monkeypatch):

@@ -16,11 +16,11 @@ PLAIN = Regularisation(1.0, 0.0, False)
 
 def pairs(n=24, frames=8):
     rows = [(f"pair {k}", f"the cat {k} runs", f"the cat {k} sings", f"frame {k % frames}") for k in range(n)]
-    return pd.DataFrame(rows, columns=["id", "good_text", "bad_text", "cluster_frame"])
+    return pd.DataFrame(rows, columns=["id", "good", "bad", "cluster_frame"])
 
 
 def features(table, knows=(False, True), dimensions=4, seed=0):
-    rng, texts = np.random.default_rng(seed), [*table["bad_text"], *table["good_text"]]
+    rng, texts = np.random.default_rng(seed), [*table["bad"], *table["good"]]
     vectors = rng.normal(size=(len(knows), len(texts), dimensions)).astype(np.float32)
     for layer, one in enumerate(knows):
         vectors[layer, len(table) :, 0] += 4.0 * one  # the right texts come second
@@ -55,7 +55,7 @@ def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame():
 
 def test_which_text_is_named_first_changes_nothing():
     table = pairs()
-    turned = table.rename(columns={"good_text": "bad_text", "bad_text": "good_text"})
+    turned = table.rename(columns={"good": "bad", "bad": "good"})
     there, back = (probe_pairs(one, features(table), PLAIN, FITTING, folds=4, jobs=1) for one in (table, turned))
     # With right and wrong exchanged everywhere, a probe learns the opposite and is as often right.
     np.testing.assert_allclose(there["probability"], back["probability"], atol=1e-4)
@@ -64,7 +64,7 @@ def test_which_text_is_named_first_changes_nothing():
 def test_words_that_give_the_right_text_away_are_seen_by_the_probe_on_counts():
     table = pairs()
     assert rates(probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=1))[-1] == 1.0
-    same = table.assign(bad_text=[" ".join(reversed(text.split())) for text in table["good_text"]])
+    same = table.assign(bad=[" ".join(reversed(text.split())) for text in table["good"]])
     found = probe_pairs(same, features(same), PLAIN, FITTING, folds=4, jobs=1)
     assert set(found.loc[found["layer"] == -1, "probability"]) == {0.5}
 
