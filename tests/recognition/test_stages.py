@@ -1,0 +1,140 @@
+"""Recognition as stages, for a checkpoint, its twin and a panel of blind models: the same way for all of them."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_lms import save_lm
+
+from conftest import ROOT
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule
+from cxprobe.recognition.params import SearchRange, Tune
+from cxprobe.run.params import load_params
+from cxprobe.run.stage import Outcome, Stage
+
+SOURCES = ["generated", "mined"]
+PANEL = Panel(
+    kind="blind",
+    members={
+        "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 4]),
+        "words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
+        "places": Rule(kind="positions"),
+    },
+)
+SLUGS = ["one", "one-random", *PANEL.members]
+NAMES = ("dog", "fox", "king", "horse", "bird", "girl")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with sentences in which "the" stands before the noun or after it: places and letters tell, words not."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for source in SOURCES:
+        rows = []
+        for split in ("train", "test"):
+            for number in range(60):
+                noun, other = rng.choice(NAMES, size=2)
+                for label, first in (("positive", f"the {noun}"), ("negative", f"{noun} the")):
+                    rows.append((f"{split}-{label}-{number}", f"{first} sings so {other} runs", split, label, number))
+        made = pd.DataFrame(rows, columns=["id", "text", "split", "label", "number"])
+        made = made.assign(feature="length", draw=0, value=5, cluster_template=made["number"].mod(30).astype(str))
+        out = tmp_path / "data" / "make_recognition" / "toy" / source
+        write_table(made[["id", "text", "cluster_template"]], out / "sentences.parquet")
+        write_table(made[["feature", "split", "draw", "value", "label", "id"]], out / "splits.parquet")
+    save_lm(tmp_path / "model", "bert")
+    return tmp_path
+
+
+def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
+    section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
+    tune = Tune(trials=2, folds=2, C=SearchRange(low=1e-2, high=1e2), l1_ratio=[0.0], standardise=[False])
+    changes = {
+        "models": ["one", "one-random", "blind"],
+        "constructions": {"toy": SOURCES},
+        "probe": section.probe.model_copy(update={"max_iter": 5000}),
+        "tune": tune if tuned else None,
+    }
+    models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "blind": PANEL}
+    compute = params.compute.model_copy(update={"jobs": 1})
+    update = {"models": models, "recognition": section.model_copy(update=changes), "compute": compute}
+    return Stage(name, item, params.model_copy(update=update))
+
+
+def run(step: str, item: str = "", tuned: bool = False) -> Outcome:
+    name = f"{step}_recognition"
+    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / "recognition" / f"{step}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return getattr(script, name)(stage_of(name, item, tuned))
+
+
+def measured(tuned: bool = False) -> dict[str, Outcome]:
+    return {model: run("measure", model, tuned) for model in ("one", "one-random", "blind")}
+
+
+def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(folder):
+    measured()
+    judged = run("judge")
+    assert [(run.source, run.model) for run in judged.runs] == [(one, slug) for one in SOURCES for slug in SLUGS]
+    assert {run.facts.kind for run in judged.runs if run.model in PANEL.members} == {"blind"}
+    names = [
+        [list(part) for part in (run.metrics, run.series, run.settings, run.tables, run.figures)] for run in judged.runs
+    ]
+    assert all(one == names[0] for one in names)
+    assert list(judged.headline) == SLUGS
+    assert judged.headline["places"] == {"toy, generated": 1.0, "toy, mined": 1.0}
+    assert judged.headline["words"]["toy, mined"] == pytest.approx(0.5, abs=0.02)
+    items = read_table(folder / "data" / "judge_recognition" / "toy" / "mined" / "items.parquet")
+    assert items["model"].unique().tolist() == SLUGS
+    vectors = folder / "data" / "measure_recognition" / "one" / "toy" / "mined" / "features.npy"
+    assert vectors.is_file()
+
+
+def test_a_model_that_cannot_be_judged_is_named_and_the_others_are_judged(folder):
+    measured()
+    for path in (folder / "data" / "measure_recognition" / "one-random").rglob("model.json"):
+        path.unlink()
+    judged = run("judge")
+    assert set(judged.faults) == {"one-random"}
+    assert {run.model for run in judged.runs} == {*SLUGS} - {"one-random"}
+
+
+def test_what_runs_again_trains_no_probe_again(folder, monkeypatch):
+    first = run("measure", "blind")
+    monkeypatch.setattr("cxprobe.recognition.measure.for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    assert run("measure", "blind").counts == first.counts
+
+
+def test_probes_of_counts_are_tuned_as_those_of_vectors_are(folder):
+    outcomes = measured(tuned=True)
+    assert outcomes["blind"].counts["tuned_probes"] == len(PANEL.members) * len(SOURCES)
+    assert outcomes["one"].counts["tuned_probes"] == outcomes["one"].counts["probes"]
+    judged = run("judge", tuned=True)
+    blind = next(run for run in judged.runs if run.model == "places")
+    assert len(blind.trials) == 2
+    assert {"optimisation_history", "parameter_importance"} < set(blind.figures)
+    assert {"tuned", "importance"} < set(blind.tables)
+
+
+def test_the_report_holds_every_model_against_the_best_blind_one_and_its_twin(folder):
+    measured()
+    judged = run("judge")
+    assert not judged.faults
+    outcome = run("report")
+    assert list(dict.fromkeys(outcome.tables["accuracy"]["model"])) == SLUGS
+    compared = outcome.tables["tables/comparisons"]
+    pairs = set(compared[["compares", "first"]].itertuples(index=False, name=None))
+    assert pairs == {("best blind", "one"), ("twin", "one")}
+    assert set(compared.loc[compared["compares"] == "twin", "second"]) == {"one-random"}
+    assert (compared["n"] == 120).all()
+    card = outcome.tables["tables/card"].set_index(["source", "model"])
+    assert card["solved"].xs("mined").to_dict() == {"letters": True, "words": False, "places": True}
+    assert set(outcome.figures) == {"figures/recognition_toy", "figures/cards_toy"}
+    for table in outcome.tables.values():
+        write_table(table, folder / "out.csv")  # no cell is empty, no number is infinite
+    labels = [text.get_text() for text in outcome.figures["figures/recognition_toy"].legends[0].get_texts()]
+    assert {"one", "one-random (random weights)", "places (blind)", "best blind (in its style)"} <= set(labels)
