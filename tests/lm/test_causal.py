@@ -5,10 +5,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import causal_token_scores
 from tiny_lms import CAUSAL, save_lm
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.lm.causal import causal_token_scores, group_by_beginning
+from cxprobe.lm.causal import group_by_beginning
 from cxprobe.lm.loading import load_causal_lm
 from cxprobe.lm.params import ModelSpec
 

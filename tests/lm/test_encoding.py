@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from conftest import save_tiny_gpt2
 from cxprobe.errors import DataError
-from cxprobe.lm.embedding import collate, tokenise
+from cxprobe.lm.embedding import tokenise
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec
 
@@ -55,17 +55,3 @@ def test_a_sentence_that_is_too_long_is_named_and_never_cut(encoder):
 def test_an_empty_sentence_is_named(encoder):
     with pytest.raises(DataError, match="sentence empty-one has no token that counts"):
         tokenise(encoder, ["empty-one"], [""], special_tokens=False)
-
-
-def test_a_batch_is_padded_on_the_right_and_masked(encoder):
-    rows = tokenise(encoder, ["a", "b"], ["the old cat runs", "the cat"], special_tokens=False)
-    batch = collate(7, rows, pad=0)
-    assert batch.number == 7
-    assert batch.attention_mask.tolist() == [[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]]
-    assert batch.input_ids[1, 4:].tolist() == [0, 0]
-    assert batch.counted.tolist() == [[False, True, True, True, True, False], [False, True, True, False, False, False]]
-
-
-def test_a_batch_of_one_length_has_no_mask(encoder):
-    rows = tokenise(encoder, ["a", "b"], ["the cat", "old dog"], special_tokens=False)
-    assert collate(0, rows, pad=0).attention_mask is None

@@ -6,18 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from scored import measured
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
-from cxprobe.files.tables import read_table
-from cxprobe.lm.embedding import extract, tokenise, vectors_of
+from cxprobe.files.arrays import read_features
+from cxprobe.lm.embedding import embed_texts, pool_texts, tokenise
 from cxprobe.lm.loading import load_encoder, load_language_model
 from cxprobe.lm.params import ModelSpec, Precision
-from cxprobe.lm.precision import relative_difference, require_agreement
-from cxprobe.lm.scoring import HowToScore, score_texts
-from cxprobe.lm.store import open_answers
-from cxprobe.recognition.params import ExtractFeatures
-from cxprobe.run.processes import Job
+from cxprobe.lm.scoring import HowToScore, open_answers, relative_difference, score_texts
 
 pytestmark = pytest.mark.pipeline
 
@@ -45,10 +42,6 @@ TEXTS = [
     "They ran.",
 ]
 HOW = HowToScore(["pll"], "add", 256)
-SETTINGS = ExtractFeatures(
-    token_budget=64, special_tokens=False, accelerator="cpu", devices=1, num_nodes=1, strategy="auto"
-)
-ALONE = Job().start(SETTINGS)
 
 
 def spec_of(name: str = "mini-clm", **changes) -> ModelSpec:
@@ -67,10 +60,15 @@ def numbers_of(model, texts=TEXTS):
     return own[~np.isnan(own)]
 
 
-def vectors_in(folder: Path):
-    """Return what an extraction has written, in the order of the texts."""
-    order = np.argsort(read_table(folder / "ids.parquet")["id"].to_numpy(str))
-    return np.load(folder / "features.npy")[:, order]
+def vectors_of(encoder):
+    return pool_texts(encoder, tokenise(encoder, list("abcd"), TEXTS, special_tokens=False), 64)
+
+
+def vectors_of_a_stage(name, spec, folder: Path):
+    how = {"special_tokens": False, "token_budget": 64, "folder": folder}
+    counts = embed_texts(measured(name, spec, load_encoder), {"out": (list("abcd"), TEXTS)}, **how)
+    assert counts["sentences"] == len(TEXTS)
+    return read_features(folder / "out").vectors
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +87,7 @@ def test_scores_are_near_those_in_float32_and_are_never_mixed_with_them(
     model = load_language_model(name, spec)
     found, expected = numbers_of(model), numbers_of(original)
     assert 0 < relative_difference(found, expected) < bound
-    assert open_answers(name, model).folder != open_answers(name, original).folder
+    assert open_answers(name, model, "cpu").folder != open_answers(name, original, "cpu").folder
     counted = load_language_model(name, spec, "meta")  # as `cxprobe measure --status` does
     assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
     assert model.facts.precision == spec.precision != original.facts.precision == "float32"
@@ -106,20 +104,19 @@ def test_scores_are_near_those_in_float32_and_are_never_mixed_with_them(
 @pytest.mark.parametrize(
     "changes", [{"dtype": "float16"}, {"quantisation": INT8}, {"quantisation": BITS8}, {"quantisation": BITS4}]
 )
-def test_vectors_of_such_a_model_are_extracted_as_they_are_computed(changes, tmp_path):
+def test_vectors_of_such_a_model_are_extracted_as_they_are_computed(changes, tmp_path, monkeypatch):
     need(changes)
     spec = spec_of("mini-mlm", **changes)
-    encoder = load_encoder("mini-mlm", spec)
-    tokens = tokenise(encoder, list("abcd"), TEXTS, special_tokens=False)
-    extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
-    own = vectors_in(tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    own = vectors_of_a_stage("mini-mlm", spec, tmp_path)
     assert own.dtype == np.float32
-    assert relative_difference(own, vectors_of(encoder, tokens)) < 1e-3
-    assert 0 < relative_difference(own, vectors_of(load_encoder("mini-mlm", spec_of("mini-mlm")), tokens)) < 0.25
+    assert relative_difference(own, vectors_of(load_encoder("mini-mlm", spec))) < 1e-3
+    assert 0 < relative_difference(own, vectors_of(load_encoder("mini-mlm", spec_of("mini-mlm")))) < 0.25
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path):
+def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     pytest.importorskip("accelerate", reason="accelerate is not installed: pip install 'cxprobe[large]'")
     spec = spec_of(name, device_map="auto", max_memory={"cpu": "30MB"}, offload_folder=str(tmp_path / "layers"))
     model = load_language_model(name, spec)
@@ -128,11 +125,8 @@ def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path):
     assert model.fingerprint == plain[name].fingerprint  # the same weights, wherever they lie
     counted = load_language_model(name, spec, "meta")
     assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
-    encoder = load_encoder(name, spec)
-    tokens = tokenise(encoder, list("abcd"), TEXTS, special_tokens=False)
-    extract(encoder, tokens, SETTINGS, processes=ALONE, scratch=tmp_path / "scratch", output=tmp_path / "out")
-    expected = vectors_of(load_encoder(name, spec_of(name)), tokens)
-    np.testing.assert_allclose(vectors_in(tmp_path / "out"), expected, atol=1e-4)
+    expected = vectors_of(load_encoder(name, spec_of(name)))
+    np.testing.assert_allclose(vectors_of_a_stage(name, spec, tmp_path), expected, atol=1e-4)
 
 
 def test_a_model_that_fits_nowhere_is_refused_with_what_to_do():
@@ -145,9 +139,8 @@ def check(changes: dict, limit: float = 0.3):
     spec = spec_of(**changes)
     answer = lambda model, texts: [numbers_of(model, texts)]  # noqa: E731
     precision = Precision(items=3, largest_difference=limit)
-    return require_agreement(
-        "m", spec, load_language_model, precision, 1, load_language_model("m", spec), TEXTS, answer
-    )
+    found = measured("m", spec, load_language_model, precision=precision).check(TEXTS, TEXTS, answer)
+    return {name: number for name, number in found.items() if name != "unknown"}
 
 
 def test_a_quantised_model_is_compared_with_the_one_that_is_not_in_the_precision_that_params_name():
@@ -162,7 +155,9 @@ def test_a_quantised_model_is_compared_with_the_one_that_is_not_in_the_precision
     assert "in float32, bitsandbytes 4-bit nf4 the difference of the raw answers from float32 is 0." in str(
         raised.value
     )
-    assert "more than precision.largest_difference (0.001); leave out models.m.quantisation" in str(raised.value)
+    assert "more than compute.precision.largest_difference (0.001); leave out models.m.quantisation" in str(
+        raised.value
+    )
     assert check({"quantisation": BITS4, "compared": {"largest_difference": 0.3}}, 0.001)
     with pytest.raises(ModelError, match=r"more than models\.m\.compared\.largest_difference \(0\.0001\)"):
         check({"quantisation": BITS4, "compared": {"largest_difference": 0.0001}}, 0.3)
@@ -176,7 +171,7 @@ def test_a_model_that_is_compared_with_nothing_says_so_in_every_record():
 
 @pytest.mark.parametrize("package", ["torchao", "bitsandbytes", "accelerate"])
 def test_a_package_that_is_not_installed_is_named_before_anything_is_read(monkeypatch, package):
-    monkeypatch.setattr("cxprobe.lm.weights.find_spec", lambda name: None if name == package else sys)
+    monkeypatch.setattr("cxprobe.lm.loading.find_spec", lambda name: None if name == package else sys)
     option = {
         "torchao": {"quantisation": INT8},
         "bitsandbytes": {"quantisation": BITS8},
@@ -187,7 +182,9 @@ def test_a_package_that_is_not_installed_is_named_before_anything_is_read(monkey
 
 
 def test_layers_on_all_gpus_need_a_device_that_stands_for_all():
-    with pytest.raises(ModelError, match=r"this process has 'cuda:1'; set the stage's devices and num_nodes to 1"):
+    with pytest.raises(
+        ModelError, match=r"this process has 'cuda:1'; set compute\.devices and compute\.num_nodes to 1"
+    ):
         load_language_model("m", spec_of(device_map="auto"), "cuda:1")
 
 

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 import torch
 from counted import count_rows
+from scored import pll_token_scores
 from tiny_lms import MASKED, save_lm, tokenizer_of
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.lm.loading import load_masked_lm
-from cxprobe.lm.masked import equal_length_batches, pll_token_scores
+from cxprobe.lm.masked import equal_length_batches
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.tokens import encode
+from cxprobe.lm.texts import encode
 
 TEXTS = [
     "the old cat runs.",

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from minicons import scorer
+from scored import causal_token_scores, pll_token_scores
 from tiny_lms import save_lm
 
-from cxprobe.lm.causal import causal_token_scores
 from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.masked import pll_token_scores
 from cxprobe.lm.params import ModelSpec
 
 CONTEXT = "the old cat runs, the king waits."

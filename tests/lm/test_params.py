@@ -13,7 +13,7 @@ PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "lan
 
 
 def load_changed(folder: Path, change):
-    change_params(folder, ROOT / "presets" / "embedded.yaml", change)
+    change_params(folder, ROOT / "params.yaml", change)
     return load_params(folder / "params.yaml", ROOT / "constructions")
 
 

@@ -2,23 +2,22 @@
 
 import numpy as np
 import pytest
+from scored import LOOSE, causal_token_scores, measured, pll_token_scores
 from tiny_lms import save_lm
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.causal import causal_token_scores
-from cxprobe.lm.embedding import tokenise, vectors_of
+from cxprobe.lm.embedding import pool_texts, tokenise
 from cxprobe.lm.loading import load_causal_lm, load_encoder, load_masked_lm
-from cxprobe.lm.masked import pll_token_scores
 from cxprobe.lm.params import ModelSpec, Precision
-from cxprobe.lm.precision import relative_difference, require_agreement
+from cxprobe.lm.scoring import relative_difference
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
 TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]
 
 
 def vectors(encoder, texts):
-    return vectors_of(encoder, tokenise(encoder, texts, texts, special_tokens=False))
+    return pool_texts(encoder, tokenise(encoder, texts, texts, special_tokens=False), 64)
 
 
 def causal(model, texts):
@@ -51,8 +50,10 @@ def spec_of(folder, dtype="bfloat16", weights="trained") -> ModelSpec:
 def check(kind, folder, precision, dtype="bfloat16", seed=1, weights="trained"):
     family, load, answer = STAGES[kind]
     save_lm(folder, family)
-    spec = spec_of(folder, dtype, weights)
-    return require_agreement("tiny", spec, load, precision, seed, load("tiny", spec), TEXTS, answer)
+    model = measured("tiny", spec_of(folder, dtype, weights), load, precision=precision, seed=seed)
+    found = model.check(TEXTS, TEXTS, answer)
+    assert found.pop("unknown") == 0
+    return found
 
 
 def test_the_difference_is_relative_to_the_size_of_what_is_expected():
@@ -67,7 +68,7 @@ def test_the_difference_is_relative_to_the_size_of_what_is_expected():
 
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_rounded_model_is_near_its_twin_in_float32_whatever_is_measured(tmp_path, kind):
-    found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5))
+    found = check(kind, tmp_path, LOOSE)
     assert found.keys() == {"difference_from_float32"}
     assert 1e-4 < found["difference_from_float32"] < 0.1
 
@@ -75,7 +76,7 @@ def test_a_rounded_model_is_near_its_twin_in_float32_whatever_is_measured(tmp_pa
 @pytest.mark.parametrize("weights", ["random", "shuffled"])
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_rounded_twin_is_held_against_the_same_twin_and_not_against_another_draw(tmp_path, kind, weights):
-    found = check(kind, tmp_path, Precision(items=8, largest_difference=0.5), weights=weights)
+    found = check(kind, tmp_path, LOOSE, weights=weights)
     assert 1e-4 < found["difference_from_float32"] < 0.1
 
 
@@ -85,32 +86,48 @@ def test_a_difference_above_the_limit_is_refused_with_what_to_do(tmp_path, kind)
         check(kind, tmp_path, Precision(items=8, largest_difference=1e-6))
     message = str(raised.value)
     assert message.startswith("models.tiny: in bfloat16 the difference of the raw answers from float32 is 0.0")
-    assert "more than precision.largest_difference (1e-06)" in message
+    assert "more than compute.precision.largest_difference (1e-06)" in message
     assert "set models.tiny.dtype: float32, or raise the limit" in message
 
 
-def test_a_model_in_float32_is_not_loaded_again():
-    def never(*_):
-        raise AssertionError("nothing is to be done")
+class Fake:
+    """A model of which only the precision is known, and which knows every word."""
 
-    spec = spec_of("x", "float32")
-    assert require_agreement("tiny", spec, never, Precision(items=8, largest_difference=1.0), 1, None, [1], never) == {}
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self.name = "fake"
+        self.tokenizer = self
+        self.unk_token_id = 0
+
+    def __call__(self, texts, **_):
+        return {"input_ids": [[1]] * len(texts)}
+
+
+def fake_model(dtype, precision=LOOSE, seed=1):
+    model = measured(
+        "tiny", spec_of("x", dtype), lambda _, spec, *_others: Fake(spec.dtype), precision=precision, seed=seed
+    )
+    vars(model)["_source"] = None
+    return model
+
+
+def test_a_model_in_float32_is_not_compared_nor_loaded():
+    model = fake_model("float32")
+    assert model.check(["a"], ["a"], None) == {"unknown": 0}
+    assert "loaded" not in vars(model)
 
 
 def test_the_worst_part_decides_and_what_is_not_a_number_is_refused():
     parts = {"bfloat16": [np.array([1e6, 1.0]), np.array([1.5])], "float32": [np.array([1e6, 1.0]), np.array([1.0])]}
 
-    def compare(limit, answer=lambda dtype, _: parts[dtype]):
-        precision = Precision(items=8, largest_difference=limit)
-        return require_agreement(
-            "tiny", spec_of("x"), lambda _, spec: spec.dtype, precision, 1, "bfloat16", ["item"], answer
-        )
+    def compare(limit, answer=lambda model, _: parts[model.dtype]):
+        return fake_model("bfloat16", Precision(items=8, largest_difference=limit)).check(["item"], ["item"], answer)
 
-    assert compare(0.6) == {"difference_from_float32": 0.5}
+    assert compare(0.6)["difference_from_float32"] == 0.5
     with pytest.raises(ModelError, match=r"is 0\.5000 of their size, more than"):
         compare(0.4)
     with pytest.raises(ModelError, match="is nan of their size"):
-        compare(0.6, lambda dtype, _: [np.array([np.nan if dtype == "bfloat16" else 1.0])])
+        compare(0.6, lambda model, _: [np.array([np.nan if model.dtype == "bfloat16" else 1.0])])
 
 
 def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_precisions():
@@ -121,8 +138,8 @@ def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_preci
         return [np.ones(1)]
 
     for seed in (1, 1, 2):
-        precision = Precision(items=5, largest_difference=1.0)
-        require_agreement("tiny", spec_of("x"), lambda *_: None, precision, seed, None, list(range(100)), answer)
+        model = fake_model("bfloat16", Precision(items=5, largest_difference=1.0), seed)
+        model.check(["a"], list(range(100)), answer)
     assert [len(sample) for sample in drawn] == [5] * 6
     assert drawn[0] == drawn[1] == drawn[2] == sorted(drawn[0])
     assert drawn[4] == drawn[5] != drawn[0]

@@ -6,22 +6,18 @@ import sys
 import numpy as np
 import pytest
 from likelihood_server import likelihood_server, served_model
+from scored import ALONE, causal_token_scores, measured
 
 from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.tables import read_table
-from cxprobe.lm.causal import causal_token_scores
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.loading import load_causal_lm, load_language_model
-from cxprobe.lm.params import ModelSpec, Precision, ServedModel
-from cxprobe.lm.precision import require_agreement
-from cxprobe.lm.scoring import HowToScore, measure_texts, score_texts
-from cxprobe.lm.store import open_answers
-from cxprobe.lm.texts import Choice, Pair
-from cxprobe.lm.token_table import token_scores_of
+from cxprobe.lm.params import ModelSpec, ServedModel
+from cxprobe.lm.scoring import HowToScore, measure_texts, open_answers, score_texts
+from cxprobe.lm.texts import Choice, Pair, token_scores_of
 from cxprobe.pairs.measure import measure_pairs
-from cxprobe.prompts.measure import refuse_too_long
-from cxprobe.run.params import load_params
+from cxprobe.prompts.measure import check_lengths
 from cxprobe.run.processes import Job
 
 pytestmark = pytest.mark.pipeline
@@ -40,8 +36,6 @@ PAIRS = [
     Pair("a", "a", "He does not read.", " She reads books.", " She read a books.", {}, {}),
     Pair("b", "b", "", "The man sleeps.", "The man sleep.", {}, {}),
 ]
-PARAMS = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-ALONE = Job().start(PARAMS.score_pairs)
 BOTH = pytest.mark.parametrize("likelihoods", ["echo", "prompt_logprobs"])
 BOS = pytest.mark.parametrize("bos", ["as_tokenizer", "add", "none"])
 
@@ -67,6 +61,10 @@ def load(url: str, **changes):
     return load_language_model("big", spec_of(url, **changes))
 
 
+def stage_model(url: str, **changes):
+    return measured("big", spec_of(url, **changes), load_language_model)
+
+
 @BOTH
 @BOS
 def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, likelihoods, bos):
@@ -88,27 +86,17 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
 ):
     url, answers = served
     how = HowToScore(["pll"], "as_tokenizer", 512)
-    model = load(url, likelihoods=likelihoods)
-    before = len(answers.requests)
-    check = lambda *_: {}  # noqa: E731
-    counts = measure_pairs("big", model, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "served")
-    measure_pairs("mini-clm", local, [PAIRS], how, check, what="t", processes=ALONE, folder=tmp_path / "local")
+    model = stage_model(url, likelihoods=likelihoods)
+    counts = measure_pairs(model, [PAIRS], how, tmp_path / "served")
+    spec = ModelSpec(name=str(MINI), revision=None, sha256=None, dtype="float32")
+    measure_pairs(measured("mini-clm", spec, load_language_model), [PAIRS], how, tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
     assert [score.text for score in one] == [score.text for score in other]
     for ours, theirs in zip(one, other, strict=True):
         np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=1e-5)
-    assert len(answers.requests) - before == counts["texts"]
-    measure_pairs(
-        "big",
-        load(url, likelihoods=likelihoods),
-        [PAIRS],
-        how,
-        check,
-        what="t",
-        processes=ALONE,
-        folder=tmp_path / "again",
-    )
-    assert len(answers.requests) - before == counts["texts"] + 2  # a trial asks twice
+    assert len(answers.requests) == counts["texts"] + 2  # a trial asks twice
+    measure_pairs(stage_model(url, likelihoods=likelihoods), [PAIRS], how, tmp_path / "again")
+    assert len(answers.requests) == counts["texts"] + 2  # and is left out where nothing is to be asked
     facts = read_model_facts(tmp_path / "served")
     assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
     assert facts.weights.startswith(
@@ -121,9 +109,9 @@ def test_answers_are_kept_under_server_model_weights_and_way_of_asking(served, l
     changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"})
     with likelihood_server(local.model, local.tokenizer) as (elsewhere, _):
         models = [*(load(url, **change) for change in changes), load(elsewhere), local]
-        folders = [open_answers("big", model).folder for model in models]
+        folders = [open_answers("big", model, "cpu").folder for model in models]
     assert len(set(folders)) == len(folders)
-    assert open_answers("big", load(url, connections=1, retries=3, timeout=9)).folder == folders[0]
+    assert open_answers("big", load(url, connections=1, retries=3, timeout=9), "cpu").folder == folders[0]
 
 
 def test_a_request_that_fails_is_sent_again(served, local):
@@ -139,7 +127,7 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
     how, texts = HowToScore(["pll"], "add", 512), [dict.fromkeys(TEXTS, 0)]
     answers.refuses = lambda number: 500 if number > 4 else 0  # two of them are the trial
     measure = lambda folder: measure_texts(  # noqa: E731
-        "big", load(url, connections=1), texts, how, lambda *_: {}, what="t", processes=ALONE, folder=tmp_path / folder
+        stage_model(url, connections=1), texts, how, tmp_path / folder
     )
     with pytest.raises(ModelError, match=r"models\.big: 'mini-clm' at http.*500.*what was answered is kept"):
         measure("broken")
@@ -224,7 +212,7 @@ def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local,
 
 def test_a_model_that_is_only_counted_is_described_without_its_server(served, monkeypatch):
     url, answers = served
-    folder = open_answers("big", load(url)).folder
+    folder = open_answers("big", load(url), "cpu").folder
     before = len(answers.requests)
     monkeypatch.setitem(sys.modules, "openai", None)
     described = load_language_model("big", spec_of(url, key="NOT_SET_API_KEY"), "meta")
@@ -233,9 +221,9 @@ def test_a_model_that_is_only_counted_is_described_without_its_server(served, mo
 
 
 def test_a_model_on_a_server_needs_one_process_and_no_device_here():
-    settings = PARAMS.score_pairs.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
-    assert Job().start(settings.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
-    assert settings.for_model(ModelSpec(name="m", revision=None, sha256=None, dtype="float32")) == settings
+    compute = ALONE.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
+    assert Job().start(compute.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
+    assert compute.for_model(ModelSpec(name="m", revision=None, sha256=None, dtype="float32")) == compute
 
 
 def test_a_server_that_is_not_there_is_refused_with_its_address(served):
@@ -252,16 +240,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(served, monkeypatch, tmp_pa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-another")
     model = load(url, key="BIG_API_KEY")
     assert {header for _, header in answers.requests} == {f"Bearer {secret}"}
-    measure_pairs(
-        "big",
-        model,
-        [PAIRS],
-        HowToScore(["pll"], "add", 99),
-        lambda *_: {},
-        what="t",
-        processes=ALONE,
-        folder=tmp_path / "o",
-    )
+    measure_pairs(stage_model(url, key="BIG_API_KEY"), [PAIRS], HowToScore(["pll"], "add", 99), tmp_path / "o")
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     answers.refuses = lambda number: 401  # the server repeats the key that it refuses
     with pytest.raises(ModelError, match=r"\[key\]") as raised:
@@ -280,14 +259,14 @@ def test_a_text_or_question_beyond_the_servers_longest_input_is_refused_before_i
     with pytest.raises(DataError, match="the model takes 7"):
         causal_token_scores(model, TEXTS, bos="add", token_budget=1)
     with pytest.raises(DataError, match="1 of 1 questions are too long"):
-        refuse_too_long(model, [Choice("q", TEXTS[0], {"0": " Yes."}, "A")])
+        check_lengths(model, [Choice("q", TEXTS[0], {"0": " Yes."}, "A")])
     assert len(answers.requests) == before
 
 
 def test_a_served_model_has_no_other_precision_to_be_compared_with(served):
-    url, _ = served
-    spec = spec_of(url)
-    assert require_agreement("big", spec, None, Precision(items=3, largest_difference=0.1), 1, None, [], None) == {}
+    url, answers = served
+    assert stage_model(url).check(TEXTS, TEXTS, None) == {"unknown": 0}
+    assert not answers.requests
 
 
 def test_answers_of_questions_are_scored_like_texts(served, local):

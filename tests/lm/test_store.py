@@ -1,8 +1,10 @@
 """The store of answers: nothing that was added is lost, whatever ends the process, and nothing wrong is found."""
 
+import hashlib
 import os
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +61,8 @@ def test_a_block_that_ends_well_leaves_one_file_and_one_that_dies_all_it_had(tmp
     with AnswerStore(tmp_path, seconds=0) as store:
         for key in KEYS[:5]:
             store.add({key: numbers(1.0)})
-        assert len(list(tmp_path.glob("*.npz"))) == 5
-    assert len(list(tmp_path.glob("*.npz"))) == 1
+        assert len(list(tmp_path.glob("*.answers"))) == 5
+    assert len(list(tmp_path.glob("*.answers"))) == 1
     with pytest.raises(KeyboardInterrupt), AnswerStore(tmp_path) as store:
         store.add({key: numbers(2.0, 3.0) for key in KEYS[5:9]})
         raise KeyboardInterrupt
@@ -73,7 +75,7 @@ def test_many_small_files_are_joined_while_the_work_goes_on(tmp_path, monkeypatc
     with AnswerStore(tmp_path, seconds=0) as store:
         for key in KEYS:
             store.add({key: numbers(0.5)})
-            assert len(list(tmp_path.glob("*.npz"))) <= 3
+            assert len(list(tmp_path.glob("*.answers"))) <= 3
         assert set(store.find(KEYS)) == set(KEYS)
 
 
@@ -82,7 +84,7 @@ def test_a_damaged_file_is_ignored_with_a_warning(tmp_path, length):
     for key in KEYS[:2]:
         with AnswerStore(tmp_path) as store:
             store.add({key: numbers(1.0)})
-    broken = min(tmp_path.glob("*.npz"))
+    broken = min(tmp_path.glob("*.answers"))
     broken.write_bytes(broken.read_bytes()[:length])
     with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match=f"{broken.name} is damaged .* delete it"):
         assert len(store.find(KEYS)) == 1
@@ -91,7 +93,7 @@ def test_a_damaged_file_is_ignored_with_a_warning(tmp_path, length):
 def test_changed_bytes_are_noticed(tmp_path):
     with AnswerStore(tmp_path) as store:
         store.add({key: numbers(1.0) for key in KEYS})
-    (path,) = tmp_path.glob("*.npz")
+    (path,) = tmp_path.glob("*.answers")
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
@@ -99,26 +101,35 @@ def test_changed_bytes_are_noticed(tmp_path):
         assert store.find(KEYS) == {}
 
 
+def save(folder, *arrays):
+    """Write a file whose name is right, whatever is in it."""
+    content = BytesIO()
+    for array in arrays:
+        np.save(content, array)
+    (folder / f"{hashlib.sha256(content.getvalue()).hexdigest()}.a.answers").write_bytes(content.getvalue())
+
+
 def test_pickled_objects_are_not_opened(tmp_path):
-    with (tmp_path / "evil.npz").open("wb") as file:
-        np.savez(file, keys=np.array([{"a": 1}], dtype=object), bounds=np.array([0, 1]), numbers=numbers(1.0))
-    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="evil.npz is damaged"):
+    evil = np.array([{"a": 1}], dtype=object)
+    save(tmp_path, evil, np.array([0, 1]), numbers(1.0))
+    save(tmp_path, np.array(KEYS[:1], dtype="S16"), np.array([0, 1]), evil)
+    with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="is damaged") as warned:
         assert store.find(KEYS) == {}
+    assert len(warned) == 2
 
 
 def test_a_file_that_another_process_joins_to_others_meanwhile_is_found_in_the_joined_one(tmp_path, monkeypatch):
     with AnswerStore(tmp_path, seconds=0) as other:
         for key in KEYS[:3]:
             other.add({key: numbers(1.0)})
-        read = answers._read
-        joined = []
+        digest, joined = answers.digest, []
 
-        def read_after_the_other_has_joined(path):
+        def digest_after_the_other_has_joined(path):
             if not joined:
                 joined.append(other._join_own())
-            return read(path)
+            return digest(path)
 
-        monkeypatch.setattr(answers, "_read", read_after_the_other_has_joined)
+        monkeypatch.setattr(answers, "digest", digest_after_the_other_has_joined)
         with AnswerStore(tmp_path) as store:
             assert set(store.find(KEYS)) == set(KEYS[:3])
 
@@ -132,12 +143,45 @@ def test_an_answer_that_is_not_finite_is_not_kept(tmp_path):
 
 def test_arrays_that_do_not_belong_together_are_not_read(tmp_path):
     keys = np.array(KEYS[:2], dtype="S16")
-    for name, bounds, values in (("short", [0, 1], numbers(1.0)), ("long", [0, 1, 3], numbers(1.0, 2.0))):
-        np.savez(tmp_path / f"{name}.npz", keys=keys, bounds=np.array(bounds), numbers=values)
-    np.savez(tmp_path / "empty.npz", keys=keys[:0], bounds=np.array([0]), numbers=numbers())
+    for bounds, values in (([0, 1], numbers(1.0)), ([0, 1, 3], numbers(1.0, 2.0))):
+        save(tmp_path, keys, np.array(bounds), values)
+    save(tmp_path, keys[:0], np.array([0]), numbers())
     with AnswerStore(tmp_path) as store, pytest.warns(UserWarning, match="do not belong together") as warned:
         assert store.find(KEYS) == {}
     assert len(warned) == 3
+
+
+def test_vectors_are_kept_in_float32_and_mapped_into_memory(tmp_path):
+    vectors = {key: np.full((3, 4), number, dtype=np.float32) for number, key in enumerate(KEYS)}
+    with AnswerStore(tmp_path, seconds=0) as store:
+        for key, own in vectors.items():
+            assert store.add({key: own}) == []
+            assert not store._new
+    with AnswerStore(tmp_path) as store:
+        found = store.find(KEYS)
+    assert all(isinstance(own.base.base, np.memmap) or isinstance(own.base, np.memmap) for own in found.values())
+    for key, own in vectors.items():
+        assert (found[key].dtype, found[key].shape) == (np.float32, (3, 4))
+        np.testing.assert_array_equal(found[key], own)
+
+
+def test_large_files_are_not_joined_and_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(answers, "_SMALL", 100)
+    monkeypatch.setattr(answers, "_MOST_BYTES", 160)
+    with AnswerStore(tmp_path, seconds=1000) as store:
+        for key in KEYS[:4]:
+            store.add({key: np.ones((3, 8), dtype=np.float32)})
+        assert len(list(tmp_path.glob("*.answers"))) == 2
+    assert len(list(tmp_path.glob("*.answers"))) == 2
+
+
+def test_a_store_without_a_folder_is_in_memory_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with AnswerStore(seconds=0) as store:
+        store.add({KEYS[0]: numbers(1.0)})
+        store.write()
+        assert set(store.find(KEYS)) == {KEYS[0]}
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_added_leaves_no_file(tmp_path):
@@ -151,7 +195,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from cxprobe.storage import AnswerStore, key_of
+from cxprobe.lm.store import AnswerStore, key_of
 with AnswerStore(Path(sys.argv[1]), seconds=0) as store:
     print("open", flush=True)
     for number in range(*map(int, sys.argv[2:])):
@@ -170,7 +214,7 @@ def test_several_processes_write_to_one_folder_at_the_same_time(tmp_path):
     with AnswerStore(tmp_path) as store:
         found = store.find(keys)
     assert [found[key].tolist() for key in keys] == [[number / 2] for number in range(300)]
-    assert len(list(tmp_path.glob("*.npz"))) == 3
+    assert len(list(tmp_path.glob("*.answers"))) == 3
 
 
 def test_the_folder_is_named_by_all_that_decides_and_is_the_projects_in_an_experiment(tmp_path, monkeypatch):

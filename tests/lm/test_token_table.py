@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelFacts
-from cxprobe.lm.texts import TokenScores
-from cxprobe.lm.token_table import (
+from cxprobe.lm.texts import (
+    TokenScores,
     read_pair_answers,
     token_scores_of,
     token_table,

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from cxprobe.lm.checks import check_known, unknown_share
 from model_folders import both_loaders, change, refusal, save_sound, spec
 from tiny_lms import tokenizer_of
 from tokenizers import Tokenizer
@@ -13,7 +14,6 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.loading import load_encoder
-from cxprobe.lm.tokenizers import refuse_unknown, unknown_share
 
 SENTENCE = "the old cat runs, the young dog sings."
 
@@ -147,20 +147,20 @@ def test_a_tokenizer_of_bytes_knows_everything():
 def test_texts_that_a_tokenizer_does_not_know_are_refused_with_the_share_and_words(bert):
     encoder = load_encoder("tiny", spec(bert))
     texts = ["the old cat ☃", "the ½ cat"]
-    assert refuse_unknown(encoder, texts, "the sentences", limit=0.3) == 2 / 7
+    assert check_known(encoder, texts, "the sentences", limit=0.3) == 2 / 7
     with pytest.raises(
         ModelError, match=r"28\.6% of the tokens of the sentences are unknown .* such as '☃', '½', and at "
     ):
-        refuse_unknown(encoder, texts, "the sentences")
+        check_known(encoder, texts, "the sentences")
 
 
 def test_the_limit_itself_is_accepted():
     class Model:
         name, tokenizer = "words", tokenizer_with(["the", "cat"])
 
-    assert refuse_unknown(Model, ["the cat the cat axolotl"], "a text") == 0.2
+    assert check_known(Model, ["the cat the cat axolotl"], "a text") == 0.2
     with pytest.raises(ModelError, match=r"40\.0% of the tokens of a text .* at most 20% may be"):
-        refuse_unknown(Model, ["the cat the axolotl axolotl"], "a text")
+        check_known(Model, ["the cat the axolotl axolotl"], "a text")
 
 
 # Lengths of inputs

@@ -5,7 +5,7 @@ from tiny_lms import tokenizer_of
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from cxprobe.errors import DataError
-from cxprobe.lm.tokens import encode
+from cxprobe.lm.texts import encode
 
 TEXT = "the old cats, too"
 GOLDEN = {

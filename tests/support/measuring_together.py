@@ -11,20 +11,19 @@ import sys
 from itertools import count
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 import torch
+from scored import ALONE, measured
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
-from cxprobe.lm.candidates import Usable
-from cxprobe.lm.embedding import extract, tokenise
+from cxprobe.lm.candidates import measure_candidates
+from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.loading import load_encoder, load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, measure_texts
 from cxprobe.lm.store import AnswerStore
-from cxprobe.recognition.params import ExtractFeatures
 from cxprobe.run.processes import Job
 from cxprobe.run.signals import end_on_signals
-from cxprobe.scenarios.measure import fill_masks
 
 TEXTS = dict.fromkeys([*sentences_that_begin_alike(), "the old cat sings today"], 0)
 
@@ -34,44 +33,35 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     faulthandler.enable()
     torch.set_num_threads(1)
     end_on_signals()
-    strategy = "ddp" if number > 1 else "auto"
-    where = {"accelerator": "cpu", "devices": number, "num_nodes": 1, "strategy": strategy}
-    settings = ExtractFeatures(token_budget=64, special_tokens=False, **where)
-    processes = Job().start(settings)
+    compute = ALONE.model_copy(update={"devices": number, "strategy": "ddp" if number > 1 else "auto"})
+    job = Job()
     calls = count(1)
 
-    def die(*_: object) -> None:
-        if processes.share.number == rank and next(calls) == dies_after:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def model_of(name, load):
+        spec = ModelSpec(name=name, revision=None, sha256=None, dtype="float32")
+        model = measured(name, spec, load, processes=job.start(compute))
 
-    how = HowToScore(["pll", "pll_word_l2r"], "add", 96)
-    together = {"processes": processes, "folder": Path("out")}
+        def die(*_: object) -> None:
+            if model.processes.share.number == rank and next(calls) == dies_after:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        model.loaded.model.register_forward_pre_hook(die)
+        return model
+
     wrote = []
     for name in ("masked", "causal"):
-        model = load_language_model(name, spec(name))
-        model.model.register_forward_pre_hook(die)
         portions = [dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[20:])]
-        together["folder"] = Path("out", name)
-        wrote.append(measure_texts(name, model, portions, how, lambda *_: {}, what=name, **together))
-    model = load_language_model("masked", spec("masked"))
-    rows = [(noun, "S1", 0, f"the {noun} is [MASK] today.", "old", "young") for noun in NOUNS]
-    texts = pd.DataFrame(rows, columns=["item", "scenario", "draw", "text", "first", "second"])
-    usable = {"toy": Usable(pd.DataFrame({"id": NOUNS}), texts, pd.DataFrame(), 0)}
-    filled = fill_masks("masked", model, usable, 32, lambda *_: {}, processes=processes, what="fill")
+        how = HowToScore(["pll", "pll_word_l2r"], "add", 96)
+        wrote.append(measure_texts(model_of(name, load_language_model), portions, how, Path("out", name)))
+    rows = [(f"the {noun} is [MASK] today.", ("old", "young")) for noun in NOUNS]
+    filled = measure_candidates(model_of("masked", load_language_model), [rows], 32)
     wrote.append(filled)
     if filled is not None:
-        filled[0]["toy"].to_parquet("out/filled.parquet")
-    encoder = load_encoder("masked", spec("masked"))
-    encoder.model.register_forward_pre_hook(die)
-    tokens = tokenise(encoder, list(TEXTS), list(TEXTS), special_tokens=False)
-    folders = {"scratch": Path("scratch"), "output": Path("out/features")}
-    wrote.append(extract(encoder, tokens, settings, processes=processes, **folders))
-    assert all((one is None) == (processes.share.number > 0) for one in wrote)
-
-
-def spec(name: str) -> ModelSpec:
-    """Return a model of this folder."""
-    return ModelSpec(name=name, revision=None, sha256=None, dtype="float32")
+        np.save("out/filled.npy", filled[0][0])
+    encoder = model_of("masked", load_encoder)
+    texts = {"features": (list(TEXTS), list(TEXTS))}
+    wrote.append(embed_texts(encoder, texts, special_tokens=False, token_budget=64, folder=Path("out")))
+    assert all((one is None) == (encoder.processes.share.number > 0) for one in wrote)
 
 
 if __name__ == "__main__":

@@ -183,9 +183,9 @@ class PllQuestions(MaskedQuestions):
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
-        numbers = self.numbers(answers)
-        ends = np.cumsum([len(tokens) for tokens in self._scored])[:-1]
-        for text, tokens, scores in zip(self._encoded, self._scored, np.split(numbers, ends), strict=True):
+        numbers, start = self.numbers(answers), 0
+        for text, tokens in zip(self._encoded, self._scored, strict=True):
             log_probs = np.full(len(text.spans), np.nan)
-            log_probs[tokens] = scores
+            log_probs[tokens] = numbers[start : start + len(tokens)]
+            start += len(tokens)
             yield TokenScores(text.text, self._scheme, text.own, text.spans, text.words, log_probs)

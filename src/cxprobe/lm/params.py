@@ -474,8 +474,8 @@ class Precision(Closed):
     of those in float32. A model's own `compared` says what it is compared with if not float32, and its own limit."""
 
 
-class Placement(Closed):
-    """On what Lightning runs a model."""
+class Compute(Closed):
+    """On what all measuring stages run models. No number follows from it but for precision, which DVC alone tracks."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """Lightning's name of what computes; auto takes a GPU if there is one."""
@@ -486,6 +486,10 @@ class Placement(Closed):
     """How many machines."""
     strategy: str
     """Lightning's name of the strategy: auto for one device, ddp for several ..."""
+    jobs: Annotated[int, Field(ge=1)]
+    """Probes that are fitted, or tuned, at the same time."""
+    precision: Precision
+    """How a model in low precision is compared with float32."""
 
     def on_one_device(self) -> Self:
         """Return the same settings for one device."""
@@ -500,12 +504,3 @@ class Placement(Closed):
         if not isinstance(model, ServedModel):
             return self
         return self.on_one_device().model_copy(update={"accelerator": "cpu"})
-
-
-class Compute(Placement):
-    """On what all measuring stages run models. No number follows from it but for precision, which DVC alone tracks."""
-
-    jobs: Annotated[int, Field(ge=1)]
-    """Probes that are fitted, or tuned, at the same time."""
-    precision: Precision
-    """How a model in low precision is compared with float32."""

@@ -1,0 +1,202 @@
+"""Vectors of texts: batches, pooling, and a store that is asked before the model."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from counted import count_rows
+from hypothesis import given
+from hypothesis import strategies as st
+from scored import ALONE, measured
+
+from cxprobe.errors import DataError
+from cxprobe.files.arrays import read_features
+from cxprobe.lm.embedding import (
+    embed_texts,
+    mean_of_each_layer,
+    mean_over_tokens,
+    pool_texts,
+    token_budget_batches,
+    tokenise,
+)
+from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.params import ModelSpec
+from cxprobe.run.processes import Job, Share
+
+LENGTHS = st.lists(st.integers(1, 50))
+BUDGETS = st.integers(1, 200)
+WORDS = ["the", "old", "red", "cat", "dog", "runs", "sings", "now", "we", "say", "that", "in", "garden", "today"]
+RNG = np.random.default_rng(0)
+TEXTS = list(dict.fromkeys(" ".join(RNG.choice(WORDS, size=RNG.integers(1, 20))) for _ in range(57)))
+IDS = [f"s{number}" for number in range(len(TEXTS))]
+
+
+@given(LENGTHS, BUDGETS)
+def test_batches_have_each_sentence_once_are_within_the_budget_and_as_full_as_the_order_allows(lengths, budget):
+    batches = token_budget_batches(lengths, budget)
+    assert sorted(position for batch in batches for position in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[position] for position in batch) <= budget
+    for batch, following in itertools.pairwise(batches):
+        assert lengths[batch[-1]] >= lengths[following[0]]
+        assert (len(batch) + 1) * lengths[batch[0]] > budget
+
+
+@given(st.data())
+def test_the_mean_is_that_of_the_counted_tokens_one_by_one(data):
+    counted = torch.tensor(
+        data.draw(st.lists(st.lists(st.booleans(), min_size=4, max_size=4).filter(any), min_size=1, max_size=5))
+    )
+    hidden = torch.randn(len(counted), 4, 3, generator=torch.Generator().manual_seed(0))
+    expected = torch.stack([rows[mask].mean(dim=0) for rows, mask in zip(hidden, counted, strict=True)])
+    torch.testing.assert_close(mean_over_tokens(hidden, counted), expected)
+    hidden[~counted] = 1e6  # what stands where nothing counts changes nothing
+    torch.testing.assert_close(mean_over_tokens(hidden, counted), expected)
+
+
+def test_sums_are_taken_in_float32_for_models_in_bfloat16():
+    hidden = torch.full((1, 4096, 1), 1.0, dtype=torch.bfloat16)
+    hidden[0, 0] = 256.0  # in bfloat16 256 + 1 is 256
+    mean = mean_over_tokens(hidden, torch.ones(1, 4096, dtype=torch.bool))
+    assert mean.dtype == torch.float32
+    assert mean.item() == pytest.approx((256 + 4095) / 4096)
+
+
+@pytest.fixture(scope="module")
+def spec(tiny_bert):
+    return ModelSpec(name=str(tiny_bert), revision=None, sha256=None, dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def encoder(spec):
+    return load_encoder("tiny", spec)
+
+
+@pytest.fixture(scope="module")
+def tokens(encoder):
+    return tokenise(encoder, IDS, TEXTS, special_tokens=False)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Where data/.scratch is made."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_layers_are_plain_hugging_face_hidden_states_with_the_embeddings_first(encoder, tokens):
+    pooled = mean_of_each_layer(encoder, tokens[:1])
+    ids = torch.tensor([tokens[0].ids])
+    with torch.inference_mode():
+        embeddings = encoder.model.embeddings(ids)
+        last = encoder.model(ids).last_hidden_state
+    assert (pooled.shape, pooled.dtype) == ((3, 1, 32), np.float32)
+    np.testing.assert_allclose(pooled[0, 0], embeddings[0, 1:-1].mean(dim=0), atol=1e-6)
+    np.testing.assert_allclose(pooled[-1, 0], last[0, 1:-1].mean(dim=0), atol=1e-6)
+
+
+def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_identical(encoder, tokens):
+    together = mean_of_each_layer(encoder, tokens)
+    alone = np.concatenate([mean_of_each_layer(encoder, [one]) for one in tokens], axis=1)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    np.testing.assert_allclose(pool_texts(encoder, tokens, 64), alone, atol=1e-5)
+    np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
+
+
+def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(encoder):
+    seen = []
+    hook = encoder.model.register_forward_pre_hook(lambda *given: seen.append(given[2]), with_kwargs=True)
+    for texts in (["the old cat runs", "the cat"], ["the cat", "old dog"]):
+        mean_of_each_layer(encoder, tokenise(encoder, texts, texts, special_tokens=False))
+    hook.remove()
+    assert seen[0]["attention_mask"].tolist() == [[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]]
+    assert seen[0]["input_ids"][1, 4:].tolist() == [0, 0]
+    assert seen[1]["attention_mask"] is None
+
+
+def embed(spec, texts=TEXTS, ids=IDS, output="out", job=None, hook=None):
+    """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
+    model = measured("tiny", spec, load_encoder, processes=(job or Job()).start(ALONE))
+    seen = count_rows(model.loaded)
+    if hook is not None:
+        model.loaded.model.register_forward_pre_hook(hook)
+    model.store._seconds = 0.0
+    counts = embed_texts(
+        model,
+        {"a": (ids[:20], texts[:20]), "b": (ids[20:], texts[20:])},
+        special_tokens=False,
+        token_budget=64,
+        folder=Path(output),
+    )
+    found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
+    return counts, found, seen.rows
+
+
+def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
+    counts, found, _ = embed(spec)
+    assert [*found[0].ids, *found[1].ids] == IDS
+    vectors = np.concatenate([own.vectors for own in found], axis=1)
+    np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
+    assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
+
+
+def test_one_changed_sentence_computes_one_sentence_and_nothing_changed_loads_no_weights(spec):
+    _, before, rows = embed(spec)
+    assert rows == len(TEXTS)
+    changed = [*TEXTS[:30], "the king waits today", *TEXTS[31:]]
+    _, after, rows = embed(spec, changed, output="changed")
+    assert rows == 1
+    np.testing.assert_array_equal(after[0].vectors, before[0].vectors)
+    same = [place for place in range(len(TEXTS) - 20) if place != 10]
+    np.testing.assert_array_equal(after[1].vectors[:, same], before[1].vectors[:, same])
+    model = measured("tiny", spec, load_encoder)
+    assert embed_texts(model, {"a": (IDS, TEXTS)}, special_tokens=False, token_budget=64, folder=Path("again"))
+    assert "loaded" not in vars(model)
+    assert model.facts == load_encoder("tiny", spec).facts
+
+
+def test_a_killed_extraction_goes_on_where_it_stopped_with_the_same_numbers(spec, folder):
+    _, whole, every = embed(spec, output="whole")
+    (kept,) = (folder / "data/.scratch/answers").iterdir()
+    kept.rename(folder / "elsewhere")
+    left = iter(range(5))
+
+    def die(*_):
+        if next(left, None) is None:
+            raise KeyError("killed")
+
+    with pytest.raises(KeyError):
+        embed(spec, hook=die)
+    (kept,) = (folder / "data/.scratch/answers").iterdir()
+    damaged = min(kept.glob("*.answers"))
+    damaged.write_bytes(damaged.read_bytes()[:200])  # as a power cut may leave it
+    with pytest.warns(UserWarning, match="is damaged"):
+        _, found, rows = embed(spec)
+    assert 0 < rows < every
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(one.vectors, other.vectors)
+
+
+def test_parts_fill_one_store_with_the_numbers_of_one_process(spec, folder):
+    _, whole, every = embed(spec, output="whole")
+    (kept,) = (folder / "data/.scratch/answers").iterdir()
+    kept.rename(folder / "elsewhere")
+    rows = [embed(spec, job=Job(share=Share(number, 3)))[2] for number in range(3)]
+    assert sum(rows) == every
+    assert all(rows)
+    _, found, more = embed(spec)
+    assert more == 0
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(one.vectors, other.vectors)
+
+
+def test_numbers_that_are_not_finite_stop_the_run_and_name_a_sentence(tiny_bert, tokens):
+    broken = load_encoder("tiny", ModelSpec(name=str(tiny_bert), revision=None, sha256=None, dtype="float32"))
+    word = broken.tokenizer.convert_tokens_to_ids("dog")
+    with torch.no_grad():
+        broken.model.embeddings.word_embeddings.weight[word] = float("nan")
+    with pytest.raises(DataError, match="a number that is not finite") as raised:
+        pool_texts(broken, tokens, 64)
+    assert str(raised.value).split("'")[1] in {one.id for one in tokens if word in one.ids}

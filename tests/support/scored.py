@@ -1,0 +1,24 @@
+"""Scores of tokens by a loaded model, and models as stages measure them."""
+
+from cxprobe.lm.causal import CausalQuestions
+from cxprobe.lm.masked import PllQuestions, encode_inputs
+from cxprobe.lm.params import Compute, Precision
+from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.run.processes import Job
+
+LOOSE = Precision(items=8, largest_difference=0.5)
+ALONE = Compute(accelerator="cpu", devices=1, num_nodes=1, strategy="auto", jobs=1, precision=LOOSE)
+
+
+def pll_token_scores(model, texts, *, scheme, token_budget, spans=None):
+    encoded = encode_inputs(model, texts)
+    return answer(lambda: [PllQuestions(model, encoded, scheme, token_budget, spans)], lambda: model)
+
+
+def causal_token_scores(model, texts, *, bos, token_budget):
+    return answer(lambda: [CausalQuestions(model, texts, bos, token_budget)], lambda: model)
+
+
+def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=None):
+    """Return a model as a stage measures it, alone or with other processes."""
+    return MeasuredModel(slug, spec, load, processes or Job().start(ALONE), precision, seed, "t")
