@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 
 from conftest import ROOT, project_environment
 from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.params import ModelSpec, members_of
 from cxprobe.run.params import load_params
 from pretraining.settings import load_pretraining_params
 
@@ -87,12 +87,15 @@ def test_the_carried_models_are_small():
 
 
 def test_params_name_the_carried_models_by_the_hash_of_their_weights():
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
-    trained = {
-        slug: spec for slug, spec in params.models.items() if isinstance(spec, ModelSpec) and spec.weights == "trained"
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
+    specs = {member.slug: member.spec for member in members_of(params.models, params.models)}
+    carried = {
+        slug: spec
+        for slug, spec in specs.items()
+        if isinstance(spec, ModelSpec) and spec.weights == "trained" and spec.name.startswith("models/")
     }
-    carried = {slug: spec for slug, spec in trained.items() if spec.name.startswith("models/")}
-    assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS}
+    left_out = {"models/tiny-clm/step-000150"}  # carried for a longer curve
+    assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS} - left_out
     for slug, spec in carried.items():
         spec = spec.model_copy(update={"name": str(ROOT / spec.name)})
         assert load_language_model(slug, spec, "cpu").fingerprint == f"sha256 {spec.sha256}"

@@ -20,7 +20,7 @@ from conftest import ROOT, project_environment, run, save_tiny_bert
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 COMMAND = ("python", "models/train.py")
 YAML_SAFE = YAML(typ="safe", pure=True)
-YAML_SAFE.sort_base_mapping_type_on_output = False  # the order in which models are trained
+YAML_SAFE.default_flow_style, YAML_SAFE.sort_base_mapping_type_on_output = False, False  # in the order of training
 WORDS = "{comparatives: [[faster, slower]], names: [anna], others: [cat, dog]}"
 
 

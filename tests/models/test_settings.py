@@ -10,7 +10,7 @@ PARAMS = ROOT / "models" / "params.yaml"
 
 def changed(folder, edit):
     yaml = YAML(typ="safe", pure=True)
-    yaml.sort_base_mapping_type_on_output = False  # the order in which models are trained
+    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = False, False  # in the order of training
     content = yaml.load(PARAMS)
     edit(content)
     with (folder / "params.yaml").open("w") as file:
