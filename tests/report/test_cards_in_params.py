@@ -5,9 +5,8 @@ from cxprobe.files.schema import faults_of
 from cxprobe.run.params import Report, load_params
 
 
-@pytest.mark.parametrize("preset", ["embedded", "pairs", "paper"])
-def test_every_preset_says_when_a_data_set_is_solved_without_the_construction(preset):
-    assert load_params(ROOT / "presets" / f"{preset}.yaml", ROOT / "constructions").cards.limit == 0.6
+def test_the_parameters_say_when_a_data_set_is_solved_without_the_construction():
+    assert load_params(ROOT / "params.yaml", ROOT / "constructions").report.limit == 0.6
 
 
 @pytest.mark.parametrize(("limit", "bound"), [(0.5, "greater than 0.5"), (1.01, "less than or equal to 1")])

@@ -11,8 +11,7 @@ from mlflow.utils.search_utils import SearchUtils
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.files.tables import write_table
-from cxprobe.files.writing import write_json
-from cxprobe.report.site.bars import Bar, weight_of
+from cxprobe.lm.params import SeriesEntry
 from cxprobe.report.site.findings import (
     ABOVE_BLIND,
     ABOVE_CHANCE,
@@ -24,21 +23,23 @@ from cxprobe.report.site.findings import (
     Blind,
     Cast,
     Finding,
-    cast_of,
+    findings_of,
 )
-from cxprobe.report.site.inputs import read_run, sections_of
-from cxprobe.report.site.lines import best_of, findings_of
-from cxprobe.report.site.pages import overview_table, render_pages, runs_in_mlflow
+from cxprobe.report.site.inputs import Run
+from cxprobe.report.site.pages import overview_table, render_pages, runs_in_mlflow, weight_of
 from cxprobe.run.params import load_params
+from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
 
-NOTHING = {"recognition": [], "scenarios": [], "pairs": [], "prompts": [], "series": []}
+LINES = ("recognition", "scenarios", "pairs", "prompts")
 COMPARED = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
+PARAMS = ROOT / "params.yaml"
 INTERVAL = re.compile(r"\d+\u00a0% \[\d+,\u00a0\d+\]")
 
 
 def finding(value=0.7, low=0.6, high=0.8, n=100, **changes) -> Finding:
     given = {
+        "line": "pairs",
         "construction": "toy",
         "model": "mlm",
         "question": "meaning",
@@ -46,8 +47,7 @@ def finding(value=0.7, low=0.6, high=0.8, n=100, **changes) -> Finding:
         "rate": Estimate(value, low, high, n),
         "chance": 0.5,
         "blind": Blind("shorter", Estimate(0.5, 0.4, 0.59, 100)),
-        "table": "report_pairs/accuracy.csv",
-        "stage": "judge_pairs",
+        "table": "report_pairs/accuracy",
         "source": "own",
     }
     return Finding(**given | changes)
@@ -63,20 +63,20 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def with_params(folder: Path, lines: list[str], **grid):
-    """Return parameters in which some lines of work run, with changes to their parts of the grid."""
+def with_params(folder: Path, lines: list[str], **sections):
+    """Return parameters in which some lines of work run, with changes to their sections."""
 
     def change(params: dict) -> None:
         shrink(params)
-        params["lines"] = NOTHING | {line: ["all"] for line in lines}
-        for line in ("recognition", "scenarios", "pairs", "prompts", "ways"):
+        for line in LINES:
             if line not in lines:
-                empty = {name: type(own)() for name, own in params["grid"][line].items()}
-                params["grid"][line] = empty
-        for line, own in grid.items():
-            params["grid"][line] |= own
+                lists = ("models", "llms", "probed", "constructions", "benchmarks")
+                params[line] |= {name: type(params[line][name])() for name in lists if name in params[line]}
+            params[line] |= sections.get(line, {})
+        if "pairs" not in lines:
+            params["pairs"]["probe"] = None
 
-    change_params(folder, ROOT / "params.yaml", change)
+    change_params(folder, PARAMS, change)
     return load_params()
 
 
@@ -119,8 +119,9 @@ def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) ->
         write_table(own, place / ("" if name == "accuracy" else "tables") / f"{name}.csv")
     for name, table in tables.items():
         write_table(table, place / "tables" / f"{name}.csv")
-    artifacts = [f"figures/{name}.png" for name in figures]
-    write_json({"inputs": {f"data/judge_{line}": "d41d8"}, "artifacts": artifacts}, place / "tables" / "record.json")
+    (place / "figures").mkdir()
+    for name in figures:
+        (place / "figures" / f"{name}.png").touch()
 
 
 def pairs_accuracy(**models) -> pd.DataFrame:
@@ -128,9 +129,7 @@ def pairs_accuracy(**models) -> pd.DataFrame:
 
 
 def read(params):
-    cast = cast_of(params)
-    run = read_run(params, lambda path: path, {"seed": "1"})
-    return run, cast
+    return Run(Stage("report", "", params)), Cast.of(params)
 
 
 def pages_of(params) -> dict[str, str]:
@@ -166,11 +165,11 @@ def test_a_verdict_follows_from_the_stated_rule(one, verdict):
 
 
 def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):
-    cast = cast_of(with_params(folder, ["pairs"]))
+    cast = Cast.of(with_params(folder, ["pairs"]))
     first, second, *_ = cast.blind
     table = rates(mlm=(0.9, 0.8, 1.0, 10), **{slug.replace("-", "_"): (0.6, 0.5, 0.7, 10) for slug in (second, first)})
-    assert best_of(table, cast).model == first
-    assert best_of(table[table["model"] == "mlm"], cast) is None
+    assert cast.best(table).model == first
+    assert cast.best(table[table["model"] == "mlm"]) is None
 
 
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):
@@ -256,7 +255,7 @@ def test_text_of_a_construction_is_no_markup(folder):
 
 def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
     params = with_params(folder, ["recognition"])
-    blind = cast_of(params).blind[0].replace("-", "_")
+    blind = Cast.of(params).blind[0].replace("-", "_")
     own = [
         rates(one=(0.9, 0.8, 0.95, 50), **{blind: (value, 0.4, 0.99, 50)}).assign(source=source)
         for source, value in (("generated", 0.98), ("balanced", 0.5))
@@ -315,9 +314,17 @@ def test_where_one_answer_is_always_right_there_is_no_rate(folder):
 
 def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
-    cast = cast_of(params, {"clm"})
+    points = {
+        f"step-{at}": {"at": at, "name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
+        for at in (10, 20)
+    }
+    series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
+    pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "grown"]})
+    cast = Cast.of(params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}}))
+    assert cast.earlier == ["step-10"]
+    assert "step-20" in cast.shown
     assert "one-random" in cast.twins
-    assert {"clm", "one-random", *cast.blind}.isdisjoint(cast.shown)
+    assert {"step-10", "one-random", *cast.blind}.isdisjoint(cast.shown)
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
@@ -333,18 +340,15 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
 
 
 def test_marks_of_few_items_are_lighter_than_those_of_many():
-    few, many = (Bar(Estimate(0.5, 0.4, 0.6, n), 0.5, None, "mlm") for n in (10, 3600))
-    assert few.weight < 0.6
-    assert many.weight == 1
-    assert few.radius < many.radius
-    assert few.thickness < many.thickness
+    assert weight_of(10) < 0.6
+    assert weight_of(3600) == 1
     assert weight_of(0) == weight_of(1) == 0.25
 
 
-def test_a_bar_says_in_words_what_it_shows():
-    one = finding()
-    words = Bar(one.rate, one.chance, one.blind, "mlm").words.replace("\u00a0", " ")
-    assert words == "mlm: 70 % [60, 80], n = 100; best blind model, shorter: 50 % [40, 59], n = 100; chance 50 %"
+def test_a_bar_says_in_words_what_it_shows(pages):
+    said = {attributes["aria-label"] for tag, attributes in Elements(pages["index.html"]).found if tag == "svg"}
+    words = {text.replace("\u00a0", " ") for text in said}
+    assert "mlm: 70 % [65, 75], n = 300; best blind model, shorter: 52 % [44, 60], n = 300; chance 50 %" in words
 
 
 def alternatives(page: str) -> dict[str, str]:
@@ -380,13 +384,13 @@ def test_a_figure_about_one_construction_stands_on_its_page(folder):
 
 
 def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_agreement(folder):
-    params = with_params(folder, ["pairs"], ways={"models": ["mlm"], "constructions": ["toy"]})
+    params = with_params(folder, ["pairs"])
     write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.5, 0.4, 0.6, 40)))
     ways = [("words", 0.5), ("recognised", 0.9), ("expected", 0.5)]
     rows = [{"way": way, "accuracy": value, "low": value - 0.1, "high": value + 0.1, "n": 40} for way, value in ways]
     counts = {"n": 38, "both_right": 19, "first_alone": 15, "second_alone": 1, "both_wrong": 3}
     agreement = {"first": "recognised", "second": "expected", "kappa": 0.1, "low": -0.1, "high": 0.3} | counts
-    place = folder / "results" / "judge_ways" / "mlm" / "runs" / "toy" / "own"
+    place = folder / "results" / "judge_pairs" / "runs" / "ways" / "mlm" / "toy" / "own"
     write_table(pd.DataFrame(rows), place / "ways.csv")
     write_table(pd.DataFrame([agreement]), place / "agreement.csv")
     page = pages_of(params)["constructions/toy.html"].replace("\u00a0", " ")
@@ -399,12 +403,14 @@ def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_a
 
 
 def test_settings_are_those_of_the_lines_that_run(folder):
-    sections = sections_of(with_params(folder, ["scenarios"]))
-    assert sections == ["build_scenarios", "fill_scenarios", "cards"]
+    params = with_params(folder, ["scenarios"])
+    write_report(folder, "scenarios")
+    run, _ = read(params)
+    assert list(run.settings) == ["seed", "scenarios.make.share", "scenarios.score.token_budget", "report.limit"]
 
 
 def test_a_cast_without_models_shows_none():
-    assert Cast({}).shown == []
+    assert list(Cast({}).shown) == []
 
 
 @pytest.mark.parametrize(("clusters", "said"), [(3, "only 3 frames "), (1, "only 1 frame "), (30, None)])

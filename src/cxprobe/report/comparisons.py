@@ -75,8 +75,8 @@ def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]
             model, item = group.loc[twice, ["model", "id"]].iloc[0]
             times = int(((group["model"] == model) & (group["id"] == item)).sum())
             raise DataError(
-                f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is asked "
-                "about once, or take the mean of its credits"
+                f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is "
+                "asked about once, or take the mean of its credits"
             )
         own = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
         for compares, first, second in _pairs(own, members):

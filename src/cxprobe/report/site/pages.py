@@ -39,7 +39,6 @@ MLFLOW_COMMAND = "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --hos
 # Versions without what a build adds to them, such as "+cpu".
 PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
-_TESTED = ("construction", "model", "chance")
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p (Holm)", "detectable")
 _COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
 
