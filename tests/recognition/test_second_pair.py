@@ -57,7 +57,7 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     table, draws = generated.sentences, generated.draws
     sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, draws=1, all_sentences=False)
     drawn = draw_subsets(table, draws, construction.features, sizes, seed=1, place=name)
-    assert not drawn.dropped
+    assert drawn.dropped.empty
     return table.set_index("id"), drawn.rows
 
 
