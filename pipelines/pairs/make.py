@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
@@ -9,7 +10,6 @@ from cxprobe.pairs.benchmarks import read_benchmark
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, tables_of
 from cxprobe.pairs.sources import folder_of
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import pandas as pd
 
-from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, project_folder, replacing
@@ -16,7 +16,6 @@ from cxprobe.pairs.frame_prompts import load_writing_prompt, require_sentences
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.params import WriteFrames
 from cxprobe.pairs.writing import FrameWriter
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 

@@ -4,15 +4,19 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.constructions.construction import Construction, grammar_file, load_construction
+from cxprobe.constructions.construction import (
+    Source,
+    CONSTRUCTIONS_FOLDER,
+    Construction,
+    grammar_file,
+    load_construction,
+)
 from cxprobe.constructions.sentences import SPLITS
-from cxprobe.files.schema import Source
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import read_labels
 from cxprobe.recognition.make import draw_subsets, part_sizes
 from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, split_sequences
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 

@@ -33,7 +33,7 @@ Source = tuple[str, str]  # a construction, and where its sentences come from
 
 
 def measure_recognition(stage: Stage) -> Outcome | None:
-    made = {
+    made: dict[Source, Path] = {
         (name, source): stage.use(DATA / "make_recognition" / name / source)
         for name, sources in stage.params.recognition.constructions.items()
         for source in sources

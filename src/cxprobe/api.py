@@ -35,11 +35,11 @@ from tqdm.auto import tqdm
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError
-from cxprobe.files.schema import SchemeName, ScoreName, suggest
+from cxprobe.files.schema import suggest
 from cxprobe.lm import language_models, loading
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.embedding import Pooling, pooled_features
-from cxprobe.lm.params import Bos, Dtype, ModelSpec
+from cxprobe.lm.params import Bos, Dtype, ModelSpec, SchemeName
 from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pairs, texts_by_scheme, total
 from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import TokenScores
@@ -47,7 +47,7 @@ from cxprobe.pairs import benchmarks
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.pairs.params import MakePairs, PerCell
+from cxprobe.pairs.params import MakePairs, PerCell, ScoreName
 from cxprobe.probing import Fitting, Regularisation, cross_validate
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.run.carried import carried_files
@@ -72,7 +72,7 @@ __all__ = [
     "list_constructions",
     "load",
     "load_encoder",
-    "pairs",
+    "minimal_pairs",
     "probe",
     "read_pairs",
     "sentences",
@@ -515,7 +515,7 @@ def list_constructions(folder: str | Path | None = None) -> list[str]:
     return sorted(path.parent.name for path in _constructions(folder).glob("*/construction.yaml"))
 
 
-def pairs(
+def minimal_pairs(
     construction: str,
     *,
     per_cell: int = 300,
@@ -546,7 +546,7 @@ def pairs(
 
     Example:
         >>> import cxprobe
-        >>> table = cxprobe.pairs("let-alone", per_cell=2)
+        >>> table = cxprobe.minimal_pairs("let-alone", per_cell=2)
         >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
         True
     """
@@ -618,7 +618,7 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
             several pairs are about; ``cluster_<name>``, what pairs share, for intervals; and any others, to report by.
 
     Returns:
-        One row a pair with these columns, see `pairs`.
+        One row a pair with these columns, see `minimal_pairs`.
 
     Raises:
         DataError: The file is not such a table; the message has the line.

@@ -22,11 +22,11 @@ def test_pairs_are_those_of_the_stage():
     content = load_pairs("let-alone", people, ROOT / "constructions")
     settings = MakePairs.model_validate({"per_cell": {"meaning": 3, "form": 3}, "pseudowords": None})
     expected = build_pairs("let-alone", content, people, settings, 7).pairs
-    pd.testing.assert_frame_equal(cxprobe.pairs("let-alone", per_cell=3, seed=7), expected)
+    pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", per_cell=3, seed=7), expected)
 
 
 def test_pseudowords_are_a_second_set():
-    assert set(cxprobe.pairs("resultative", per_cell=1, pseudowords="random")["words"]) == {"real", "pseudo"}
+    assert set(cxprobe.minimal_pairs("resultative", per_cell=1, pseudowords="random")["words"]) == {"real", "pseudo"}
 
 
 def test_sentences_have_both_labels_and_halves_and_follow_the_seed():
@@ -47,7 +47,7 @@ def test_every_construction_is_listed_and_a_folder_of_ones_own_is_used(toy_const
 
 def test_a_construction_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(ConstructionError, match=r"'let-aloan' has no pairs.yaml .* let-alone"):
-        cxprobe.pairs("let-aloan")
+        cxprobe.minimal_pairs("let-aloan")
 
 
 def test_pairs_of_a_file_can_be_compared(tmp_path):

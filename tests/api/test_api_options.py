@@ -46,7 +46,7 @@ def test_compare_refuses_it_too(lm, option):
     ("asked", "message"),
     [
         (lambda: cxprobe.sentences("comparative-correlative", source="balnced"), "source is 'balnced'; did you mean"),
-        (lambda: cxprobe.pairs("let-alone", pseudowords="wugy"), "pseudowords is 'wugy'; did you mean 'wuggy'"),
+        (lambda: cxprobe.minimal_pairs("let-alone", pseudowords="wugy"), "pseudowords is 'wugy'; did you mean 'wuggy'"),
         (lambda: cxprobe.load("mini-clm", dtype="float3"), "dtype is 'float3'; did you mean 'float32'"),
         (lambda: cxprobe.load_encoder("mini-clm", dtype=32), "dtype is 32 .allowed: bfloat16, float16, float32"),
     ],

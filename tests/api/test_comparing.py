@@ -66,7 +66,7 @@ def test_pairs_of_one_cluster_give_a_wider_interval(lm):
 
 
 def test_pairs_of_a_construction_are_compared_as_they_are(lm, tmp_path):
-    table = cxprobe.pairs("causative-with", per_cell=1)
+    table = cxprobe.minimal_pairs("causative-with", per_cell=1)
     kept = table[["good", "bad"]].assign(context="")
     assert len(kept) == len(table) > 0
     assert {"id", "item", "context", "good", "bad", "cluster_frame"} <= set(table.columns)

@@ -1,5 +1,6 @@
 """What a wheel carries is what git has and a project needs, and an editable installation carries nothing twice."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -8,8 +9,7 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
 from conftest import ROOT
-from cxprobe.run.params import load_params
-from cxprobe.run.project import CARRIED, carried_files, carried_paths
+from cxprobe.run.carried import CARRIED, carried_files, carried_paths
 
 # In the folders that are carried, what is of the repository alone: pages, results, and what trained the carried models.
 STAYS = (
@@ -18,8 +18,8 @@ STAYS = (
     "docs/",
     "models/.gitignore",
     "models/README.md",
-    "models/dvc.yaml",
     "models/params.yaml",
+    "models/pretraining/",
     "models/sources.yaml",
     "models/tagger/.gitignore",
     "models/tagger/config.cfg",
@@ -27,7 +27,6 @@ STAYS = (
     "models/words.yaml",
     "results/",
 )
-NEEDED = {"docs/plan.yaml", *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("results/**/.gitignore"))}
 
 
 def of_git() -> set[str]:
@@ -39,7 +38,8 @@ def of_git() -> set[str]:
 
 def stays(path: str) -> bool:
     trains = path.startswith("models/") and path.endswith(".py")
-    return path not in NEEDED and (path.startswith(STAYS) or trains)
+    needed = path.startswith("results/") and path.endswith(".gitignore")
+    return not needed and (path.startswith(STAYS) or trains)
 
 
 def test_of_the_folders_of_a_project_everything_that_git_has_is_carried_and_nothing_else():
@@ -65,9 +65,8 @@ def test_a_repository_carries_its_own_files():
 def test_the_models_that_the_presets_name_are_carried():
     carried = {path.parent for path in carried_paths(ROOT)}
     for preset in (ROOT / "presets").glob("*.yaml"):
-        for slug, model in (load_params(preset, ROOT / "constructions").models or {}).items():
-            name = getattr(model, "name", "")
-            assert not name.startswith("models/") or Path(name) in carried, (preset.name, slug)
+        for name in re.findall(r"\bname: (models/[\w./-]+)", preset.read_text()):
+            assert Path(name) in carried, (preset.name, name)
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_what_a_dvc_file_brings_is_no_leftover(project):
 
 def test_answers_of_a_model_that_is_in_no_line_of_work_are_removed(project):
     for model in ("gone", "kept", "mock", "kept-2"):
-        write(f"data/.scratch/answers/{model}-0123456789abcdef/answers.npz")
+        write(f"data/.scratch/answers/{model}-0123456789abcdef/0.answers")
     found = find_leftovers()
     assert [path.name.rpartition("-")[0] for path in found.paths if ".scratch" in path.parts] == ["gone", "kept-2"]
     remove_leftovers(found)
@@ -148,7 +148,7 @@ def test_answers_of_a_model_that_is_in_no_line_of_work_are_removed(project):
 def test_answers_of_a_model_of_a_panel_stay_as_long_as_the_panel_is_named(project):
     panel = "models: {rules: {kind: blind, members: {alone: {kind: continuation_alone}}}, kept: {name: x}}\n"
     for model in ("alone", "gone"):
-        write(f"data/.scratch/answers/{model}-0123456789abcdef/answers.npz")
+        write(f"data/.scratch/answers/{model}-0123456789abcdef/0.answers")
     for models, left in (("[kept, rules]", ["gone"]), ("[kept]", ["alone", "gone"])):
         (project / "params.yaml").write_text(PARAMS.format(models=models) + panel)
         assert [path.name.rpartition("-")[0] for path in find_leftovers().paths if ".scratch" in path.parts] == left

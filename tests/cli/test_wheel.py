@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, commit
-from cxprobe.run.project import carried_paths
+from cxprobe.run.carried import carried_paths
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 

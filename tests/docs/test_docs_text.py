@@ -75,7 +75,7 @@ def test_parameters_that_are_shown_are_allowed(page, tmp_path):
         if isinstance(shown, dict) and set(shown) <= set(Params.model_fields):
             path = tmp_path / "params.yaml"
             with path.open("w") as file:
-                YAML(typ="safe").dump(merged(read_yaml(ROOT / "presets" / "embedded.yaml", ParamsError), shown), file)
+                YAML(typ="safe").dump(merged(read_yaml(ROOT / "params.yaml", ParamsError), shown), file)
             assert load_params(path, constructions), text
 
 

@@ -58,14 +58,14 @@ def test_the_tutorial_is_a_page():
 
 
 def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_always_right(constructions):
-    pairs = cxprobe.pairs("benefactive", per_cell=6, folder=constructions)
+    pairs = cxprobe.minimal_pairs("benefactive", per_cell=6, folder=constructions)
     assert set(pairs["variant"]) == {"A", "B"}
     first = pairs["good"].str.contains("did something").mean()
     assert 0.4 <= first <= 0.6
 
 
 def test_a_model_is_asked_about_it(constructions):
-    pairs = cxprobe.pairs("benefactive", per_cell=1, folder=constructions)
+    pairs = cxprobe.minimal_pairs("benefactive", per_cell=1, folder=constructions)
     found = cxprobe.load("mini-clm").compare(pairs)
     assert found.accuracy.n == len(pairs)
     assert found.accuracy.low < 0.5 < found.accuracy.high

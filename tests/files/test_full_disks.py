@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from cxprobe.files.arrays import merge_features, write_array, write_sparse_features
+from cxprobe.files.arrays import write_features, write_sparse_features
 from cxprobe.files.tables import growing_table, write_table
 from cxprobe.files.writing import DiskFullError, full_disk, write_json
 from cxprobe.lm.store import AnswerStore
@@ -30,20 +30,13 @@ def grow(path: Path) -> None:
             writer.write_batch(pa.record_batch([pa.array(part.reshape(-1))], schema=schema))
 
 
-def merge(path: Path) -> None:
-    batch = path.parents[1] / "batch.npy"
-    np.save(batch, NUMBERS)
-    merge_features([(batch, IDS)], path.parent)
-
-
 # File that is written -> the writer, and what the message says that the file needs.
 WRITERS = {
     "table.parquet": (lambda path: write_table(TABLE, path), r"[\d,]+ bytes"),
     "table.csv": (lambda path: write_table(TABLE, path), r"[\d,]+ bytes"),
     "record.json": (lambda path: write_json({"text": "x" * 70_000}, path), "70,017 bytes"),
-    "batch.npy": (lambda path: write_array(NUMBERS, path, IDS), "72,128 bytes"),
     "rejects.parquet": (grow, r"more than [\d,]+ bytes"),
-    "features.npy": (merge, "72,128 bytes"),
+    "features.npy": (lambda path: write_features([NUMBERS], IDS, path.parent), "72,128 bytes"),
     "features.npz": (lambda path: write_sparse_features(csr_array(NUMBERS[0]), IDS, path.parent), r"more than"),
 }
 
@@ -63,11 +56,10 @@ def test_a_file_that_has_no_space_leaves_the_old_one_and_says_how_much_it_needs(
 
 
 def test_vectors_that_have_no_space_leave_the_old_ones(tmp_path, file_limit):
-    np.save(tmp_path / "batch.npy", NUMBERS)
     (tmp_path / "features.npy").write_text("old")
     file_limit(20_000)
     with pytest.raises(DiskFullError, match=r"features\.npy: the file is larger .*: the file needs 72,128 bytes; "):
-        merge_features([(tmp_path / "batch.npy", IDS)], tmp_path)
+        write_features([NUMBERS], IDS, tmp_path)
     assert (tmp_path / "features.npy").read_text() == "old"
     assert not list(tmp_path.glob("*.partial"))
 
@@ -86,10 +78,8 @@ def test_a_file_that_finds_its_disk_full_names_the_disk(tmp_path, small_disk, na
 
 
 def test_vectors_are_written_as_numpy_writes_them(tmp_path):
-    write_array(NUMBERS, tmp_path / "ours.npy", IDS)
     np.save(tmp_path / "numpy.npy", NUMBERS)
-    merge_features([(tmp_path / "ours.npy", IDS)], tmp_path)
-    assert (tmp_path / "ours.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+    write_features([NUMBERS[:, :50], NUMBERS[:, 50:]], IDS, tmp_path)
     assert (tmp_path / "features.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
 
 
@@ -97,14 +87,13 @@ def test_vectors_are_written_as_numpy_writes_them(tmp_path):
 def test_a_disk_that_fills_after_its_space_was_reserved_is_no_bus_error(tmp_path, small_disk, monkeypatch):
     """As on file systems that write each block to a new place, where a reservation is no promise."""
     disk = small_disk(tmp_path / "disk", "64k")
-    np.save(tmp_path / "batch.npy", NUMBERS)
 
     def promise(descriptor: int, start: int, size: int) -> None:
         raise OSError(errno.EOPNOTSUPP, "not supported")
 
     monkeypatch.setattr(os, "posix_fallocate", promise)
     with pytest.raises(DiskFullError, match="the disk is full: the file needs 72,128 bytes"):
-        merge_features([(tmp_path / "batch.npy", IDS)], disk)
+        write_features([NUMBERS], IDS, disk)
     assert not list(disk.iterdir())
 
 
@@ -124,7 +113,7 @@ def test_what_a_store_has_written_before_its_disk_is_full_is_found_again(tmp_pat
         store.add(many)
     with AnswerStore(tmp_path / "store") as again:
         assert set(again.find([*one, *many])) == set(one)
-    assert [path.suffix for path in (tmp_path / "store").iterdir()] == [".npz"]
+    assert [path.suffix for path in (tmp_path / "store").iterdir()] == [".answers"]
 
 
 def test_a_store_without_space_to_join_its_files_keeps_them(tmp_path, file_limit):

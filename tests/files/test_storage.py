@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import feature_files, merge_features, read_features, write_array, write_sparse_features
+from cxprobe.files.arrays import feature_files, read_features, write_features, write_sparse_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import (
     project_folder,
@@ -18,7 +18,7 @@ from cxprobe.files.writing import (
     this_machine,
     write_json,
 )
-from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import ModelFacts
 
 
@@ -170,42 +170,28 @@ def test_the_project_of_a_temporary_workspace_is_the_one_that_dvc_has_copied(tmp
         assert project_folder() == tmp_path
 
 
-def test_merged_features_carry_their_ids(tmp_path):
+def test_vectors_that_are_written_in_blocks_carry_their_ids(tmp_path):
     first, second = vectors("c", "a"), vectors("b")
-    write_array(first, tmp_path / "0.npy", ["c", "a"])
-    write_array(second, tmp_path / "1.npy", ["b"])
-    merge_features([(tmp_path / "0.npy", ["c", "a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
-    features = read_features(tmp_path / "out")
+    write_features([first, second], ["c", "a", "b"], tmp_path)
+    features = read_features(tmp_path)
     assert list(features.ids) == ["c", "a", "b"]
     np.testing.assert_array_equal(features.vectors, np.concatenate([first, second], axis=1))
     assert isinstance(features.vectors, np.memmap)
+    assert [path.name for path in feature_files(tmp_path)] == ["features.npy", "ids.parquet"]
 
 
-def test_a_number_that_is_not_finite_names_its_sentence(tmp_path):
-    array = vectors("good", "bad")
-    array[1, 1, 2] = np.nan
-    with pytest.raises(DataError, match=r"not finite for bad \(1 in all\)"):
-        write_array(array, tmp_path / "0.npy", ["good", "bad"])
-    assert not (tmp_path / "0.npy").exists()
-
-
-def test_rows_without_ids_are_refused(tmp_path):
-    with pytest.raises(DataError, match=r"expected \(layers, 2, dimensions\), got \(2, 1, 3\)"):
-        write_array(vectors("a"), tmp_path / "0.npy", ["a", "b"])
-
-
-def test_a_sentence_in_two_batches_is_refused(tmp_path):
-    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
-    with pytest.raises(DataError, match="2 rows for 1 sentences"):
-        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "0.npy", ["a"])], tmp_path / "out")
-
-
-def test_batches_of_different_models_are_not_merged(tmp_path):
-    write_array(vectors("a"), tmp_path / "0.npy", ["a"])
-    write_array(vectors("b", layers=3), tmp_path / "1.npy", ["b"])
-    with pytest.raises(DataError, match=r"1\.npy: shape \(3, 1, 3\), expected \(2, 1, 3\)"):
-        merge_features([(tmp_path / "0.npy", ["a"]), (tmp_path / "1.npy", ["b"])], tmp_path / "out")
-    assert not (tmp_path / "out" / "features.npy").exists()
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "b", "c"], "vectors of 2 sentences, expected 3"),
+        (["a", "a"], "2 rows for 1 sentences"),
+        ([], "0 rows for 0"),
+    ],
+)
+def test_vectors_without_a_sentence_of_their_own_are_refused(tmp_path, ids, message):
+    with pytest.raises(DataError, match=message):
+        write_features([vectors("a", "b")], ids, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_ids_and_rows_that_do_not_match_are_refused(tmp_path):
@@ -243,11 +229,6 @@ def test_counts_come_back_as_the_only_layer_and_give_the_same_file_each_time(tmp
     one, two = (feature_files(tmp_path / name) for name in ("one", "two"))
     assert [path.name for path in one] == ["features.npz", "ids.parquet"]
     assert one[0].read_bytes() == two[0].read_bytes()
-
-
-def test_the_files_of_vectors_are_those_that_are_read(tmp_path):
-    write_array(vectors("a"), tmp_path / "features.npy", ["a"])
-    assert [path.name for path in feature_files(tmp_path)] == ["features.npy", "ids.parquet"]
 
 
 @pytest.mark.parametrize("ids", [["a"], ["a", "a"], ["a", "b", "c"]])

@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from cxprobe.lm.checks import check_known, unknown_share
 from model_folders import both_loaders, change, refusal, save_sound, spec
 from tiny_lms import tokenizer_of
 from tokenizers import Tokenizer
@@ -13,6 +12,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from cxprobe.errors import ModelError
+from cxprobe.lm.checks import check_known, unknown_share
 from cxprobe.lm.loading import load_encoder
 
 SENTENCE = "the old cat runs, the young dog sings."

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT, write_toy_construction
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.facts import write_model_facts
+from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.params import ModelFacts
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
@@ -43,7 +43,7 @@ def run_script(stage: str, kind: str, item: dict[str, str]) -> Outcome:
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     files = {"format": "reasoning", "constructions": {"toy": "reasoning.tsv"}, "rows": None, "doubtful": "keep"}
     asked = params.build_prompts.model_dump() | {
         "files": {"free-form": "free.tsv", "official": files},

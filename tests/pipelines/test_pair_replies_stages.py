@@ -9,7 +9,7 @@ from test_pair_stages import BENCHMARK, check_runs, judge_own, measure, write_fo
 
 from conftest import ROOT
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.pairs.params import AskPairs, Benchmark
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
@@ -35,7 +35,7 @@ def run_script(stage: str, kind: str, item: dict[str, str], most: int | None = N
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     mock = params.llms["mock"]
     llms = {"always-a": mock.model_copy(update={"arguments": {"reply": "A"}}), "knows": mock}
     run = {"models": ["early"], "llms": list(llms)}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import (
     ContinuationAlone,
     Model,
@@ -25,8 +25,7 @@ from cxprobe.lm.params import (
     Series,
     UnigramModel,
 )
-from cxprobe.lm.texts import TokenScores
-from cxprobe.lm.token_table import read_pair_answers, write_token_scores
+from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.pairs.params import Benchmark
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
@@ -68,7 +67,7 @@ def run_script(
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     pairs = params.grid.pairs.model_copy(update={"models": models, "constructions": ["toy"]})
     benchmarks = params.grid.benchmarks.model_copy(update={"models": models, "benchmarks": ["own"]})
     one = next(iter(params.models.values()))

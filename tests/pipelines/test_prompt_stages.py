@@ -12,9 +12,9 @@ from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import read_json
-from cxprobe.lm.facts import read_model_facts, write_model_facts
+from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
-from cxprobe.lm.token_table import token_scores_of
+from cxprobe.lm.texts import token_scores_of
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
@@ -43,7 +43,7 @@ def run_script(stage: str, kind: str, item: dict[str, str], dtype: str = "float3
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     prompts = params.grid.prompts.model_copy(update={"models": ["m", "panel"], "constructions": ["toy"]})
     changes = {
         "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL},

@@ -12,7 +12,7 @@ from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import read_json
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelSpec, Panel, Rule
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
@@ -36,7 +36,7 @@ def run_script(stage: str, kind: str, item: dict[str, str], name: str, dtype: st
     spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     model = ModelSpec(name=name, revision=None, sha256=None, dtype=dtype)
     scenarios = params.grid.scenarios.model_copy(
         update={"models": ["mlm", "panel"][: 1 + blind], "constructions": ["toy"]}

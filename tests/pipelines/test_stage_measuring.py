@@ -12,10 +12,9 @@ from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.facts import read_model_facts
+from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelFacts, ModelSpec, Precision
-from cxprobe.lm.texts import Pair
-from cxprobe.lm.token_table import token_scores_of
+from cxprobe.lm.texts import Pair, token_scores_of
 from cxprobe.pairs.make import pair_table
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Stage
@@ -102,7 +101,7 @@ def load_script(name: str):
 
 
 def stage_of(name: str, item: dict[str, str], dtype: str = "float32", limit: float = 0.5, budget: int = 128) -> Stage:
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     grid = params.grid
     changes = {
         "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype)},

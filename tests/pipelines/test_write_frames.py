@@ -78,7 +78,7 @@ def write(monkeypatch, reply=answer, **changes) -> Outcome:
     spec.loader.exec_module(script)
     monkeypatch.setattr(script, "open_llm", lambda _: get_model("mockllm/model", memoize=False, custom_outputs=say))
     answer.requests = 0
-    params = load_params(ROOT / "presets" / "embedded.yaml", ROOT / "constructions")
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     settings = params.write_frames.model_copy(update={"requests": 2, "examples": 2} | changes)
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
     params = params.model_copy(update={"llms": {"mock": llm}, "write_frames": settings})

@@ -212,7 +212,7 @@ def make_sound_project(folder: Path) -> None:
     for name in ("lexicon", "others", "corpus", "corpora", "people", "published"):
         (folder / name).mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(folder, ROOT / "presets" / "embedded.yaml", shrink)
+    change_params(folder, ROOT / "params.yaml", shrink)
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     others = folder / "others"
     blimp = "".join(json.dumps(row) + "\n" for row in BLIMP_ROWS)

@@ -58,7 +58,7 @@ def _is_folder(name: str) -> bool:
 
 def _hash_of(slug: str, spec: ModelSpec) -> str | None:
     """Return the SHA-256 of the weights in a folder or a package; None for a folder without weights."""
-    from cxprobe.lm.checkpoints import hash_weights, locate, check_folder
+    from cxprobe.lm.checkpoints import check_folder, hash_weights, locate
 
     if spec.revision is not None:
         raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")

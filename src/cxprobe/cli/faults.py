@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
+    Source,
     grammar_file,
     load_construction,
     load_sound_parts,
@@ -22,7 +23,7 @@ from cxprobe.corpora.params import InstalledCorpus
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.errors import ConstructionError, CxprobeError
 from cxprobe.files.reading import one_line
-from cxprobe.files.schema import Source, read_yaml, suggest, validate
+from cxprobe.files.schema import read_yaml, suggest, validate
 from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.checks import lint_pairs

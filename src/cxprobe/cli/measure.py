@@ -155,7 +155,7 @@ def _print_status(items: list[_Item], params: "Params") -> None:
         except CxprobeError as fault:
             print(f"{item}: {fault}", flush=True)
             continue
-        there, total = {}, {}
+        there, total = dict[str, int](), dict[str, int]()
         for count in job.counted:
             there[count.unit] = there.get(count.unit, 0) + count.there
             total[count.unit] = total.get(count.unit, 0) + count.total

@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from cxprobe.errors import ParamsError
-from cxprobe.run.project import construction_names, model_names, preset_names, require_construction
+from cxprobe.run.carried import carried_files
+from cxprobe.run.presets import preset_names
+from cxprobe.run.project import construction_names, model_names, require_construction
 
 
 def refuse_unknown(arguments: Mapping[str, object]) -> None:
@@ -45,7 +47,7 @@ def complete_model(incomplete: str) -> list[str]:
 
 def complete_preset(incomplete: str) -> list[str]:
     """Return the presets that begin so."""
-    return _beginning(preset_names(), incomplete)
+    return _beginning(preset_names(carried_files() / "presets"), incomplete)
 
 
 def complete_parameter_file(incomplete: str) -> list[str]:

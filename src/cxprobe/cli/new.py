@@ -21,7 +21,7 @@ def construction(
 ) -> None:
     """Begin a construction: commented files with an example that holds, or the files of another one."""
     from cxprobe.cli.project import add_construction
-    from cxprobe.run.params import CONSTRUCTIONS_FOLDER
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 
     left = add_construction(name, source)
     folder = CONSTRUCTIONS_FOLDER / name

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ProjectError
 from cxprobe.files.reading import load_yaml, read_text
 from cxprobe.files.writing import write_bytes
 from cxprobe.run.carried import carried_files, carried_paths
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.run.presets import preset_names, preset_text
 from cxprobe.run.project import VERSION_FILE, installed_version, require_construction, require_known
 

@@ -8,10 +8,12 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.sentences import ALL_SENTENCES, Label, Split
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, FaultsError, Source, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, FaultsError, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
+Source = Literal["generated", "balanced", "mined"]
+"""Where sentences come from: the first pair of grammars, the second one, or a corpus."""
 
 
 class Length(Closed):

@@ -16,6 +16,7 @@ import pandas as pd
 from huggingface_hub import DatasetCardData
 from jinja2 import StrictUndefined, Template
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import DataError
 from cxprobe.exports.project import (
     cluster_texts,
@@ -32,7 +33,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import load_reasoning_prompts
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER, LINES, Params
+from cxprobe.run.params import LINES, Params
 from cxprobe.run.provenance import begin
 from cxprobe.scenarios.rules import load_scenarios
 from cxprobe.stats import CLUSTER, rate_by

@@ -16,6 +16,24 @@ M = TypeVar("M", bound="Closed")
 T = TypeVar("T")
 
 
+def distinct(values: list[T]) -> list[T]:
+    """Return a list as it is.
+
+    Raises:
+        ValueError: A value is listed more than once.
+    """
+    twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+    if twice:
+        raise ValueError(f"{', '.join(map(repr, twice))} is listed more than once; list each once")
+    return values
+
+
+# A slug is a part of paths and of DVC's stage names, where a dot or a space would mean something else.
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+Distinct = Annotated[list[T], AfterValidator(distinct)]
+SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
+
+
 class FaultsError(ValueError):
     """Several faults that one check of a model has found; each is reported on a line of its own.
 
@@ -70,26 +88,6 @@ def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     except ValidationError as faults:
         return _explained(faults, model)
     return []
-
-
-def optional_section() -> Any:
-    """Return the default of a section that may be absent where a check of the whole file finds that nothing needs it.
-
-    The attribute is then None. Its type does not say so, since what runs has the sections that it reads.
-    """
-    return Field(default_factory=lambda: None)
-
-
-def distinct(values: list[T]) -> list[T]:
-    """Return a list as it is.
-
-    Raises:
-        ValueError: A value is listed more than once.
-    """
-    twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
-    if twice:
-        raise ValueError(f"{', '.join(map(repr, twice))} is listed more than once; list each once")
-    return values
 
 
 def suggest(value: str, allowed: list[str]) -> str:
@@ -197,17 +195,3 @@ def _is_tagged(model: Any, tag: int | str) -> bool:
 
 def _is_literal(annotation: Any) -> bool:
     return get_origin(annotation) is Literal
-
-
-T_of_names = TypeVar("T")
-
-# A slug is a part of paths and of DVC's stage names, where a dot or a space would mean something else.
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-Distinct = Annotated[list[T_of_names], AfterValidator(distinct)]
-SomeDistinct = Annotated[list[T_of_names], AfterValidator(distinct), Field(min_length=1)]
-
-Everything = Literal["all"]
-Source = Literal["generated", "balanced", "mined"]
-SchemeName = Literal["pll", "pll_word_l2r"]
-ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
-AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]

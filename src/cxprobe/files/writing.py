@@ -76,8 +76,8 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        with partial.open("rb") as written:
-            os.fsync(written.fileno())  # a name must not outlive a power cut without its content
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())  # a name must not outlive a power cut without its content
         partial.replace(path)
     except BaseException as fault:
         written = partial.stat().st_size if partial.is_file() else 0

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import TYPICAL_TYPE, People, Row, SlotName, Words
 from cxprobe.english import capitalise_sentences, wrong_articles
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import line_of
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
 
 def _readable(template: str) -> str:

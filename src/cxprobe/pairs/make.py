@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import TYPICAL_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
@@ -20,7 +21,6 @@ from cxprobe.pairs.frames import PairsFile, Variant, fill
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.pairs.sources import without_gaps
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 

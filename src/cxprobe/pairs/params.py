@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, ScoreName, Slug, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
 from cxprobe.lm.params import Bos, Llm, Model, SchemeName, members_of
 
+ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
 INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")
 """What the first filter of frames may answer."""
 DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.english import capitalise_first
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for
 
 Relation = Literal["entailment", "neutral", "contradiction"]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
 from cxprobe.prompts.cxnli import Repair, read_inference_file
@@ -27,7 +28,6 @@ from cxprobe.prompts.wording import (
     shown_letter,
     shown_options,
 )
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -97,7 +97,9 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         others = [name for name in known if name != construction]
         pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
-    inferences = {of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets}
+    inferences: dict[str, list[Inference]] = {
+        of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets
+    }
     inferences |= {
         of: [item for item in files[of].items if item.construction == construction] for of in settings.inference_files
     }

@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from cxprobe.files.schema import AnswerScore, Closed, Distinct, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, SomeDistinct
 from cxprobe.lm.params import Bos, SchemeName
 
+AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 
 

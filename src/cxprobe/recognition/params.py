@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, Source, optional_section
+from cxprobe.constructions.construction import Source
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
 
 
 class LabelSettings(Closed):
@@ -37,13 +38,13 @@ class MakeRecognition(Closed):
 
     per_label: Annotated[int, Field(ge=1)]
     """Sentences that grammars give for each value of each feature, per label and lexical half."""
-    labels: LabelSettings = optional_section()
+    labels: LabelSettings
     """How labelled sentences of a corpus are divided."""
-    generated: Subsets = optional_section()
+    generated: Subsets
     """Of the sentences that a construction's grammars give."""
-    balanced: Subsets = optional_section()
+    balanced: Subsets
     """Of the sentences that its second pair of grammars gives."""
-    mined: Subsets = optional_section()
+    mined: Subsets
     """Of the labelled sentences of a corpus."""
 
 
@@ -130,35 +131,25 @@ class RecognitionParams(Closed):
     constructions: dict[Slug, SomeDistinct[Source]]
     """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
     grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv."""
-    make: MakeRecognition = optional_section()
-    embed: Embed = optional_section()
-    probe: Probe = optional_section()
+    make: MakeRecognition
+    embed: Embed
+    probe: Probe
     tune: Tune | None = None
     """null: every probe has the settings of the section probe."""
 
 
 def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
     """Yield what does not go together in the section, or with the constructions that are mined."""
-    sources = {source for named in section.constructions.values() for source in named}
-    for step in ("make", "embed", "probe") if sources else ():
-        if getattr(section, step) is None:
-            yield f"recognition.{step}: missing; recognition.constructions cannot run without it"
     for name, named in section.constructions.items():
         if "mined" in named and name not in mined:
             place = f"recognition.constructions.{name}[{named.index('mined')}]"
             yield f"{place}: mined sentences need '{name}' in mining.constructions; add it there"
-    if section.make is None:
-        return
-    if "mined" in sources and section.make.labels is None:
-        yield "recognition.make.labels: missing; recognition.constructions asks for mined sentences"
-    for source in sorted(sources):
-        subsets: Subsets | None = getattr(section.make, source)
-        if subsets is None:
-            yield f"recognition.make.{source}: missing; recognition.constructions asks for {source} sentences"
-        elif source != "mined":
-            needed = max(subsets.train_per_label, subsets.test_per_label)
-            if section.make.per_label < needed:
-                yield (
-                    f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
-                    f"draws {needed} sentences per value and label; raise the first or lower the second"
-                )
+    sources = {source for named in section.constructions.values() for source in named}
+    for source in sorted(sources - {"mined"}):
+        subsets: Subsets = getattr(section.make, source)
+        needed = max(subsets.train_per_label, subsets.test_per_label)
+        if section.make.per_label < needed:
+            yield (
+                f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
+                f"draws {needed} sentences per value and label; raise the first or lower the second"
+            )

@@ -12,15 +12,13 @@ from nltk import CFG
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from cxprobe.constructions.construction import Construction, Feature, grammar_file
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, Source, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Split
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.files.schema import Source
 from cxprobe.people import labels as labelling
 from cxprobe.people.labels import in_force, judgements_on
 from cxprobe.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
 from cxprobe.recognition.make import NOT_FILLED
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 

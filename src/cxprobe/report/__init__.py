@@ -1,7 +1,6 @@
-"""Reporting: judged items of all models become tables and figures side by side, next to published values.
+"""What the reports of all lines share, and the site.
 
-Each line of work has a module (`recognition`, `scenarios`, `pairs`, `prompts`), which takes tables of rates as judging
-makes them. `dots`, `curves` and `dots_of_run` draw any rates with their intervals; `plots` draws those of probes by
-layer, and `series` handles models that differ in one quantity. `cards` says what data sets consist of and what blind
-models get on them. Colour-blind readers can tell all colours apart (Okabe & Ito 2008; viridis).
+`dots` draws rates with their intervals, as dots over categories or curves over a quantity; `cards` says what data sets
+consist of and what blind models get on them; `comparisons` holds models against each other on the same items; `tables`
+writes numbers for reading. Colour-blind readers can tell all colours apart (Okabe & Ito 2008).
 """

@@ -26,7 +26,7 @@ def card_table(
         rates: Columns dataset, model (a slug), accuracy in [0, 1], low, high and n; rows of models that are not blind
             are left out.
         chance: What the best constant answer gets, in [0, 1): of all data sets, or data set -> its own.
-        limit: The accuracy above which a data set is solved where chance is 0.5 (`cards.limit` of params.yaml); where
+        limit: The accuracy above which a data set is solved where chance is 0.5 (`report.limit` of params.yaml); where
             chance is c, the limit is c + (limit - 0.5) / 0.5 * (1 - c).
         members: The models.
 

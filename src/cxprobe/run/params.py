@@ -16,12 +16,12 @@ import cxprobe.pairs.params as pairs
 import cxprobe.prompts.params as prompts
 import cxprobe.recognition.params as recognition
 import cxprobe.scenarios.params as scenarios
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Closed, Slug, faults_of, read_yaml, suggest
 from cxprobe.lm.params import LINES_OF_KINDS, LINES_OF_SERVED, Compute, Llm, Model, Panel, ServedModel, members_of
 
 PARAMS_FILE = Path("params.yaml")
-CONSTRUCTIONS_FOLDER = Path("constructions")
 LINES = ("recognition", "scenarios", "pairs", "prompts")
 # What a line's section may list, and the section that has what it names.
 _NAMES = {"models": "models", "probed": "models", "llms": "llms", "writers": "llms", "constructions": "constructions"}
@@ -113,7 +113,8 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
     for line in (line for line in LINES if line in sections):
         section = sections[line]
         for key, kind in _NAMES.items():
-            names, allowed = getattr(section, key, []), constructions if kind == "constructions" else sections.get(kind)
+            names: Collection[str] = getattr(section, key, [])
+            allowed: Collection[str] | None = constructions if kind == "constructions" else sections.get(kind)
             for number, name in enumerate(names) if allowed is not None else ():
                 if name not in allowed:
                     place = f"{line}.{key}[{number}]" if isinstance(names, list) else f"{line}.{key}.{name}"

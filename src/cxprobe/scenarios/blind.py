@@ -62,20 +62,15 @@ def _copier(text: str, candidates: tuple[str, str]) -> float:
     rules = [sentence for sentence in others if any(places_of(sentence, one) for one in candidates)]
     facts = [sentence for sentence in others if sentence not in rules]
     stated = {word for sentence in facts or spans for word, _ in _words(sentence) if sentence not in rules}
-    return sum(_votes(rule, stated, candidates) for rule in rules)
-
-
-def _votes(rule: str, stated: set[str], candidates: tuple[str, str]) -> float:
-    """Return how many words that the fact states come before the first candidate, less those before the second."""
-    named = sorted(
-        (place, sign) for one, sign in zip(candidates, (1, -1), strict=True) for place in places_of(rule, one)
-    )
-    after = [
-        next((sign for candidate, sign in named if candidate > place), 0)
-        for word, place in _words(rule)
-        if word in stated
-    ]
-    return sum(after)
+    votes = 0
+    for rule in rules:
+        named = sorted(
+            (place, sign) for one, sign in zip(candidates, (1, -1), strict=True) for place in places_of(rule, one)
+        )
+        for word, place in _words(rule):
+            if word in stated:
+                votes += next((sign for candidate, sign in named if candidate > place), 0)
+    return votes
 
 
 def _words(sentence: str) -> list[tuple[str, int]]:

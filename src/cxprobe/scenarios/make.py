@@ -96,14 +96,13 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
 
 def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, Rows]]:
     """Yield the rows of each of a block's items."""
-    arranged = [list(_arranged(rows, turned=scenarios.words[name].turned)) for name, rows in block.crossed.items()]
+    arranged: list[list[Rows]] = []
+    for name, crossed in block.crossed.items():
+        turned = scenarios.words[name].turned
+        orders = ([(row, row[::-1]) if turned else (row,) for row in order] for order in permutations(crossed))
+        arranged.append([rows for order in orders for rows in product(*order)])
     for rows in product(*arranged):
         yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
-
-
-def _arranged(rows: Rows, *, turned: bool) -> Iterator[Rows]:
-    for order in permutations(rows):
-        yield from product(*((row, row[::-1]) if turned else (row,) for row in order))
 
 
 def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
@@ -136,31 +135,23 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, seed: int) -> pd.Da
     first, second = scenarios.candidates
     known: dict[tuple[str, ...], list[str]] = {}
     rows = []
-    for id_, words in zip(items["id"], _words(scenarios, items), strict=True):
+    for id_, *filled in items[["id", *(slots := scenarios.slots_of_items())]].itertuples(index=False, name=None):
+        words = dict(zip(slots, filled, strict=True))
         texts = [(name, 0, spell(test.text, words)) for name, test in scenarios.tests.items()]
         for name, calibration in scenarios.calibrations.items():
+            varied = {scenarios.row_of(slot) for slot in calibration.vary}
             drawn: list[str] = []
             for template in calibration.texts:
-                kept = _kept(scenarios, calibration, template, words)
+                # The slots of the text that have the item's own words.
+                kept = {slot: words[slot] for slot in slots_of(template) if scenarios.row_of(slot) not in varied}
                 key = (name, template, *kept.values())
                 if key not in known:
-                    varied = _vary(scenarios, calibration, kept, generator_for(seed, *key))
-                    known[key] = [spell(template, {**kept, **draw}) for draw in varied]
+                    draws = _vary(scenarios, calibration, kept, generator_for(seed, *key))
+                    known[key] = [spell(template, {**kept, **draw}) for draw in draws]
                 drawn += known[key]
             texts += [(name, draw, text) for draw, text in enumerate(drawn)]
         rows += [(id_, *text, words[first], words[second]) for text in texts]
     return pd.DataFrame(rows, columns=["item", "scenario", "draw", "text", "first", "second"])
-
-
-def _words(scenarios: Scenarios, items: pd.DataFrame) -> list[dict[str, str]]:
-    slots = scenarios.slots_of_items()
-    return [dict(zip(slots, words, strict=True)) for words in items[slots].itertuples(index=False)]
-
-
-def _kept(scenarios: Scenarios, calibration: Calibration, template: str, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the slots of a calibration's text that have the item's own words."""
-    varied = {scenarios.row_of(slot) for slot in calibration.vary}
-    return {slot: words[slot] for slot in slots_of(template) if scenarios.row_of(slot) not in varied}
 
 
 def _vary(

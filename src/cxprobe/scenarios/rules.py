@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.templates import BRACES, MASK, SLOT, form_and_number, slots_of
 from cxprobe.english import SENTENCE_START
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-from cxprobe.run.params import CONSTRUCTIONS_FOLDER
 
 
 def _template(text: str) -> str:
