@@ -56,7 +56,7 @@ def dots(
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        best: The best blind model of each row and panel (`cxprobe.report.comparisons.best_blind`), drawn as a black tick across the
+        best: The best blind model of each row and panel (see `best_blind`), drawn as a black tick across the
             row: the columns rows, panels and value. Rows and panels that the table lacks are not drawn.
         people: How often people are right, drawn as a blue tick across the row in every panel: the columns rows and
             value. Rows that the table lacks are not drawn.
@@ -189,7 +189,7 @@ def curves(
         colours: The column whose values have a curve each, with a colour and a marker; None for one curve a panel.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        best: The best blind model of each panel (`cxprobe.report.comparisons.best_blind`), drawn as a black line: the columns panels
+        best: The best blind model of each panel (see `best_blind`), drawn as a black line: the columns panels
             and value. A panel that it lacks has no such line.
     """
     places = list(dict.fromkeys(table[panels]))

@@ -115,8 +115,8 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
         for key, kind in _NAMES.items():
             names: Collection[str] = getattr(section, key, [])
             allowed: Collection[str] | None = constructions if kind == "constructions" else sections.get(kind)
-            for number, name in enumerate(names) if allowed is not None else ():
-                if name not in allowed:
+            for number, name in enumerate(names):
+                if allowed is not None and name not in allowed:
                     place = f"{line}.{key}[{number}]" if isinstance(names, list) else f"{line}.{key}.{name}"
                     where = "constructions/" if kind == "constructions" else kind
                     yield f"{place}: '{name}' is not in {where}{suggest(name, list(allowed))}"

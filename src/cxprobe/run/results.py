@@ -42,6 +42,8 @@ def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
     waiting.mkdir(parents=True)
     try:
         _write_artifacts(outcome.tables, outcome.figures, waiting)
+        for page, text in outcome.pages.items():
+            write_bytes(text.encode(), waiting / page)
         if outcome.counts:
             # As objects, since a column of numbers would turn whole numbers into rounded ones.
             counts = pd.Series(dict(outcome.counts), dtype=object).rename_axis("count").reset_index(name="value")

@@ -163,6 +163,7 @@ class Outcome:
         counts: The numbers of a stage that makes, measures or reports: counts.csv.
         tables: Path below the results folder, without suffix -> a table, written as .csv; not for judging stages.
         figures: Path below the results folder, without suffix -> a figure, written as .png; not for judging stages.
+        pages: Path below the results folder -> the text of a page.
         headline: The numbers of a judging stage for `dvc metrics show`: model -> name -> number (metrics.json).
         runs: The runs of a judging stage.
         faults: Model -> why it could not be judged. Its rows are absent, and the stage ends with an error.
@@ -171,6 +172,7 @@ class Outcome:
     counts: Mapping[str, float] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
+    pages: Mapping[str, str] = field(default_factory=dict)
     headline: Mapping[str, Any] = field(default_factory=dict)
     runs: Sequence[JudgedRun] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
