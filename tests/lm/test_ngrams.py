@@ -11,7 +11,6 @@ from cxprobe.lm.ngrams import (
     load_ngrams,
     ngram_scores,
     put_behind_contexts,
-    refuse_without_contexts,
     scores_behind_contexts,
     sentences_of,
     unigram_scores,
@@ -102,9 +101,6 @@ def alone(text: str, scheme: str = "causal", first: float = -1.0) -> TokenScores
 def test_pairs_without_a_context_are_none_for_a_model_that_is_blind_by_not_seeing_it():
     [left] = without_contexts(PAIRS)
     assert (left.context, left.good, left.bad) == ("", "She helped Bob.", "She helped Ann.")
-    refuse_without_contexts("alone", PAIRS)
-    with pytest.raises(DataError, match="alone: none of 1 pairs has a context"):
-        refuse_without_contexts("alone", PAIRS[1:])
 
 
 @pytest.mark.parametrize("schemes", [["causal"], ["pll", "pll_word_l2r"]])

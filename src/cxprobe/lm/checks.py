@@ -25,7 +25,7 @@ def build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 # How transformers 5.23 calls heads of language models, classifiers and question answering (models/*/modeling_*.py),
 # and DeBERTa's own two. They stand beside the body; a checkpoint may have any of them that a use of it leaves out.
 _HEADS = frozenset(
-    {
+    [
         "classifier",
         "cls",
         "decoder",
@@ -53,7 +53,7 @@ _HEADS = frozenset(
         "vocab_layer_norm",
         "vocab_projector",
         "vocab_transform",
-    }
+    ]
 )
 # What older versions of transformers stored though it is no weight: numbers of places, masks, frequencies.
 _BUFFERS = re.compile(r"(^|\.)(position_ids|token_type_ids|(attn|attention)\.(masked_)?bias|causal_mask|inv_freq)$")

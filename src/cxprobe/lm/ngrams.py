@@ -40,11 +40,6 @@ def words_of(text: str) -> list[Word]:
     return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
 
 
-def spans_of(words: Sequence[Word]) -> NDArray[np.int64]:
-    """Return the characters of words, shape (words, 2): the first, and the one after the last."""
-    return np.array([(word.start, word.stop) for word in words], dtype=np.int64).reshape(-1, 2)
-
-
 def places_of(text: str, expression: str) -> list[int]:
     """Return where a word, or several words with spaces between them, begin in a text, in lower or upper case."""
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
@@ -285,23 +280,6 @@ def without_contexts(pairs: Iterable[Pair]) -> list[Pair]:
     return [replace(pair, context="", good=pair.good.lstrip(), bad=pair.bad.lstrip()) for pair in pairs if pair.context]
 
 
-def refuse_without_contexts(slug: str, pairs: Sequence[Pair]) -> None:
-    """Refuse a blind model that is not shown the context, where there is none.
-
-    Args:
-        slug: The model's slug, for the message.
-        pairs: All pairs.
-
-    Raises:
-        DataError: No pair has a context.
-    """
-    if not any(pair.context for pair in pairs):
-        raise DataError(
-            f"{slug}: none of {len(pairs)} pairs has a context, so that the continuation alone is the whole text and "
-            "the model is not blind; take continuation_alone out of this panel"
-        )
-
-
 def put_behind_contexts(pairs: Iterable[Pair], folder: Path) -> None:
     """Give the texts of pairs the scores that their continuations have alone, in ``tokens.parquet`` of a folder.
 
@@ -359,4 +337,5 @@ def _record(
         raise DataError(f"{text!r} has no word that a blind model could score; leave the pair out")
     places = np.arange(len(words), dtype=np.int64)
     numbers = np.asarray(log_probs, dtype=np.float64)
-    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans_of(words), places, numbers)
+    spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
+    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans, places, numbers)
