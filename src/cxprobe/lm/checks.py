@@ -24,36 +24,11 @@ def build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 # How transformers 5.23 calls heads of language models, classifiers and question answering (models/*/modeling_*.py),
 # and DeBERTa's own two. They stand beside the body; a checkpoint may have any of them that a use of it leaves out.
-_HEADS = frozenset(
-    [
-        "classifier",
-        "cls",
-        "decoder",
-        "discriminator_predictions",
-        "embed_out",
-        "generator_lm_head",
-        "generator_predictions",
-        "head",
-        "lm_head",
-        "lm_loss",
-        "lm_predictions",
-        "logits_proj",
-        "mask_predictions",
-        "multiple_choice_head",
-        "pooler",
-        "pre_classifier",
-        "pred_layer",
-        "predictions",
-        "qa_classifier",
-        "qa_outputs",
-        "score",
-        "sequence_summary",
-        "sop_classifier",
-        "v_head",
-        "vocab_layer_norm",
-        "vocab_projector",
-        "vocab_transform",
-    ]
+_HEADS = re.compile(
+    r"classifier|cls|decoder|discriminator_predictions|embed_out|generator_lm_head|generator_predictions|head|"
+    r"lm_head|lm_loss|lm_predictions|logits_proj|mask_predictions|multiple_choice_head|pooler|pre_classifier|"
+    r"pred_layer|predictions|qa_classifier|qa_outputs|score|sequence_summary|sop_classifier|v_head|"
+    r"vocab_layer_norm|vocab_projector|vocab_transform"
 )
 # What older versions of transformers stored though it is no weight: numbers of places, masks, frequencies.
 _BUFFERS = re.compile(r"(^|\.)(position_ids|token_type_ids|(attn|attention)\.(masked_)?bias|causal_mask|inv_freq)$")
@@ -150,7 +125,7 @@ def check_used(source: Source, model: Any, unused: Iterable[str]) -> None:
     names = []
     for name in sorted(unused):
         first, *others = name.removeprefix(f"{model.base_model_prefix}.").split(".")
-        is_head = name.split(".")[0] in _HEADS and not hasattr(body, name.split(".")[0])
+        is_head = _HEADS.fullmatch(name.split(".")[0]) and not hasattr(body, name.split(".")[0])
         known = is_head or (first == "pooler" and others) or _BUFFERS.search(name)
         if not known and not (deberta and _DEBERTA_POSITIONS.search(name)):
             names.append(name)
