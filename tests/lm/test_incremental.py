@@ -5,6 +5,7 @@ import multiprocessing
 import numpy as np
 import pytest
 from counted import count_rows
+from scored import score_in_a_process
 from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
 
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
@@ -32,9 +33,12 @@ def folders(tmp_path_factory):
     return folder
 
 
+def spec_of(folders, kind, dtype="float32"):
+    return ModelSpec(name=str(folders / kind), revision=None, sha256=None, dtype=dtype)
+
+
 def load(folders, kind, dtype="float32"):
-    spec = ModelSpec(name=str(folders / kind), revision=None, sha256=None, dtype=dtype)
-    return load_language_model("tiny", spec)
+    return load_language_model("tiny", spec_of(folders, kind, dtype))
 
 
 def score(model, folder, texts=TEXTS):
@@ -187,19 +191,13 @@ def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(fol
     assert_alike(again, expected)
 
 
-def _score_in_a_process(folders, folder, barrier):
-    model = load(folders, "llama")
-    barrier.wait(300)
-    with AnswerStore(folder, seconds=0) as store:
-        score_texts(model, [dict(reversed(TEXTS.items()))], HOW, store=store)
-
-
 def test_two_processes_at_once_use_one_store(folders, tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
-    other = context.Process(target=_score_in_a_process, args=(folders, tmp_path, barrier))
+    work = (spec_of(folders, "llama"), dict(reversed(TEXTS.items())), HOW, tmp_path, barrier)
+    other = context.Process(target=score_in_a_process, args=work)
     other.start()
-    _score_in_a_process(folders, tmp_path, barrier)
+    score_in_a_process(*work)
     other.join(300)
     assert other.exitcode == 0
     model = load(folders, "llama")

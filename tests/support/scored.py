@@ -1,9 +1,11 @@
 """Scores of tokens by a loaded model, and models as stages measure them."""
 
 from cxprobe.lm.causal import CausalQuestions
+from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.masked import PllQuestions, encode_inputs
 from cxprobe.lm.params import Compute, Precision
-from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.lm.scoring import MeasuredModel, answer, score_texts
+from cxprobe.lm.store import AnswerStore
 from cxprobe.run.processes import Job
 
 LOOSE = Precision(items=8, largest_difference=0.5)
@@ -22,3 +24,11 @@ def causal_token_scores(model, texts, *, bos, token_budget):
 def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=None):
     """Return a model as a stage measures it, alone or with other processes."""
     return MeasuredModel(slug, spec, load, processes or Job().start(ALONE), precision, seed, "t")
+
+
+def score_in_a_process(spec, texts, how, folder, barrier):
+    """Score texts with a store that another process uses at the same time."""
+    model = load_language_model("tiny", spec)
+    barrier.wait(300)
+    with AnswerStore(folder, seconds=0) as store:
+        score_texts(model, [texts], how, store=store)
