@@ -15,15 +15,18 @@ def describe_commands(name: str = "cxprobe") -> str:
     with command.make_context(name, [], resilient_parsing=True) as context:
         text = get_docs_for_click(obj=command, ctx=context, name=name)  # type: ignore[arg-type]  # typer's own context
     _, _, rest = text.partition("\n")
-    for found in re.findall(r"^\* `([\w-]+)`.*$", rest, flags=re.M):
-        rest = re.sub(rf"^\* `{found}`.*$", f"* `{found}`: {_first_sentence(command, found)}", rest, flags=re.M)
-    return f"# Commands\n\nThis page is made from the commands' own help.\n{rest}"
+    sections = re.split(rf"^(?=## `{name} )", rest, flags=re.M)
+    whole = "".join(_in_full(command, section) for section in sections)
+    return f"# Commands\n\nThis page is made from the commands' own help.\n{whole}"
 
 
-def _first_sentence(group: Any, name: str) -> str:
-    """Return the first line of a command's help, of a group's own commands or those below it; typer shortens it."""
-    below = [one for one in group.commands.values() if hasattr(one, "commands")]
-    for one in (group, *below):
-        if name in one.commands:
-            return str(one.commands[name].help).split("\n")[0]
-    return ""
+def _in_full(group: Any, section: str) -> str:
+    """Return the section of a group of commands with whole sentences, which typer shortens."""
+    heading = re.match(r"#+ `\S+ (\S+)`", section)
+    group = group.commands[heading[1]] if heading else group
+
+    def line(found: re.Match[str]) -> str:
+        return f"* `{found[1]}`: {str(group.commands[found[1]].help).splitlines()[0]}"
+
+    names = "|".join(getattr(group, "commands", {}))
+    return re.sub(rf"^\* `({names})`.*$", line, section, flags=re.M) if names else section

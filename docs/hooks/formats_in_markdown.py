@@ -45,9 +45,9 @@ MODELS: dict[str, type[Closed]] = {
 }
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {
-    "labels.tsv": "src/cxprobe/constructions/labels.py",
-    "ratings.tsv": "src/cxprobe/constructions/ratings.py",
-    "Minimal pairs from other sources": "src/cxprobe/make/pairs/readers.py",
+    "labels.tsv": "src/cxprobe/people/labels.py",
+    "ratings.tsv": "src/cxprobe/people/ratings.py",
+    "Minimal pairs from other sources": "src/cxprobe/pairs/benchmarks.py",
 }
 
 

@@ -33,56 +33,51 @@ def _escaped(text: str) -> str:
 
 
 def describe_model(model: type[Closed], level: int, values: Mapping[str, Any] | None = None) -> str:
-    """Return the keys of a model, and below them those of all models that it has inside.
+    """Return the keys of a model, and below them those of all models that it has inside, each where it is first named.
 
     Args:
         model: The model of a whole file.
-        level: The level of the headings of the inner models.
-        values: What a file has, such as the embedded preset; shown beside the keys. None for nothing.
+        level: The level of the headings of the models that are sections; those inside of them are a level deeper.
+        values: What a file has, such as params.yaml; shown beside the keys. None for nothing.
     """
     schema = model.model_json_schema()
-    inner = schema.get("$defs", {})
-    parts = [_table(schema, inner, values)]
-    for name in inner:
-        text = inner[name].get("description", "")
-        parts += [f"{'#' * level} {name}", _paragraph(text), _table(inner[name], inner)]
+    inner, shown = schema.get("$defs", {}), set[str]()
+
+    def below(body: Schema, path: str, values: Any, level: int) -> Iterator[str]:
+        for key, one in body.get("properties", {}).items():
+            for name in dict.fromkeys(_named_in(one)):
+                if name in shown:
+                    continue
+                shown.add(name)
+                is_section = name in _named_in(one, inside=False)
+                title = f"{path}{key}" if is_section else name
+                own = values.get(key) if is_section and isinstance(values, Mapping) else None
+                yield f"{'#' * level} {title} {{#{name.lower()}}}"
+                yield _paragraph(inner[name].get("description", ""))
+                yield _table(inner[name], inner, own)
+                yield from below(inner[name], f"{title}." if is_section else "", own, level + (level == 2))
+
+    parts = [_table(schema, inner, values), *below(schema, "", values, level)]
     return "\n\n".join(part for part in parts if part)
 
 
-def describe_sections(model: type[Closed], values: Mapping[str, Any], groups: Mapping[str, list[str]]) -> str:
-    """Return every section of a model under a heading of its own, in groups; then the models that several share.
-
-    Args:
-        model: The model of a whole file, whose keys are sections.
-        values: Section -> what a file has there; scalars are shown beside their keys.
-        groups: Heading -> the sections below it.
-
-    Raises:
-        KeyError: A section of the model is in no group, or in a group and not in the model.
-    """
-    schema = model.model_json_schema()
-    inner, sections = schema["$defs"], schema["properties"]
-    if sorted(name for names in groups.values() for name in names) != sorted(sections):
-        raise KeyError(f"groups and sections differ: {set(sections) ^ {n for names in groups.values() for n in names}}")
-    parts, shown = [], set()
-    for title, names in groups.items():
-        parts.append(f"## {title}")
-        for name in names:
-            own = _reference(sections[name])
-            shown |= {own} if own else set()
-            body = inner[own] if own else sections[name]
-            text = body.get("description", "") or sections[name].get("description", "")
-            parts += [f"### `{name}`", _paragraph(text)]
-            parts.append(_table(body, inner, values.get(name)) if own else f"Value: {_kind(sections[name])}.")
-    parts.append("## What sections have inside")
-    for name in inner:
-        if name not in shown:
-            parts += [f"### {name}", _paragraph(inner[name].get("description", "")), _table(inner[name], inner)]
-    return "\n\n".join(part for part in parts if part)
+def _named_in(schema: Any, inside: bool = True) -> Iterator[str]:
+    """Yield the names of the models that a key may be, or may have as entries."""
+    match schema:
+        case {"$ref": reference}:
+            yield str(reference).rpartition("/")[2]
+        case {"anyOf": [first, {"type": "null"}]} if not inside:
+            yield from _named_in(first, inside=False)
+        case dict() if inside:
+            for value in schema.values():
+                yield from _named_in(value)
+        case list() if inside:
+            for value in schema:
+                yield from _named_in(value)
 
 
 def _reference(schema: Schema) -> str:
-    """Return the name of the one model that a section is; "" if it is something else."""
+    """Return the name of the one model that a key is; "" if it is something else."""
     return str(schema.get("$ref", "")).rpartition("/")[2]
 
 
@@ -96,7 +91,7 @@ def _table(schema: Schema, inner: Schema, values: Any = None) -> str:
     if not properties:
         return ""
     known = {key: value for key, value in values.items() if _is_plain(value)} if isinstance(values, Mapping) else {}
-    head = ["key", "value", "what it is"] + (["embedded preset"] if known else [])
+    head = ["key", "value", "what it is"] + (["here"] if known else [])
     rows = [" | ".join(head), " | ".join("---" for _ in head)]
     required = set(schema.get("required", ()))
     for key, one in properties.items():

@@ -6,6 +6,7 @@ No page of the reference is written by hand, so none can differ from the code. `
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from posixpath import normpath
 
 from commands_in_markdown import describe_commands
 from formats_in_markdown import describe_formats
@@ -86,21 +87,10 @@ def _taken(root: Path, place: str, source: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         path, _, part = found[3].partition("#")
-        target = _inside(here / path)
+        target = normpath(here / path)
         if target in pages or target.startswith("docs/"):
             page = pages.get(target, target.removeprefix("docs/"))
             return f"{found[1]}[{found[2]}]({up}{page}{'#' * bool(part)}{part})"
         return found[2]
 
     return LINK.sub(link, (root / source).read_text())
-
-
-def _inside(path: Path) -> str:
-    """Return a path without its steps up, as text."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)

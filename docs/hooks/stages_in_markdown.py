@@ -12,44 +12,41 @@ from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
 
 PIPELINE = Path("dvc.yaml")
-KINDS = {
-    "make": "Make: data",
-    "measure": "Measure: the raw answers of one model",
-    "judge": "Judge: raw answers to rates",
-    "report": "Report: all models side by side",
+LINES = {
+    "code": "Code",
+    "corpora": "Corpora",
+    "recognition": "Recognition",
+    "scenarios": "Scenarios",
+    "pairs": "Minimal pairs",
+    "prompts": "Prompts",
+    "report": "The report",
 }
-CODE = ("src/", "pipelines/")
+CODE = "data/list_code/"  # the list of a script's modules, which every stage depends on
 
 
 def describe_pipeline(folder: Path) -> str:
-    """Return the pipeline of a project's folder: the head of dvc.yaml, then its stages by kind."""
+    """Return the pipeline of a project's folder: the head of dvc.yaml, then its stages by line of work."""
     text = (folder / PIPELINE).read_text()
     stages = read_yaml(folder / PIPELINE, DataError)["stages"]
-    parts = ["# Stages", "This page is made from `dvc.yaml` and the docstrings of `pipelines/`.", _head(text)]
-    kinds = {name: _script(stage).parts[1] for name, stage in stages.items()}
-    for kind, title in KINDS.items():
+    head = [line.removeprefix("#").removeprefix(" ") for line in text.splitlines() if line.startswith("#")]
+    parts = ["# Stages", "This page is made from `dvc.yaml` and the docstrings of `pipelines/`."]
+    for block in "\n".join(head).split("\n\n"):  # what is indented is a table of its own
+        parts.append(f"```text\n{block}\n```" if block.startswith("  ") else as_markdown(block))
+    scripts = {name: str(_body(stage)["cmd"]).split()[-1] for name, stage in stages.items()}
+    for line, title in LINES.items():
         parts.append(f"## {title}")
-        for name in (name for name in stages if kinds[name] == kind):
-            parts += [f"### {name}", *_stage(folder, name, stages[name], _comment(text, name))]
+        for name in (name for name in stages if scripts[name].startswith(f"{line}/")):
+            docstring = ast.get_docstring(ast.parse((folder / "pipelines" / f"{scripts[name]}.py").read_text())) or ""
+            said = as_markdown(docstring.removeprefix(f"{name}: ").replace(" -> ", " → "))
+            comment = as_markdown(_comment(text, name))
+            parts += [f"### {name}", comment, f"*pipelines/{scripts[name]}.py*: {said}", _rows(name, stages[name])]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _head(text: str) -> str:
-    """Return the comment at the top of dvc.yaml; what is indented there is a table of its own."""
-    lines = [line.removeprefix("#").removeprefix(" ") for line in text.splitlines() if line.startswith("#")]
-    blocks = "\n".join(lines).split("\n\n")
-    return "\n\n".join(_fenced(block) if block.startswith("  ") else as_markdown(block) for block in blocks)
-
-
-def _fenced(block: str) -> str:
-    return f"```text\n{block}\n```"
 
 
 def _comment(text: str, name: str) -> str:
     """Return the comment lines directly above a stage."""
-    found = re.search(rf"((?:^  #.*\n)+)\n?  {name}:\n", text, re.M)
-    lines = found[1].splitlines() if found else []
-    return " ".join(line.strip("# ") for line in lines if not line.startswith("  # ----"))
+    found = re.search(rf"((?:^  # .*\n)+)  {name}:\n", text, re.M)
+    return " ".join(line.strip("# ") for line in found[1].splitlines()) if found else ""
 
 
 def _body(stage: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -57,30 +54,20 @@ def _body(stage: Mapping[str, Any]) -> Mapping[str, Any]:
     return stage.get("do", stage)  # type: ignore[no-any-return]
 
 
-def _script(stage: Mapping[str, Any]) -> Path:
-    return Path(str(_body(stage)["cmd"]).split()[1])
-
-
-def _stage(folder: Path, name: str, stage: Mapping[str, Any], comment: str) -> list[str]:
-    body = _body(stage)
-    docstring = ast.get_docstring(ast.parse((folder / _script(stage)).read_text())) or ""
+def _rows(name: str, stage: Mapping[str, Any]) -> str:
+    """Return a list of what a stage runs for, depends on and writes."""
+    body, over = _body(stage), stage.get("matrix") or {"entry": stage.get("foreach")}
+    item = " ITEM" if any(over.values()) else ""
     rows = {
-        "once for each": _items(stage),
-        "runs again with": ", ".join(f"`{one}`" for one in _names(body.get("params", []))),
-        "reads": ", ".join(f"`{one}`" for one in _names(body["deps"]) if not one.startswith(CODE)),
-        "writes": ", ".join(f"`{one}`" for key in ("outs", "metrics", "plots") for one in _names(body.get(key, []))),
-        "run it": f"`dvc repro {name}`",
+        "once for each": ", ".join(f"{key} of `{str(value).strip('${}')}`" for key, value in over.items() if value),
+        "runs again with": _listed(body.get("params", [])),
+        "reads": _listed(one for one in body["deps"] if not str(one).startswith(CODE)),
+        "writes": _listed(one for key in ("outs", "metrics", "plots") for one in body.get(key, [])),
+        "run it": f"`dvc repro {name}`, or by hand `{body['cmd']}{item}`",
     }
-    said = as_markdown(docstring.removeprefix(f"{name}: ").replace(" -> ", " → "))
-    listed = "\n".join(f"- {key}: {value}" for key, value in rows.items() if value)
-    return [as_markdown(comment), f"*{_script(stage)}*: {said}", listed]
+    return "\n".join(f"- {key}: {value}" for key, value in rows.items() if value)
 
 
-def _items(stage: Mapping[str, Any]) -> str:
-    over = stage.get("matrix") or {"entry": stage.get("foreach", "")}
-    return ", ".join(f"{key} of `{str(value).strip('${}')}`" for key, value in over.items())
-
-
-def _names(listed: list[Any]) -> list[str]:
+def _listed(entries: Any) -> str:
     """Return the paths or keys of a list of dvc.yaml; an entry with options is a mapping with one key."""
-    return [next(iter(one)) if isinstance(one, Mapping) else str(one) for one in listed]
+    return ", ".join(f"`{next(iter(one)) if isinstance(one, Mapping) else one}`" for one in entries)

@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.files.schema import Closed
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
-from models_in_markdown import as_markdown, describe_model, describe_sections
+from models_in_markdown import as_markdown, describe_model
 from pages import describe_verdicts, generated_pages
 from picture import PICTURE, describe, write
 from rates import fill_rates
@@ -47,14 +47,34 @@ def test_a_model_is_described_with_types_bounds_defaults_and_docstrings():
     assert "| `rate` | number or `null` | In &lt;percent>. Default: `null`. |" in text
 
 
-def test_a_section_that_belongs_to_no_group_is_refused():
-    with pytest.raises(KeyError, match="names"):
-        describe_sections(Outer, {}, {"All": ["kind", "inner", "rate"]})
-
-
-def test_values_of_a_preset_stand_beside_the_keys():
-    text = describe_sections(Outer, {"inner": {"size": 7}}, {"All": ["kind", "inner", "names", "rate"]})
+def test_values_of_a_file_stand_beside_the_keys_of_its_sections():
+    text = describe_model(Outer, 2, {"kind": "a", "inner": {"size": 7}})
+    assert "| `kind` | `a` or `b` | One of two. | `a` |" in text
+    assert "## inner {#inner}\n\nWhat is inside.\n" in text
     assert "| `size` | integer, at least 1 | How large. | `7` |" in text
+
+
+class Entry(Closed):
+    """An entry."""
+
+    part: Inner | None
+    """Perhaps."""
+
+
+class Whole(Closed):
+    """A file with two levels of sections."""
+
+    first: Entry
+    others: dict[str, Inner]
+
+
+def test_a_model_stands_once_below_the_first_section_that_has_it():
+    text = describe_model(Whole, 2)
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "## first {#entry}",
+        "### first.part {#inner}",
+    ]
+    assert "| `others` | name: [Inner](#inner) |" in text
 
 
 def test_code_in_a_docstring_stays_as_it_is():
@@ -65,7 +85,7 @@ def test_code_in_a_docstring_stays_as_it_is():
 def results(tmp_path):
     """A project's folder with two files of results."""
     (tmp_path / "results").mkdir()
-    content = {"all, own": {"accuracy": 0.681, "low": 0.625, "high": 0.731, "n": 1720}, "flips": 0.958}
+    content = {"a": {"all, own": {"accuracy": 0.681, "low": 0.625, "high": 0.731, "n": 1720}, "flips": 0.958}}
     (tmp_path / "results" / "metrics.json").write_text(json.dumps(content))
     (tmp_path / "results" / "accuracy.csv").write_text("model,accuracy,low,high,n\na,0.5,0.4,0.6,10\nb,0.25,0,1,2\n")
     return tmp_path
@@ -74,8 +94,8 @@ def results(tmp_path):
 @pytest.mark.parametrize(
     ("place", "shown"),
     [
-        ("results/metrics.json: all, own", "68 % [62, 73] (n = 1,720)"),
-        ("results/metrics.json: flips", "96 %"),
+        ("results/metrics.json: a/all, own", "68 % [62, 73] (n = 1,720)"),
+        ("results/metrics.json: a/flips", "96 %"),
         ("results/accuracy.csv: model=b", "25 % [0, 100] (n = 2)"),
     ],
 )
@@ -87,7 +107,8 @@ def test_numbers_are_put_into_the_text(results, place, shown):
     ("place", "fault"),
     [
         ("results/none.json: x", "is not there"),
-        ("results/metrics.json: half", "has no 'half'"),
+        ("results/metrics.json: a/half", "has no 'a/half'"),
+        ("results/metrics.json: a", "has no accuracy"),
         ("results/accuracy.csv: n=3", "has 0 rows"),
     ],
 )
@@ -98,9 +119,11 @@ def test_a_number_that_is_not_there_is_a_fault(results, place, fault):
 
 def test_stages_are_described_by_their_comment_and_script():
     text = describe_pipeline(ROOT)
-    assert "### score_pairs\n\nHow probable each token of every minimal pair is.\n" in text
-    assert "- run it: `dvc repro score_pairs`" in text
-    assert "src/cxprobe" not in text.split("## Make")[1]
+    assert "## Minimal pairs\n" in text
+    assert "### score_pairs\n\nHow probable each token of every pair is.\n" in text
+    assert "- once for each: model of `pairs.models`\n" in text
+    assert "- run it: `dvc repro score_pairs`, or by hand `sh pipelines/run pairs/score ITEM`" in text
+    assert "data/list_code/" not in text.split("## Corpora")[1]
 
 
 def test_the_verdicts_of_the_report_are_listed_with_their_rules():

@@ -21,7 +21,7 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
 def test_the_readme_is_short_and_has_commands_python_and_a_picture():
     text = (ROOT / "README.md").read_text()
-    assert len(text.split()) <= 900
+    assert len(text.split()) <= 750
     assert re.findall(r"^    make (\w+)", text, re.M) == ["repro", "test"]
     (python,) = fences(ROOT / "README.md", "python")
     assert len([line for line in python.splitlines() if line and not line.startswith("import")]) == 5
@@ -55,6 +55,35 @@ def test_stages_that_are_named_exist(page):
         for words in re.findall(r"dvc (?:repro|exp run|commit) ([^#]*)", line):
             named = [word.split("@")[0] for word in words.split() if re.fullmatch(r"[a-z]+_[a-z_]+(@\S+)?", word)]
             assert set(named) <= set(STAGES), line
+        for script in re.findall(r"pipelines/run (\w+/\w+)", line):
+            assert (ROOT / "pipelines" / f"{script}.py").exists(), line
+        for name in re.findall(
+            r"(?:data|results)/((?:list|mine|make|measure|score|ask|probe|write|judge|report)_\w+)", line
+        ):
+            assert name in STAGES, line
+
+
+@every_page
+def test_parameters_that_are_named_exist(page):
+    sections = "|".join(
+        name for name, field in Params.model_fields.items() if hasattr(field.annotation, "model_fields")
+    )
+    for line in code(page):
+        for name in re.findall(rf"(?<![\w/.])((?:{sections})(?:\.\w+)+)(?![\w/.([])", line):
+            if name.endswith((".yaml", ".tsv", ".csv", ".parquet", ".py")):
+                continue
+            content = read_yaml(ROOT / "params.yaml", ParamsError)
+            *path, last = name.split(".")
+            for key in path:
+                content = content.get(key) or {}
+            assert not content or last in content, (name, line)
+
+
+@every_page
+def test_presets_that_are_named_exist(page):
+    for line in code(page):
+        for name in re.findall(r"(?:cxprobe preset|--preset|presets/)\s*([a-z]\w+)", line):
+            assert (ROOT / "presets" / f"{name}.yaml").exists(), line
 
 
 @cache

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
-from written_pages import PAGES, fences
+from written_pages import fences
 
 import cxprobe
 from conftest import ROOT
@@ -38,34 +38,25 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def constructions(project):
-    return project / "constructions"
-
-
 def test_the_construction_of_the_tutorial_is_without_fault(project):
     yaml = YAML(typ="safe")
     params = yaml.load(project / "params.yaml")
-    params["grid"]["pairs"]["constructions"].append("benefactive")
+    params["pairs"]["constructions"].append("benefactive")
     with (project / "params.yaml").open("w") as file:
         yaml.dump(params, file)
     done = CliRunner().invoke(app, ["check"])
     assert done.exit_code == 0, done.output
 
 
-def test_the_tutorial_is_a_page():
-    assert PAGE in PAGES
-
-
-def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_always_right(constructions):
-    pairs = cxprobe.minimal_pairs("benefactive", per_cell=6, folder=constructions)
+def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_always_right(project):
+    pairs = cxprobe.minimal_pairs("benefactive", per_cell=6, folder=project / "constructions")
     assert set(pairs["variant"]) == {"A", "B"}
     first = pairs["good"].str.contains("did something").mean()
     assert 0.4 <= first <= 0.6
 
 
-def test_a_model_is_asked_about_it(constructions):
-    pairs = cxprobe.minimal_pairs("benefactive", per_cell=1, folder=constructions)
+def test_a_model_is_asked_about_it(project):
+    pairs = cxprobe.minimal_pairs("benefactive", per_cell=1, folder=project / "constructions")
     found = cxprobe.load("mini-clm").compare(pairs)
     assert found.accuracy.n == len(pairs)
     assert found.accuracy.low < 0.5 < found.accuracy.high
