@@ -21,7 +21,7 @@ from cxprobe.prompts.report import (
     prompt_cards,
     prompt_figures,
     prompts_beside_published,
-    read_published_prompts,
+    read_published_results,
 )
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
@@ -33,7 +33,7 @@ WHO, MOCK = ["model", "asked"], "mockllm/"
 
 def report_prompts(stage: Stage) -> Outcome:
     params, section = stage.params, stage.params.prompts
-    published = read_published_prompts(load_published_prompts(stage.use(PUBLISHED)), stage.use)
+    published = read_published_results(load_published_prompts(stage.use(PUBLISHED)), stage.use)
     members = members_of(params.models, section.models)
     mocks = [slug for slug in section.llms if params.llms[slug].name.startswith(MOCK)]
     score = section.judge.score

@@ -14,7 +14,7 @@ from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.figures import setting_names, stems
-from cxprobe.prompts.judge import RULE, SETTING, spread_over_prompts
+from cxprobe.prompts.judge import SETTING, spread_over_prompts
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots, legend_of
 from cxprobe.report.tables import cell
@@ -24,7 +24,6 @@ _WHO = ["model", "asked"]
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 # What a rate is of, where a setting was asked with several prompts. Published rates are of the best one.
 BEST, MEAN, ONLY, EACH = "best prompt", "mean over prompts", "only prompt", "one prompt"
-_BEST_OF_PAPER = {"over_prompts": BEST, "prompt": ""}
 
 
 class PublishedPrompts(Closed):
@@ -50,13 +49,15 @@ class PublishedPrompts(Closed):
 
 
 class PublishedResults(NamedTuple):
-    """Published results.
+    """Published accuracies, in [0, 1], with our names of columns; values that are not reported are empty texts.
 
     Attributes:
         names: What ``published/prompts.yaml`` says.
-        inference: Its table of accuracies of inference, as it is in the file.
-        reasoning: Its table of accuracies of reasoning.
-        prompts: Its table of accuracies by prompt.
+        inference: set, shots, examples, chain_of_thought, model, over_prompts ("best prompt"), prompt (""), accuracy
+            and source. A number that the paper has in two tables is listed once, with the first.
+        reasoning: construction (or "all"), chain_of_thought, and from model on the same columns.
+        prompts: set, shots, examples (""), chain_of_thought (""), prompt (the paper's name), over_prompts ("one
+            prompt"), model, accuracy and source.
     """
 
     names: PublishedPrompts
@@ -74,92 +75,37 @@ def load_published_prompts(path: Path) -> PublishedPrompts:
     return validate(PublishedPrompts, read_yaml(path, DataError), path, DataError)
 
 
-def read_published_prompts(names: PublishedPrompts, use: Callable[[Path], Path]) -> PublishedResults:
+def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path]) -> PublishedResults:
     """Read the tables that ``published/prompts.yaml`` names.
 
     Args:
         names: What the file says.
         use: Is told each file before it is read, and returns it.
-    """
-    paths = (Path(path) for path in (names.inference, names.reasoning, names.prompts))
-    return PublishedResults(names, *(pd.read_csv(use(path), sep="\t") for path in paths))
-
-
-def published_inference(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return published accuracies of inference, which are those of the best prompt of each setting.
-
-    A number that the paper has in two tables is listed once, with the first.
-
-    Args:
-        names: The paper.
-        table: As in its file: table, test_set, shots, in_context_data, chain_of_thought, model, accuracy in [0, 1].
-
-    Returns:
-        set, shots, examples, chain_of_thought, model, over_prompts ("best prompt"), prompt (not reported, so an empty
-        text), accuracy and source.
 
     Source:
-        Scivetti et al. 2025, footnote 6, for the best prompt.
+        Scivetti et al. 2025, footnote 6: the rates of inference and reasoning are those of the best prompt.
     """
-    renamed = table.rename(columns={"test_set": "set", "in_context_data": "examples"})
-    return (
-        renamed.assign(
-            chain_of_thought=renamed["chain_of_thought"].astype(bool),
-            examples=["+".join(sorted(sources.split("+"))) for sources in renamed["examples"]],
-            source=_source(names, renamed),
-            **_BEST_OF_PAPER,
-        )[[*SETTING, "model", *_BEST_OF_PAPER, "accuracy", "source"]]
-        .drop_duplicates([*SETTING, "model", "accuracy"])
-        .reset_index(drop=True)
+    tables = []
+    for path in (names.inference, names.reasoning, names.prompts):
+        table = pd.read_csv(use(Path(path)), sep="\t").rename(
+            columns={"test_set": "set", "in_context_data": "examples"}
+        )
+        tables.append(table.assign(source=[f"{names.source}, Table {number}" for number in table["table"]]))
+    of_best = {"over_prompts": BEST, "prompt": ""}
+    rate = ["model", *of_best, "accuracy", "source"]
+    inference, reasoning = (
+        table.assign(chain_of_thought=table["chain_of_thought"].astype(bool), **of_best) for table in tables[:2]
     )
-
-
-def published_reasoning(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return published accuracies of reasoning: construction (or "all"), chain_of_thought, model and the other columns.
-
-    Args:
-        names: The paper.
-        table: As in its file: table, construction, chain_of_thought, model, accuracy in [0, 1].
-
-    Returns:
-        construction, chain_of_thought, and from model on what `published_inference` returns.
-    """
-    construction = table["construction"].where(~table["construction"].isin(names.all_constructions), "all")
-    return table.assign(
-        construction=construction,
-        chain_of_thought=table["chain_of_thought"].astype(bool),
-        source=_source(names, table),
-        **_BEST_OF_PAPER,
-    )[["construction", "chain_of_thought", "model", *_BEST_OF_PAPER, "accuracy", "source"]]
-
-
-def published_by_prompt(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return published accuracies by prompt: set, shots, prompt (the paper's name), model, accuracy and source.
-
-    The paper does not say of these where the examples come from; examples and chain_of_thought are empty texts.
-
-    Args:
-        names: The paper.
-        table: As in its file: table, test_set, shots, prompt, model, accuracy in [0, 1].
-    """
-    renamed = table.rename(columns={"test_set": "set"}).assign(source=_source(names, table))
-    return renamed.assign(examples="", chain_of_thought="", over_prompts=EACH)[
-        [*SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]
-    ]
-
-
-def published_spread(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return how much published accuracies depend on the prompt, as `spread_over_prompts` does.
-
-    Args:
-        names: The paper.
-        table: As in its file: table, test_set, shots, prompt, model, accuracy in [0, 1].
-
-    Returns:
-        set, shots, examples and chain_of_thought (not reported, so empty texts), model, source, prompts (their number),
-        lowest, mean, highest and range.
-    """
-    return spread_over_prompts(published_by_prompt(names, table), [*SETTING, "model", "source"])
+    inference["examples"] = ["+".join(sorted(sources.split("+"))) for sources in inference["examples"]]
+    construction = reasoning["construction"]
+    reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), "all")
+    prompts = tables[2].assign(examples="", chain_of_thought="", over_prompts=EACH)
+    return PublishedResults(
+        names,
+        inference[[*SETTING, *rate]].drop_duplicates([*SETTING, "model", "accuracy"]).reset_index(drop=True),
+        reasoning[["construction", "chain_of_thought", *rate]],
+        prompts[[*SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]],
+    )
 
 
 def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.DataFrame:
@@ -169,30 +115,12 @@ def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.Dat
         names: The paper.
         table: Columns set and examples, the latter joined by "+" where there are several sources.
     """
-
-    def theirs(sources: str) -> str:
-        return "+".join(sorted(names.examples.get(stem, stem) for stem in stems(sources).split("+")))
-
+    sources = [stems(examples).split("+") for examples in table["examples"]]
     return table.assign(
         items=table["set"],
-        set=table["set"].map(lambda own: names.sets.get(own, own)),
-        examples=table["examples"].map(theirs),
+        set=table["set"].replace(names.sets),
+        examples=["+".join(sorted(names.examples.get(stem, stem) for stem in several)) for several in sources],
     )
-
-
-def best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
-    """Return, of each group, the row of the prompt with the highest accuracy; of several, the first in the table.
-
-    The prompt is chosen on the items on which its accuracy is reported, as in the paper, so the number is a little too
-    high, and the more so the more prompts there are. The paper's is that of each model, too: what its Tables 2 and 4
-    have for three shots is the highest number of each model in Tables 9 and 10.
-
-    Args:
-        by_prompt: The columns of ``group``, prompt and accuracy.
-        group: The columns whose values make the groups.
-    """
-    ranked = by_prompt.sort_values("accuracy", ascending=False, kind="stable")
-    return ranked.drop_duplicates(list(group)).sort_index()
 
 
 def best_and_mean(
@@ -200,10 +128,15 @@ def best_and_mean(
 ) -> pd.DataFrame:
     """Return the rates of the best prompt of each group, and those over all prompts.
 
+    The prompt is chosen on the items on which its accuracy is reported, as in the paper, so the number is a little too
+    high, and the more so the more prompts there are. The paper's is that of each model, too: what its Tables 2 and 4
+    have for three shots is the highest number of each model in Tables 9 and 10.
+
     Args:
         pooled: Rates over all prompts: the columns of ``group``, accuracy and others.
         by_prompt: Rates by prompt: the same columns and prompt.
-        group: The columns whose values make the groups in which one prompt is the best.
+        group: The columns whose values make the groups in which one prompt is the best: the one with the highest
+            accuracy, of several the first in the table.
         deciding: The rows of ``by_prompt`` that decide which is the best, one for each group and prompt; None for all.
 
     Returns:
@@ -213,16 +146,21 @@ def best_and_mean(
     keys = list(group)
     if by_prompt.empty:
         return pooled.assign(over_prompts=MEAN, prompt="")
-    own = by_prompt if deciding is None else deciding
-    numbers = own.groupby(keys, as_index=False).agg(_prompts=("prompt", "nunique"))
-    best = by_prompt.merge(best_prompts(own, keys)[[*keys, "prompt"]], on=[*keys, "prompt"]).merge(numbers, on=keys)
+    rates = by_prompt if deciding is None else deciding
+    numbers = rates.groupby(keys, as_index=False).agg(_prompts=("prompt", "nunique"))
+    best = by_prompt.merge(_best_prompts(rates, keys)[[*keys, "prompt"]], on=[*keys, "prompt"]).merge(numbers, on=keys)
     mean = pooled.merge(numbers, on=keys)
     mean = mean[mean["_prompts"] > 1]
     marked = [
-        best.assign(over_prompts=[BEST if number > 1 else ONLY for number in best["_prompts"]]),
+        best.assign(over_prompts=np.where(best["_prompts"] > 1, BEST, ONLY)),
         mean.assign(over_prompts=MEAN, prompt=[f"all {number}" for number in mean["_prompts"]]),
     ]
     return pd.concat(marked, ignore_index=True).drop(columns="_prompts")
+
+
+def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
+    ranked = by_prompt.sort_values("accuracy", ascending=False, kind="stable")
+    return ranked.drop_duplicates(list(group)).sort_index()
 
 
 def prompts_beside_published(
@@ -249,34 +187,25 @@ def prompts_beside_published(
         prompts; and, where the published names say which sets have them, free_form_beside_templatic, the rows of
         inference again, free-form hypotheses next to templatic ones.
     """
-    names = published.names
-    multiple = {REASONING, *reasoning["set"]}
-    by_prompt = tables["accuracy_by_prompt"]
-    inference = with_published_names(
-        names,
-        best_and_mean(
-            _inferences(tables["accuracy_by_setting"], multiple), _inferences(by_prompt, multiple), [*_WHO, *SETTING]
-        ),
+    names, theirs = published.names, published.inference
+    pooled, by_prompt = (
+        _inferences(tables[name], {REASONING, *reasoning["set"]})
+        for name in ("accuracy_by_setting", "accuracy_by_prompt")
     )
-    choices = best_and_mean(
-        reasoning,
-        reasoning_by_prompt,
-        [*_WHO, "set", "chain_of_thought"],
-        deciding=reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"],
-    )
-    theirs = published_inference(names, published.inference)
+    inference = with_published_names(names, best_and_mean(pooled, by_prompt, [*_WHO, *SETTING]))
+    over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"]
+    choices = best_and_mean(reasoning, reasoning_by_prompt, [*_WHO, "set", "chain_of_thought"], deciding=over_all)
     spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
-    their_spread = published_spread(names, published.prompts).assign(asked=REPLY, items="the paper's")
+    their_spread = spread_over_prompts(published.prompts, [*SETTING, "model", "source"])
+    their_spread = their_spread.assign(asked=REPLY, items="the paper's")
     beside = {
         "inference_beside_published": settings_beside_published(inference, theirs, SETTING),
         "reasoning_beside_published": settings_beside_published(
-            choices.assign(items=choices["set"]),
-            published_reasoning(names, published.reasoning),
-            ["construction", "chain_of_thought"],
+            choices.assign(items=choices["set"]), published.reasoning, ["construction", "chain_of_thought"]
         ),
         "every_prompt_beside_published": settings_beside_published(
-            with_published_names(names, by_prompt).assign(over_prompts=EACH),
-            published_by_prompt(names, published.prompts),
+            with_published_names(names, tables["accuracy_by_prompt"]).assign(over_prompts=EACH),
+            published.prompts,
             ["set", "shots"],
             also=["examples", "chain_of_thought"],
         ),
@@ -285,10 +214,10 @@ def prompts_beside_published(
         ],
     }
     if names.free_form:
-        both = [
-            table[table["set"].isin([*names.free_form, *names.free_form.values()])] for table in (inference, theirs)
-        ]
-        ours, paper = (table.sort_values(["model", "set"], kind="stable") for table in both)
+        sets = [*names.free_form, *names.free_form.values()]
+        ours, paper = (
+            table[table["set"].isin(sets)].sort_values(["model", "set"], kind="stable") for table in (inference, theirs)
+        )
         beside["free_form_beside_templatic"] = settings_beside_published(
             ours, paper, ["shots", "examples", "chain_of_thought"], also=["set"]
         )
@@ -313,18 +242,15 @@ def settings_beside_published(
         not reported are empty texts.
     """
     cells = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
-    ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run")
+    ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run", _rank=0)
     theirs = published.assign(
         accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked=REPLY, items="the paper's"
     )
-    both = pd.concat([ours, theirs], ignore_index=True)
-    settings = _settings(both, keys)
-    places = {setting: place for place, setting in enumerate(dict.fromkeys(settings))}
-    ranks = [0] * len(ours) + [1] * len(theirs)
-    ranks = [2 if over == MEAN else rank for rank, over in zip(ranks, both["over_prompts"], strict=True)]
-    order = sorted(range(len(both)), key=lambda row: (places[settings[row]], ranks[row]))
+    both = pd.concat([ours, theirs.assign(_rank=1)], ignore_index=True)
+    both["_rank"] = both["_rank"].where(both["over_prompts"] != MEAN, 2)
+    both["_setting"] = both.groupby(list(keys), sort=False).ngroup()
     columns = [*keys, *also, "model", "asked", "items", "over_prompts", "prompt", "accuracy", "n", "source"]
-    return both.iloc[order][columns].reset_index(drop=True)
+    return both.sort_values(["_setting", "_rank"], kind="stable", ignore_index=True)[columns]
 
 
 def prompt_figures(
@@ -348,105 +274,94 @@ def prompt_figures(
         best: Name of a table -> the best blind models in its cells (`best_blind_answers`).
         mocks: The slugs of mock models among those that were asked in words.
     """
-    labels = {member.slug: member.label for member in members}
+    names = {member.slug: member.label for member in members}
     drawn = {}
     for name, table in tables.items():
         asked = table[table["asked"].isin([REPLY, score])]
         real = asked[~asked["model"].isin(mocks)]
         shown = real if len(real) or asked.empty else asked
-        drawn[name] = shown.assign(label=_labels(shown, labels))
-    names = published.names
+        labels = [
+            names.get(model, model) + ("" if asked == REPLY else f", {asked}") + (", reasoned" if thought else "")
+            for model, asked, thought in shown[[*_WHO, "chain_of_thought"]].itertuples(index=False)
+        ]
+        drawn[name] = shown.assign(label=labels)
     multiple = {REASONING, *tables["accuracy_by_test"].get("set", ())}
-    inference = best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
-    blind = best["accuracy_by_setting"]
-    if inference.empty:
-        figures = {}
-    else:
-        theirs = published_inference(names, published.inference)
-        title = f"Inference with the best prompt, beside {names.source}"
-        named = with_published_names(names, inference)
-        our_best = blind.assign(set=[names.sets.get(own, own) for own in blind["set"]])
-        figures = {"inference_beside_published": accuracy_beside_published(named, theirs, title, our_best)}
-    by_test, by_prompt = drawn["accuracy_by_test"], drawn["accuracy_answerable"]
-    return settings_figures(drawn["accuracy_by_construction"], by_test, by_prompt, best, multiple) | figures
+    figures = settings_figures(drawn, best, multiple)
+    inference = _best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
+    if not inference.empty:
+        figures["inference_beside_published"] = accuracy_beside_published(
+            with_published_names(published.names, inference),
+            published.inference,
+            f"Inference with the best prompt, beside {published.names.source}",
+            best["accuracy_by_setting"].replace({"set": published.names.sets}),
+        )
+    return figures
 
 
 def settings_figures(
-    by_construction: pd.DataFrame,
-    by_test: pd.DataFrame,
-    by_prompt: pd.DataFrame,
-    best: Mapping[str, pd.DataFrame] | None = None,
-    multiple: Collection[str] = (REASONING,),
+    tables: Mapping[str, pd.DataFrame], best: Mapping[str, pd.DataFrame], multiple: Collection[str] = (REASONING,)
 ) -> dict[str, Figure]:
     """Draw accuracies by construction, a figure for each setting, and those of reasoning by test and by prompt.
 
     Where there are several sets of multiple choice, each has panels of its own.
 
     Args:
-        by_construction: Columns label (of the model), construction, set, shots, examples, chain_of_thought, accuracy,
-            low, high, chance.
-        by_test: Columns label, construction, set, test, answerable, accuracy, low, high, chance; may be empty.
-        by_prompt: Columns label, set, prompt, answerable, accuracy, low, high, chance; may be empty.
-        best: See `prompt_figures`; None for none.
+        tables: accuracy_by_construction, accuracy_by_test and accuracy_answerable of `prompt_tables`, with the column
+            label (of the model); the last two may be empty.
+        best: See `prompt_figures`.
         multiple: The sets of multiple choice.
 
     Returns:
         Name -> figure.
     """
-    settings = by_construction.assign(setting=setting_names(by_construction))
+    settings = tables["accuracy_by_construction"]
+    settings = settings.assign(setting=setting_names(settings))
     settings = settings.sort_values("set", key=lambda sets: sets.isin(list(multiple)), kind="stable")
     figures = {
         f"constructions_{'_'.join(str(setting).replace(',', '').split())}": _dots(
-            own,
+            table,
             f"By construction, {setting}",
             rows="construction",
-            colours="label",
             panels="set",
-            best=best["accuracy_by_construction"] if best else None,
+            best=best["accuracy_by_construction"],
         )
-        for setting, own in settings.groupby("setting", sort=False)
+        for setting, table in settings.groupby("setting", sort=False)
     }
+    by_test, by_prompt = tables["accuracy_by_test"], tables["accuracy_answerable"]
     if by_test.empty:
         return figures
     several = by_test["set"].nunique() > 1
 
     def tests(table: pd.DataFrame) -> pd.DataFrame:
         marked = table["test"].where(table["answerable"], table["test"] + " (C)")
-        return table.assign(test=marked, panel=_with_set(table["construction"], table, several))
+        return table.assign(test=marked, panel=table["construction"] + (", " + table["set"] if several else ""))
 
     def groups(table: pd.DataFrame) -> pd.DataFrame:
         follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
-        return table.assign(group=_with_set(follows, table, several))
+        return table.assign(panel=follows + (", " + table["set"] if several else ""))
 
+    by_test, by_prompt = (
+        table.sort_values("answerable", ascending=False, kind="stable") for table in (by_test, by_prompt)
+    )
     figures["reasoning_tests"] = _dots(
-        tests(by_test.sort_values("answerable", ascending=False, kind="stable")),
+        tests(by_test),
         "Reasoning by test; C: nothing follows",
         rows="test",
-        colours="label",
         panels="panel",
-        best=tests(best["accuracy_by_test"]) if best else None,
+        best=tests(best["accuracy_by_test"]),
     )
-    prompts = groups(by_prompt.sort_values("answerable", ascending=False, kind="stable"))
-    each = prompts[["prompt"]].drop_duplicates()  # a blind model sees no prompt
+    each = by_prompt[["prompt"]].drop_duplicates()  # a blind model sees no prompt
     figures["reasoning_prompts"] = _dots(
-        prompts,
+        groups(by_prompt),
         "Reasoning by prompt",
         rows="prompt",
-        colours="label",
-        panels="group",
-        best=groups(best["accuracy_answerable"]).merge(each, how="cross") if best else None,
+        panels="panel",
+        best=groups(best["accuracy_answerable"]).merge(each, how="cross"),
     )
     return figures
 
 
-def _with_set(names: "pd.Series[str]", table: pd.DataFrame, several: bool) -> "pd.Series[str]":
-    """Return names of panels, with the set of the rows behind them where there are several."""
-    return names + ", " + table["set"] if several else names
-
-
-def accuracy_beside_published(
-    run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame | None = None
-) -> Figure:
+def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame) -> Figure:
     """Draw accuracies by setting, a panel for each set, in the settings that ran; published ones have no interval.
 
     Where several sets of ours have the name of one published set, the labels have our own name too.
@@ -456,39 +371,31 @@ def accuracy_beside_published(
             chance.
         published: Columns set, shots, examples, chain_of_thought, model, accuracy.
         title: Of the figure.
-        best: The best blind model of each set: set (the published name) and accuracy; None for none.
+        best: The best blind model of each set: set (the published name) and accuracy.
     """
-    ran = set(_settings(run, SETTING))
-    known = published[[setting in ran for setting in _settings(published, SETTING)]]
-    theirs = known.assign(
-        label=[f"{model} (published)" for model in known["model"]],
-        low=known["accuracy"],
-        high=known["accuracy"],
-        n=np.nan,
+    theirs = published.merge(run[SETTING].drop_duplicates())
+    theirs = theirs.assign(
+        label=theirs["model"] + " (published)", low=theirs["accuracy"], high=theirs["accuracy"], n=np.nan
     )
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
     both = pd.concat([ours, theirs], ignore_index=True)
     both = both.assign(setting=setting_names(both))
-    if best is not None:  # a blind model sees no examples
-        best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
-        best = best.merge(both[["setting"]].drop_duplicates(), how="cross")
-    return _dots(both, title, rows="setting", colours="label", panels="set", best=best)
+    best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
+    best = best.merge(both[["setting"]].drop_duplicates(), how="cross")  # a blind model sees no examples
+    return _dots(both, title, rows="setting", panels="set", best=best)
 
 
-def _dots(
-    table: pd.DataFrame, title: str, *, rows: str, colours: str, panels: str, best: pd.DataFrame | None = None
-) -> Figure:
+def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame) -> Figure:
     """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance)."""
-    figure = dots(table, title, rows=rows, colours=colours, panels=panels, chance=None, best=best)
+    figure = dots(table, title, rows=rows, colours="label", panels=panels, chance=None, best=best)
     names = list(dict.fromkeys(table[rows]))
     chances = table.groupby([panels, rows])["chance"].max().dropna()
     edge = SPREAD / 2 + 0.1
     for axes, panel in zip(figure.axes, dict.fromkeys(table[panels]), strict=True):
         in_panel = chances[chances.index.get_level_values(panels) == panel]
-        y = [names.index(row) for row in in_panel.index.get_level_values(rows)]
-        lower, upper = [place - edge for place in y], [place + edge for place in y]
-        axes.vlines(in_panel.to_numpy(), lower, upper, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
+        y = np.array([names.index(row) for row in in_panel.index.get_level_values(rows)])
+        axes.vlines(in_panel.to_numpy(), y - edge, y + edge, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
     shown = legend_of(figure.axes)
     columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, shown))))))
     figure.legends[0].remove()
@@ -505,7 +412,7 @@ def prompt_cards(
         items: One row per item, drawn or not: kind, construction, set, template (or test), gold, hypothesis, text and
             question.
         accuracy: Of blind models on all items: construction, set, model, accuracy, low, high, n and chance.
-        limit: `cards.limit` of params.yaml.
+        limit: `report.limit` of params.yaml.
         members: The models.
 
     Returns:
@@ -513,11 +420,11 @@ def prompt_cards(
         their questions; "card_templates", the same for each template of hypotheses, or each test; and "card_words"
         (`word_table`). And "cards" -> the figure; none where no blind model has run.
     """
-    named, rates = (table.assign(dataset=table["construction"] + ", " + table["set"]) for table in (items, accuracy))
+    items, rates = (table.assign(dataset=table["construction"] + ", " + table["set"]) for table in (items, accuracy))
     chances = {str(name): float(value) for name, value in rates.groupby("dataset")["chance"].max().items()}
-    is_inference = named["kind"] == "inference"
-    text = named["hypothesis"].where(is_inference, named["text"] + " " + named["question"])
-    shown = named.assign(text=text, label=named["gold"], template=named["template"].where(is_inference, named["test"]))
+    is_inference = items["kind"] == "inference"
+    text = items["hypothesis"].where(is_inference, items["text"] + " " + items["question"])
+    shown = items.assign(text=text, label=items["gold"], template=items["template"].where(is_inference, items["test"]))
     cards = card_table(rates, chance=chances, limit=limit, members=members)
     tables = {
         "cards": cards,
@@ -528,22 +435,6 @@ def prompt_cards(
     return tables, {"cards": card_figure(cards)} if len(cards) else {}
 
 
-def _settings(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[object, ...]]:
-    return list(table[list(keys)].itertuples(index=False, name=None))
-
-
-def _source(names: PublishedPrompts, table: pd.DataFrame) -> list[str]:
-    return [f"{names.source}, Table {number}" for number in table["table"]]
-
-
 def _inferences(table: pd.DataFrame, multiple: Collection[str]) -> pd.DataFrame:
     """Return the rows of a table that are not of the sets of multiple choice."""
     return table[~table["set"].isin(list(multiple))].reset_index(drop=True)
-
-
-def _labels(table: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
-    """Return the name of a model in figures, the score by which it was asked, and whether it reasoned."""
-    return [
-        f"{labels.get(model, model)}{'' if asked in (REPLY, RULE) else f', {asked}'}{', reasoned' if thought else ''}"
-        for model, asked, thought in table[[*_WHO, "chain_of_thought"]].itertuples(index=False)
-    ]
