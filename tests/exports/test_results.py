@@ -168,7 +168,7 @@ def test_the_file_has_all_columns_each_with_a_description(made_params):
     table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(made_params, ["pairs"]))))
     assert table.column_names == list(COLUMNS)
     for field in table.schema:
-        assert field.metadata[b"description"].decode() == COLUMNS[field.name][1]
+        assert field.metadata[b"description"].decode() == COLUMNS[field.name]["about"]
     results = table.to_pandas()
     assert set(results["construction"]) == set(PAIRS)
     assert set(zip(results["line"], results["model"], results["weights"], strict=True)) == {("pairs", RULE, "none")}

@@ -46,20 +46,17 @@ def lm_eval(folder: Folder) -> None:
 
     check_new_folder(folder)
     params = load_params()
-    tasks, lacking = [], []
-    if why := why_not(params, "pairs"):
-        lacking.append(f"pairs: {why}.")
-    else:
+    left_out = [f"{line}: {why}." for line in ("pairs", "prompts") if (why := why_not(params, line))]
+    tasks = []
+    if not why_not(params, "pairs"):
         tasks += pair_tasks(read_pairs(params))
-    if why := why_not(params, "prompts"):
-        lacking.append(f"prompts: {why}.")
-    else:
+    if not why_not(params, "prompts"):
         tasks += choice_tasks(read_prompts(params, "choices"), read_prompts(params, "answers"))
-        lacking += others_items(params)
+        left_out += others_items(params)
     if not tasks:
-        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(lacking)})")
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
     write_files(harness_files(tasks), folder)
-    _print_left_out(lacking)
+    _print_left_out(left_out)
     items = sum(len(task.items) for task in tasks)
     print(f"{len(tasks)} tasks, {items:,} items; groups: {', '.join(groups_of(tasks))}")
     print(f"lm_eval --model hf --model_args pretrained=MODEL --tasks cxprobe --include_path {folder}")
@@ -95,8 +92,8 @@ def results(
     table = read_results(load_params())
     write_files({file.name: results_parquet(table)}, file.parent)
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")
-    for name, (_, description) in COLUMNS.items():
-        print(f"  {name}: {description}")
+    for name, column in COLUMNS.items():
+        print(f"  {name}: {column['about']}")
 
 
 def _print_left_out(sentences: list[str]) -> None:

@@ -28,36 +28,7 @@ import pandas as pd
 from cxprobe.pairs.balance import unbalanced_cells
 
 ALL = "cxprobe"
-LOADER = "load_items.py"
-_LOADER_TEXT = '''"""Reads the items of a task from the folder of this file, wherever that is."""
-
-import json
-from pathlib import Path
-
-import datasets
-
-
-def load(file, **_):
-    """Return the items of one file, as lm-evaluation-harness asks for a data set."""
-    lines = (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines()
-    return {"test": datasets.Dataset.from_list([json.loads(line) for line in lines])}
-'''
-_README = Path(__file__).with_name("harness.md")
-_TASK = """# {task.description}
-task: {task.name}
-custom_dataset: !function load_items.load
-dataset_kwargs: {{file: {items}}}
-test_split: test
-output_type: multiple_choice
-num_fewshot: 0
-doc_to_text: ""
-target_delimiter: ""
-doc_to_choice: choices
-doc_to_target: label
-metric_list:
-  - {{metric: acc, aggregation: mean, higher_is_better: true}}
-metadata: {{version: {version}}}
-"""
+_HERE = Path(__file__).parent
 _VERSION = 1.0  # of the tasks; raise it when the same items would be scored in another way
 _PAIR = ("id", "item", "construction", "variant", "sentence", "order")
 _CHOICE = ("id", "item", "construction", "set", "test", "template")
@@ -90,26 +61,25 @@ def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
     their own, and in no other.
 
     Args:
-        pairs: One row a pair, of one construction or several, as ``data/build_pairs`` has them.
+        pairs: One row a pair, of one construction or several, as ``data/make_pairs`` has them.
     """
-    keys = ["construction", "words"]
-    unbalanced = {
-        (row["construction"], row["words"], row["variant"]): row["reason"]
-        for row in unbalanced_cells(pairs).to_dict("records")
-    }
-    alone = [key if key in unbalanced else "" for key in pairs[[*keys, "variant"]].itertuples(index=False, name=None)]
-    variants = [key[-1] if key else "" for key in alone]
+    keys = ["construction", "words", "variant"]
+    cells = unbalanced_cells(pairs)
+    reasons = dict(zip(cells[keys].itertuples(index=False, name=None), cells["reason"], strict=True))
+    is_alone = [key in reasons for key in pairs[keys].itertuples(index=False, name=None)]
+    pairs = pairs.assign(alone=pairs["variant"].where(is_alone, ""))
     tasks = []
-    for (construction, words, variant), own in pairs.assign(alone=variants).groupby([*keys, "alone"], sort=False):
+    for (construction, words, variant), rows in pairs.groupby(["construction", "words", "alone"], sort=False):
         construction = str(construction)
         name = _name(ALL, construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
         text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
         if variant:
-            reason = unbalanced[construction, words, variant]
-            text = f"{text} Variant {variant}: {reason}, so a preference for a word is enough."
+            text += (
+                f" Variant {variant}: {reasons[construction, words, variant]}, so a preference for a word is enough."
+            )
         items = [
             _item(row, _PAIR, {side: row["context"] + row[side] for side in ("good", "bad")}, "good")
-            for row in own.to_dict("records")
+            for row in rows.to_dict("records")
         ]
         tasks.append(HarnessTask(name, construction, "pairs", text, items))
     return tasks
@@ -119,7 +89,7 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTa
     """Return a task for the items of each construction, kind, prompt and number of shots.
 
     Args:
-        choices: One row a question, as ``data/build_prompts`` has them: id, item, construction, kind, prompt, shots,
+        choices: One row a question, as ``data/make_prompts`` has them: id, item, construction, kind, prompt, shots,
             examples, gold and question, the text before the answer.
         answers: One row a question and answer: id, answer (its symbol) and text, how the question goes on.
     """
@@ -128,15 +98,14 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTa
         texts.setdefault(id_, {})[symbol] = text
     tasks = []
     keys = ["construction", "kind", "prompt", "shots", "examples"]
-    for (construction, kind, prompt, shots, examples), own in choices.groupby(keys, sort=False):
+    for (construction, kind, prompt, shots, examples), rows in choices.groupby(keys, sort=False):
         construction, short = str(construction), _KINDS[str(kind)]
         shown = [f"{shots}shot", *([examples] if shots else [])] if short == "nli" else []
         name = _name(ALL, construction, short, prompt, *shown)
-        text = f"{short} about {construction}, prompt {prompt}" + (
-            f", {shots} examples of each relation." if shots else "."
-        )
+        examples_shown = f", {shots} examples of each relation" if shots else ""
+        text = f"{short} about {construction}, prompt {prompt}{examples_shown}."
         items = []
-        for row in own.to_dict("records"):
+        for row in rows.to_dict("records"):
             choices_of = {symbol: row["question"] + answer for symbol, answer in texts[row["id"]].items()}
             items.append(_item(row, _CHOICE, choices_of, row["gold"]))
         tasks.append(HarnessTask(name, construction, short, text, items))
@@ -150,17 +119,18 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     and no mean, since chance is not the same in all of them.
     """
     groups = groups_of(tasks)
-    files = {LOADER: _LOADER_TEXT}
+    files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
+    template = (_HERE / "harness_task.txt").read_text("utf-8")
     for task in tasks:
         items = f"items/{task.name}.jsonl"
         files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in task.items)
-        files[f"{task.name}.yaml"] = _TASK.format(task=task, items=items, version=_VERSION)
+        files[f"{task.name}.yaml"] = template.format(task=task, items=items, version=_VERSION)
     for name, members in groups.items():
         listed = "".join(f"  - {member}\n" for member in members)
         files[f"{name}.yaml"] = f"group: {name}\ntask:\n{listed}metadata: {{version: {_VERSION}}}\n"
     rows = [f"| {name} | | group of {len(members)} |" for name, members in groups.items()]
     rows += [f"| {task.name} | {len(task.items)} | {task.description} |" for task in tasks]
-    files["README.md"] = _README.read_text("utf-8").format(rows="\n".join(rows))
+    files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
     return {name: text.encode() for name, text in files.items()}
 
 

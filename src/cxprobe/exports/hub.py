@@ -27,11 +27,12 @@ from cxprobe.exports.project import (
     read_sentences,
     why_not,
 )
-from cxprobe.exports.results import read_results
+from cxprobe.exports.results import COLUMNS, read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.prompts.items import RELATIONS
+from cxprobe.prompts.judge import RULE
 from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.provenance import begin
@@ -64,7 +65,7 @@ class Configuration:
     def sizes(self) -> dict[str, list[int]]:
         """The rows of each construction in each split."""
         counts = [table["construction"].value_counts() for table in self.splits.values()]
-        return {name: [int(own.get(name, 0)) for own in counts] for name in self.names["construction"]}
+        return {name: [int(count.get(name, 0)) for count in counts] for name in self.names["construction"]}
 
 
 def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[str]]:
@@ -75,31 +76,33 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
     """
     if find_spec("datasets") is None:
         raise DataError("datasets is not installed, which this export needs; pip install 'cxprobe[exports]'")
+    readers = {"pairs": _pairs, "prompts": _prompts, "recognition": _sentences, "scenarios": _scenarios}
     tables: dict[str, pd.DataFrame] = {}
     left_out = []
-    readers = {"pairs": _pairs, "prompts": _prompts, "recognition": _sentences, "scenarios": _scenarios}
     for line, read in readers.items():
         if why := why_not(params, line):
             left_out.append(f"{line}: {why}.")
         else:
-            tables |= {name: table for name, table in read(params).items() if len(table)}
-    if not tables:
-        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
-    if any("mined" in sources for sources in params.recognition.constructions.values()):
-        left_out.append("Mined sentences are quotations of other people's texts and are not in the data set.")
-    described = read_yaml(_HERE / "hub.yaml", DataError)
+            tables |= read(params)
     configurations = {}
-    for name, table in tables.items():
-        about = described[name]
+    for name, about in read_yaml(_HERE / "hub.yaml", DataError).items():
+        table = tables.get(name, pd.DataFrame())
+        if table.empty:
+            continue
         names = {
             column: labels or list(dict.fromkeys(table[column].astype(str)))
             for column, labels in about["labels"].items()
         }
-        splits = {"test": table}
-        if "split" in table:
+        if name == "sentences":  # whose other columns are features, which constructions have of their own
             splits = {split: table[table["split"] == split].drop(columns="split") for split in ("train", "test")}
-        splits = {split: own.reset_index(drop=True) for split, own in splits.items() if len(own)}
+        else:
+            splits = {"test": table[list(about["columns"])]}
+        splits = {split: rows.reset_index(drop=True) for split, rows in splits.items() if len(rows)}
         configurations[name] = Configuration(about["description"], about["tasks"], about["columns"], names, splits)
+    if not configurations:
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+    if any("mined" in sources for sources in params.recognition.constructions.values()):
+        left_out.append("Mined sentences are quotations of other people's texts and are not in the data set.")
     return configurations, [*left_out, *others_items(params)]
 
 
@@ -140,27 +143,23 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     """
     keys = ["configuration", "construction", "part", "model"]
     judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
+    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
+    is_counted = answers["decides"] | (answers["asked"] == RULE)  # rules answer about items that models do not
+    is_own = (answers["line"] != "benchmarks") & (answers["source"] != "mined")
+    answers = answers[(answers["weights"] == "none") & is_counted & is_own & answers["correct"].notna()]
+    line, source = answers["line"], answers["source"]
+    configuration = line.replace({"recognition": "sentences", "prompts": "nli"})
+    answers = answers.assign(
+        configuration=configuration.mask(source == "reasoning", "reasoning"),
+        part=source.where(line != "scenarios", answers["variant"]),
+        accuracy=answers["correct"].astype(float),
+    )
     rates = [pd.DataFrame(columns=[*keys, "accuracy", "low", "high", "n"])]
-    for line in judged:
-        answers = read_results(params, [line])
-        own = answers[(answers["weights"] == "none") & answers["decides"] & (answers["line"] == line)]
-        own = own[(own["source"] != "mined") & own["correct"].notna()]
-        if own.empty:
-            continue
-        kind = own["source"].map(lambda name: "reasoning" if name == "reasoning" else "nli")
-        names: dict[str, Any] = {
-            "recognition": "sentences",
-            "scenarios": "scenarios",
-            "pairs": "pairs",
-            "prompts": kind,
-        }
-        part = own["variant"] if line == "scenarios" else own["source"]
-        own = own.assign(configuration=names[line], part=part, accuracy=own["correct"].astype(float))
-        for _, group in own.groupby(["configuration", "construction"], sort=False):
-            named = [dict(text.split("=", 1) for text in texts) for texts in group["clusters"]]
-            clusters = pd.DataFrame(named, index=group.index).add_prefix(CLUSTER)
-            table = group.join(clusters.apply(lambda column, ids=group["item"]: column.fillna(ids)))
-            rates.append(rate_by(table.drop(columns="clusters"), "accuracy", keys))
+    for _, group in answers.groupby(["configuration", "construction"], sort=False):
+        names = [dict(text.split("=", 1) for text in texts) for texts in group["clusters"]]
+        clusters = pd.DataFrame(names, index=group.index).add_prefix(CLUSTER)
+        clusters = clusters.where(clusters.notna(), group["item"], axis=0)
+        rates.append(rate_by(group.drop(columns="clusters").join(clusters), "accuracy", keys))
     return pd.concat(rates, ignore_index=True)[rates[0].columns]
 
 
@@ -175,7 +174,7 @@ def card_text(
         blind: What `read_blind_rates` returns.
         left_out: What the project has and the data set does not, a sentence each.
     """
-    rows = sum(len(table) for own in configurations.values() for table in own.splits.values())
+    rows = sum(len(table) for parts in configurations.values() for table in parts.splits.values())
     header = DatasetCardData(
         pretty_name="cxprobe: constructions as probes of language models",
         language=["en"],
@@ -214,13 +213,9 @@ def card_text(
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
 
 
-def _columns(name: str) -> list[str]:
-    return list(read_yaml(_HERE / "hub.yaml", DataError)[name]["columns"])
-
-
 def _pairs(params: Params) -> dict[str, pd.DataFrame]:
     pairs = read_pairs(params)
-    return {"pairs": pairs.assign(clusters=cluster_texts(pairs))[_columns("pairs")].fillna("")}
+    return {"pairs": pairs.assign(clusters=cluster_texts(pairs)).fillna("")}
 
 
 def _prompts(params: Params) -> dict[str, pd.DataFrame]:
@@ -229,28 +224,30 @@ def _prompts(params: Params) -> dict[str, pd.DataFrame]:
     nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
     nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
     reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-    neither = load_reasoning_prompts().neither
-    options = [[a, b, neither] for a, b in zip(reasoning["a"], reasoning["b"], strict=True)]
-    reasoning = reasoning.assign(options=pd.Series(options, reasoning.index, dtype=object))
-    return {"nli": nli[_columns("nli")], "reasoning": reasoning[_columns("reasoning")]}
+    options = reasoning.assign(c=load_reasoning_prompts().neither)[["a", "b", "c"]]
+    return {"nli": nli, "reasoning": reasoning.assign(options=_lists(options))}
 
 
 def _sentences(params: Params) -> dict[str, pd.DataFrame]:
     sentences = read_sentences(params)
-    if sentences.empty:
-        return {}
     kept = sentences.loc[:, [not str(name).startswith(CLUSTER) for name in sentences]]
     return {"sentences": kept.assign(clusters=cluster_texts(sentences))}
 
 
 def _scenarios(params: Params) -> dict[str, pd.DataFrame]:
     texts = read_scenarios(params)
-    scenarios = {name: load_scenarios(name) for name in params.scenarios.constructions}
     rights = []
-    for row in texts.to_dict("records"):
-        own = scenarios[row["construction"]]
-        test = own.tests.get(row["scenario"])
-        rights.append("" if test is None else row[("first", "second")[own.candidates.index(test.answer)]])
-    candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
-    ids = ["/".join(map(str, row)) for row in texts[["construction", "item", "scenario", "draw"]].to_numpy().tolist()]
-    return {"scenarios": texts.assign(id=ids, candidates=candidates, right=rights)[_columns("scenarios")]}
+    for name, rows in texts.groupby("construction", sort=False):
+        scenarios = load_scenarios(str(name))
+        sides = {
+            name: ("first", "second")[scenarios.candidates.index(test.answer)] for name, test in scenarios.tests.items()
+        }
+        rights += [row[sides[row["scenario"]]] if row["scenario"] in sides else "" for row in rows.to_dict("records")]
+    names = texts[["construction", "item", "scenario", "draw"]].astype(str)
+    candidates = _lists(texts[["first", "second"]])
+    return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates, right=rights)}
+
+
+def _lists(table: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the cells of each row as a list."""
+    return pd.Series(table.to_numpy().tolist(), table.index, dtype=object)

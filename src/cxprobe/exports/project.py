@@ -44,11 +44,8 @@ def why_not(params: Params, line: str) -> str:
 def others_items(params: Params) -> list[str]:
     """Return a sentence that says which items of other people are not exported, if there are any."""
     names = ", ".join(params.prompts.make.files)
-    if not names:
-        return []
-    return [
-        f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
-    ]
+    about = f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
+    return [about] if names else []
 
 
 def read_pairs(params: Params) -> pd.DataFrame:
@@ -66,16 +63,13 @@ def read_prompts(params: Params, table: str, *, others: bool = False) -> pd.Data
         others: Whether questions and choices from other people's files, or that show examples from such, are returned
             too; of answers, those to other people's items always are.
     """
-    folder = DATA / "make_prompts"
-    every = pd.concat(
-        [read_made_table(folder / name / f"{table}.parquet") for name in params.prompts.constructions],
-        ignore_index=True,
-    )
-    if "set" in every and not others:
-        every = every[every["set"].isin(OWN_SETS)]
-    if "examples" in every and not others:
-        every = every[[set(names.split("+")) <= {"none", *OWN_SETS} for names in every["examples"]]]
-    return every.reset_index(drop=True)
+    names = params.prompts.constructions
+    rows = pd.concat([read_made_table(DATA / "make_prompts" / name / f"{table}.parquet") for name in names])
+    if "set" in rows and not others:
+        rows = rows[rows["set"].isin(OWN_SETS)]
+    if "examples" in rows and not others:
+        rows = rows[[set(names.split("+")) <= {"none", *OWN_SETS} for names in rows["examples"]]]
+    return rows.reset_index(drop=True)
 
 
 def read_sentences(params: Params, *, mined: bool = False) -> pd.DataFrame:
@@ -85,23 +79,20 @@ def read_sentences(params: Params, *, mined: bool = False) -> pd.DataFrame:
         params: The parameters.
         mined: Whether those of corpora are returned too.
     """
-    tables = [
-        read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet").assign(
-            construction=name, source=source
-        )
-        for name, sources in params.recognition.constructions.items()
-        for source in sources
-        if mined or source in MADE_HERE
-    ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["text"])
+    tables = []
+    for name, sources in params.recognition.constructions.items():
+        for source in sources if mined else [source for source in sources if source in MADE_HERE]:
+            table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
+            tables.append(table.assign(construction=name, source=source))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "text"])
 
 
 def read_scenarios(params: Params) -> pd.DataFrame:
     """Read the texts with a mask, with the column construction."""
-    folder = DATA / "make_scenarios"
-    names = params.scenarios.constructions
-    tables = [read_made_table(folder / name / "texts.parquet").assign(construction=name) for name in names]
-    return pd.concat(tables, ignore_index=True)
+    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in params.scenarios.constructions}
+    return pd.concat(
+        [read_made_table(path).assign(construction=name) for name, path in paths.items()], ignore_index=True
+    )
 
 
 def read_made_table(path: Path) -> pd.DataFrame:
