@@ -176,8 +176,8 @@ def test_a_server_that_fails_half_of_the_time_gives_what_one_gives_that_never_do
 CHILD = """
 import json, sys
 from pathlib import Path
-from cxprobe.measure.asking import Question, open_llm, put_questions
-from cxprobe.params import Llm
+from cxprobe.lm.asking import Question, open_llm, put_questions
+from cxprobe.lm.params import Llm
 llm, questions, folder = json.load(sys.stdin)
 llm = Llm.model_validate(llm)
 put_questions([Question(*one) for one in questions], llm, open_llm(llm), Path(folder))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,6 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
 NO_EXAMPLES = "none"
-_ITEM_COLUMNS = ["premise", "hypothesis", "text", "question", "a", "b"]
 
 
 class Material(NamedTuple):
@@ -55,7 +55,7 @@ class Material(NamedTuple):
 def material_files(construction: str, settings: MakePrompts) -> list[Path]:
     """Return the files that `load_material` reads: the first is the construction's own."""
     paths = [CONSTRUCTIONS_FOLDER / construction / "items.yaml"]
-    if _sources(settings, anywhere=True) & set(OWN):
+    if _own_sets_of_all(settings):
         paths += sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
     paths += _inference_files(settings).values()
     for files in settings.reasoning_files.values():
@@ -93,23 +93,20 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
     items = load_items(construction)
     rendered = render_inferences(items, construction)
     pool = list(rendered)
-    if anywhere := _sources(settings, anywhere=True) & set(OWN):
+    if anywhere := _own_sets_of_all(settings):
         others = [name for name in known if name != construction]
         pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
-    inferences: dict[str, list[Inference]] = {
-        of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets
-    }
-    inferences |= {
-        of: [item for item in files[of].items if item.construction == construction] for of in settings.inference_files
-    }
+    inferences = {of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets}
+    for of in settings.inference_files:
+        inferences[of] = [item for item in files[of].items if item.construction == construction]
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
     repairs = {of: file.repairs for of, file in files.items()}
     for of, multiple in settings.reasoning_files.items():
         if construction not in multiple.constructions:
             continue
-        path, rows = Path(multiple.constructions[construction]), multiple.rows and Path(multiple.rows)
-        file = read_reasoning_file(path, of, construction, keep_doubtful=multiple.doubtful == "keep", rows=rows or None)
+        path, rows = Path(multiple.constructions[construction]), Path(multiple.rows) if multiple.rows else None
+        file = read_reasoning_file(path, of, construction, keep_doubtful=multiple.doubtful == "keep", rows=rows)
         repairs[f"{of}/{construction}"] = file.repairs
         frames = sorted({item.frame_id for item in file.items})
         for place in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
@@ -120,15 +117,13 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
 
 def _inference_files(settings: MakePrompts) -> dict[str, Path]:
     """Return the imported inferences: those asked about by the names of their sets, examples by their paths."""
-    sources = sorted(_sources(settings) - set(OWN))
+    sources = sorted({source for shots in settings.shots for source in shots.sources} - set(OWN))
     return {of: Path(of) for of in sources} | {of: Path(path) for of, path in settings.inference_files.items()}
 
 
-def _sources(settings: MakePrompts, *, anywhere: bool = False) -> set[str]:
-    """Return the sources of examples; with ``anywhere``, those from which examples of any construction are drawn."""
-    return {
-        source for shots in settings.shots if not (anywhere and shots.of_the_construction) for source in shots.sources
-    }
+def _own_sets_of_all(settings: MakePrompts) -> set[str]:
+    """Return the project's own sets from which examples are drawn whatever construction they are of."""
+    return {source for shots in settings.shots if not shots.of_the_construction for source in shots.sources} & set(OWN)
 
 
 def choose_examples(
@@ -178,25 +173,31 @@ def choose_examples(
     return [drawn[place] for place in order]
 
 
-class _Asked(NamedTuple):
-    """An item with one prompt and setting, its options in one order; ``id`` identifies the combination."""
+class _Question(NamedTuple):
+    """An item with one prompt and setting; ``order`` is that of its options, "" for an inference."""
 
-    id: str
     item: Inference | Reasoning
     prompt: str
-    shots: int
-    sources: str
-    examples: Sequence[Inference]
-    thought: bool
-    order: str
+    chain_of_thought: bool
+    shots: int = 0
+    sources: str = NO_EXAMPLES
+    examples: Sequence[Inference] = ()
+    order: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names the question; in the paper's order it does not depend on whether other orders are asked."""
+        how = "reasoned" if self.chain_of_thought else "direct"
+        parts = [self.item.id, self.prompt, str(self.shots), self.sources, how]
+        return "/".join(parts if self.order in ("", PAPER) else [*parts, self.order])
 
     def row(self) -> dict[str, object]:
         """Return the columns that questions in words and texts to continue have alike."""
-        about = _about(self.item)
+        row = {"id": self.id, "item": self.item.id} | _about(self.item)
         if self.order:
-            about["gold"] = shown_letter(self.item.gold, self.order)
-        how = {"prompt": self.prompt, "shots": self.shots, "examples": self.sources, "chain_of_thought": self.thought}
-        return {"id": self.id, "item": self.item.id} | about | how | {"order": self.order}
+            row["gold"] = shown_letter(self.item.gold, self.order)
+        row |= {"prompt": self.prompt, "shots": self.shots, "examples": self.sources}
+        return row | {"chain_of_thought": self.chain_of_thought, "order": self.order}
 
 
 class _Selection(NamedTuple):
@@ -206,23 +207,15 @@ class _Selection(NamedTuple):
     reasonings: Sequence[Reasoning]
     by_shots: Sequence[tuple[Shots, Sequence[Inference]]]
 
-    def asked(
-        self, prompts: Sequence[str], reasoning_prompts: Mapping[str, Sequence[str]], thoughts: Sequence[bool]
-    ) -> Iterator[_Asked]:
-        """Yield what is asked; ``reasoning_prompts`` has the orders in which each prompt shows the options."""
-        for prompt in prompts:
-            for shots, examples in self.by_shots:
-                sources = "+".join(shots.sources) or NO_EXAMPLES
-                for thought in thoughts:
-                    for item in self.inferences:
-                        id_ = _id(item, prompt, shots.number, sources, thought)
-                        yield _Asked(id_, item, prompt, shots.number, sources, examples, thought, "")
-        for prompt, orders in reasoning_prompts.items():
-            for thought in thoughts:
-                for reasoning in self.reasonings:
-                    for order in orders:
-                        id_ = _id(reasoning, prompt, 0, NO_EXAMPLES, thought, order)
-                        yield _Asked(id_, reasoning, prompt, 0, NO_EXAMPLES, [], thought, order)
+    def questions(
+        self, prompts: Sequence[str], orders: Mapping[str, Sequence[str]], thoughts: Sequence[bool]
+    ) -> Iterator[_Question]:
+        """Yield what is asked; ``orders`` has, for each prompt of multiple choice, the orders of the options."""
+        for prompt, (shots, examples), thought, item in product(prompts, self.by_shots, thoughts, self.inferences):
+            yield _Question(item, prompt, thought, shots.number, "+".join(shots.sources) or NO_EXAMPLES, examples)
+        for prompt, thought, reasoning in product(orders, thoughts, self.reasonings):
+            for order in orders[prompt]:
+                yield _Question(reasoning, prompt, thought, order=order)
 
 
 def build_questions(
@@ -259,10 +252,10 @@ def build_questions(
         PromptError: A prompt or a source of examples is unknown, a source is too small, or there is nothing to ask.
     """
     selection = _select(construction, material, settings, seed)
-    prompts = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
+    orders = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
     rows = []
-    for asked in selection.asked(settings.inference_prompts, prompts, settings.chain_of_thought):
-        item, thought = asked.item, asked.thought
+    for asked in selection.questions(settings.inference_prompts, orders, settings.chain_of_thought):
+        item, thought = asked.item, asked.chain_of_thought
         if isinstance(item, Inference):
             text = ask_inference(item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
             shown = dict.fromkeys(PAPER, "")
@@ -304,14 +297,12 @@ def build_choices(
             f"prompts.make.continuations.most_shots is {texts.most_shots}, but each entry of prompts.make.shots has "
             "more; raise the first, or add an entry with fewer shots"
         )
-    orders = {
-        name: ORDERS[settings.option_orders]
-        if named(continuations.reasoning, name, "continuation").lists_options
-        else (PAPER,)
-        for name in texts.reasoning
-    }
+    orders: dict[str, Sequence[str]] = {}
+    for name in texts.reasoning:
+        lists_options = named(continuations.reasoning, name, "continuation").lists_options
+        orders[name] = ORDERS[settings.option_orders if lists_options else "paper"]
     rows, answers = [], []
-    for asked in selection._replace(by_shots=few).asked(texts.inference, orders, [False]):
+    for asked in selection._replace(by_shots=few).questions(texts.inference, orders, [False]):
         if isinstance(asked.item, Inference):
             choice = continue_inference(asked.id, asked.item, asked.prompt, continuations, asked.examples)
         else:
@@ -336,33 +327,21 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
     """
     items: list[Inference | Reasoning] = [item for items in material.inferences.values() for item in items]
     items += material.reasonings
-    rows = [
-        {"id": item.id} | _about(item) | {column: getattr(item, column, "") for column in _ITEM_COLUMNS}
-        for item in items
-    ]
+    texts = ("premise", "hypothesis", "text", "question", "a", "b")
+    rows = [{"id": item.id} | _about(item) | {name: getattr(item, name, "") for name in texts} for item in items]
     table = pd.DataFrame(rows).drop_duplicates("id", ignore_index=True)
     return table.assign(drawn=table["id"].isin(set(questions["item"])))
 
 
 def _about(item: Inference | Reasoning) -> dict[str, object]:
     """Return the columns that every table about an item has."""
-    own: dict[str, object]
+    row: dict[str, object] = {"set": item.set, "construction": item.construction}
     if isinstance(item, Inference):
-        own = {"kind": "inference", "test": "", "template": item.template, "reading": item.reading}
-        own |= {"answerable": True, "gold": str(RELATIONS.index(item.gold))}
-        premise, wording = item.premise_id, f"{item.construction} {item.template}" if item.template else item.id
-    else:
-        own = {"kind": "reasoning", "test": item.test, "template": "", "reading": ""}
-        own |= {"answerable": item.answerable, "gold": item.gold}
-        premise, wording = item.frame_id, item.id
-    clusters = {f"{CLUSTER}premise": premise, f"{CLUSTER}wording": wording}
-    return {"set": item.set, "construction": item.construction} | own | clusters
-
-
-def _id(item: Inference | Reasoning, prompt: str, shots: int, sources: str, thought: bool, order: str = PAPER) -> str:
-    """Return the id of a question; in the paper's order it does not depend on whether others are asked."""
-    how = "reasoned" if thought else "direct"
-    return "/".join((item.id, prompt, str(shots), sources, how, *([] if order == PAPER else [order])))
+        row |= {"kind": "inference", "test": "", "template": item.template, "reading": item.reading}
+        row |= {"answerable": True, "gold": str(RELATIONS.index(item.gold)), f"{CLUSTER}premise": item.premise_id}
+        return row | {f"{CLUSTER}wording": f"{item.construction} {item.template}" if item.template else item.id}
+    row |= {"kind": "reasoning", "test": item.test, "template": "", "reading": "", "answerable": item.answerable}
+    return row | {"gold": item.gold, f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": item.id}
 
 
 def _select(construction: str, material: Material, settings: MakePrompts, seed: int) -> _Selection:
