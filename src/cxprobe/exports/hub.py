@@ -36,6 +36,7 @@ from cxprobe.prompts.judge import RULE
 from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.provenance import begin
+from cxprobe.scenarios.judge import UNCALIBRATED
 from cxprobe.scenarios.rules import load_scenarios
 from cxprobe.stats import CLUSTER, rate_by
 
@@ -144,7 +145,8 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     keys = ["configuration", "construction", "part", "model"]
     judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
     answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
-    is_counted = answers["decides"] | (answers["asked"] == RULE)  # rules answer about items that models do not
+    # Beside what decides: all tests of scenarios, and the items of prompts that no model is asked about.
+    is_counted = answers["decides"] | answers["asked"].isin([RULE, UNCALIBRATED])
     is_own = (answers["line"] != "benchmarks") & (answers["source"] != "mined")
     answers = answers[(answers["weights"] == "none") & is_counted & is_own & answers["correct"].notna()]
     line, source = answers["line"], answers["source"]
