@@ -132,3 +132,7 @@ def test_files_of_the_project_that_are_named_exist(page):
 def test_links_of_pages_outside_the_site_lead_to_files(name):
     targets = re.findall(r"\]\((?!https?://)([^)#\s]+)", (ROOT / name).read_text())
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_pages_written_by_hand_stay_short():
+    assert sum(len(page.read_text().split()) for page in PAGES if page.is_relative_to(ROOT / "docs")) <= 14_000
