@@ -1,10 +1,9 @@
-"""Rules for inferences: a hypothesis does not tell its relation, and nothing is asked twice."""
+"""Rules for inferences and reasoning items: a hypothesis does not tell its relation, and nothing is asked twice."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, article_faults, gender_of, normalised, repeated
 from cxprobe.prompts.items import InferenceItems, Items, MarkedSentence, ReasoningFrame
@@ -14,7 +13,14 @@ MOST_OF_A_RELATION = 0.45
 then guessed in 45 % of items at most, where chance is 33 %."""
 FEWEST_PREMISES = 10
 """Of fewer premises, shares say little."""
+MOST_NAMED_FIRST = 0.6
+"""The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
+FEWEST_FRAMES = 10
+"""Of fewer frames, shares say little."""
 _WORDS_OF_SLOT = re.compile(r"\{([A-Z][A-Z0-9]*)\}")
+_REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
+_WITH_ITSELF = re.compile(r"\{(R[1-4])\}[^.{}]*\b(?:than|as) \{\1\}")
+_FACTS = ("facts", "other_facts", "nonce_facts")
 
 
 def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
@@ -27,79 +33,46 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         Faults: hypotheses that tell their relation; the same sentence as two premises, as two hypotheses, or as a
         premise and its hypothesis; a phrase twice in a sentence; articles; and pronouns that do not agree.
     """
-    yield from _telling_hypotheses(asked)
-    yield from _repeated_templates(asked)
-    told = [_told(asked, ("premises", place), one, asked.hypotheses) for place, one in enumerate(asked.premises)]
-    told += [_told(asked, ("challenge", place), one, one.gold) for place, one in enumerate(asked.challenge)]
-    for one in told:
-        yield from (Fault(one.keys, what) for what in dict.fromkeys(_faults_of_sentence(one)))
-    yield from _repeated_sentences(asked, told)
+    yield from _faults_of_templates(asked)
+    premises = [(("premises", number), premise, asked.hypotheses) for number, premise in enumerate(asked.premises)]
+    challenge = [(("challenge", number), premise, premise.gold) for number, premise in enumerate(asked.challenge)]
+    told = {}  # place of a premise in the file -> its words, and those of its hypotheses by name
+    for keys, premise, names in [*premises, *challenge]:
+        told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in names}
+        yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *told[keys])))
+    for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in told.items()):
+        yield Fault(keys, f"{text!r} says the same as {part}[{number}] (counted from 0); replace one of them")
+    for name in (name for name, template in asked.hypotheses.items() if _WORDS_OF_SLOT.search(template)):
+        texts = ((keys, hypotheses[name]) for keys, (_, hypotheses) in told.items() if keys[0] == "premises")
+        for keys, (part, number), text in repeated(texts):
+            what = f"{name}: {text!r} is asked about {part}[{number}] (counted from 0) too; replace one of the premises"
+            yield Fault(keys, what)
 
 
-class _Told(NamedTuple):
-    """A premise in words: its place, what the file has, and its hypotheses by their names."""
-
-    keys: tuple[str, int]
-    premise: MarkedSentence
-    text: str
-    hypotheses: Mapping[str, str]
-
-
-def _told(asked: InferenceItems, keys: tuple[str, int], premise: MarkedSentence, names: Iterable[str]) -> _Told:
-    return _Told(keys, premise, premise.sentence(), {name: asked.hypothesis(name, premise) for name in names})
-
-
-def _telling_hypotheses(asked: InferenceItems) -> Iterator[Fault]:
-    """Find hypotheses that most premises are related to in one way."""
+def _faults_of_templates(asked: InferenceItems) -> Iterator[Fault]:
+    """Find hypotheses that most premises are related to in one way, that are alike, or that repeat a slot."""
     golds = [asked.golds(premise) for premise in asked.premises]
-    if len(golds) < FEWEST_PREMISES:
-        return
     for name in asked.hypotheses:
         relation, number = Counter(gold[name] for gold in golds).most_common(1)[0]
-        if number > MOST_OF_A_RELATION * len(golds):
+        if len(golds) >= FEWEST_PREMISES and number > MOST_OF_A_RELATION * len(golds):
             share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
             yield Fault(
                 ("hypotheses", name),
                 f"the hypothesis '{name}' has the relation {relation} to {share}, so that it tells the answer; at most "
                 f"{MOST_OF_A_RELATION:.0%} are allowed: write premises to which it has another",
             )
-
-
-def _repeated_templates(asked: InferenceItems) -> Iterator[Fault]:
     for name, known, text in repeated(asked.hypotheses.items()):
         yield Fault(("hypotheses", name), f"{text!r} says the same as the hypothesis '{known}'; take one of them out")
     for name, text in asked.hypotheses.items():
-        slots = _WORDS_OF_SLOT.findall(text)
-        for slot in dict.fromkeys(one for one in slots if slots.count(one) > 1):
-            number = f"{slots.count(slot)} times"
-            what = f"{{{slot}}} is in {text!r} {number}; write a pronoun in its place, as {{{slot}:they}}"
-            yield Fault(("hypotheses", name), what)
+        for slot, number in Counter(_WORDS_OF_SLOT.findall(text)).items():
+            if number > 1:
+                what = f"{{{slot}}} is in {text!r} {number} times; write a pronoun in its place, as {{{slot}:they}}"
+                yield Fault(("hypotheses", name), what)
 
 
-def _repeated_sentences(asked: InferenceItems, told: Sequence[_Told]) -> Iterator[Fault]:
-    """Find premises, and hypotheses with words of their premises, that are there twice in the file."""
-    for keys, (part, place), text in repeated((one.keys, one.text) for one in told):
-        yield Fault(keys, f"{text!r} says the same as {part}[{place}] (counted from 0); replace one of them")
-    for name in (name for name, template in asked.hypotheses.items() if _WORDS_OF_SLOT.search(template)):
-        texts = ((one.keys, one.hypotheses[name]) for one in told if one.keys[0] == "premises")
-        for keys, (part, place), text in repeated(texts):
-            what = f"{name}: {text!r} is asked about {part}[{place}] (counted from 0) too; replace one of the premises"
-            yield Fault(keys, what)
-
-
-def _faults_of_sentence(told: _Told) -> Iterator[str]:
-    """Look at a premise, and at the hypotheses that are asked about it."""
-    yield from article_faults(told.text)
-    yield from _faults_of_phrases(told.premise)
-    for name, hypothesis in told.hypotheses.items():
-        yield from (f"{name}: {hypothesis!r}: {what}" for what in article_faults(hypothesis))
-    for name, known, hypothesis in repeated([("premise", told.text), *told.hypotheses.items()]):
-        who = "its premise" if known == "premise" else f"the hypothesis '{known}'"
-        yield f"{name}: {hypothesis!r} says the same as {who}; replace one of them"
-
-
-def _faults_of_phrases(premise: MarkedSentence) -> Iterator[str]:
-    """Find slots with the same words, and slots whose pronoun does not agree with their words."""
+def _faults_of_sentence(premise: MarkedSentence, text: str, hypotheses: Mapping[str, str]) -> Iterator[str]:
+    """Find what is wrong with the words of a premise and of its hypotheses."""
+    yield from article_faults(text)
     phrases = premise.phrases()
     marked = ((slot, phrase.words) for slot, phrase in phrases.items() if slot not in premise.slots)
     for slot, known, words in repeated(marked):
@@ -108,15 +81,11 @@ def _faults_of_phrases(premise: MarkedSentence) -> Iterator[str]:
         gender = gender_of(phrase.words)
         if gender is not None and phrase.note == OTHER_GENDER[gender]:
             yield f"{slot}: '{phrase.words}' does not agree with the pronoun '{phrase.note}'; write {gender}"
-
-
-MOST_NAMED_FIRST = 0.6
-"""The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
-FEWEST_FRAMES = 10
-"""Of fewer frames, shares say little."""
-_REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
-_WITH_ITSELF = re.compile(r"\{(R[1-4])\}[^.{}]*\b(?:than|as) \{\1\}")
-_PARTS = ("rule", "facts", "question", "other_facts", "nonce_facts")
+    for name, hypothesis in hypotheses.items():
+        yield from (f"{name}: {hypothesis!r}: {what}" for what in article_faults(hypothesis))
+    for name, known, hypothesis in repeated([("premise", text), *hypotheses.items()]):
+        other = "its premise" if known == "premise" else f"the hypothesis '{known}'"
+        yield f"{name}: {hypothesis!r} says the same as {other}; replace one of them"
 
 
 def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
@@ -132,89 +101,72 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
     """
     for number, frame in enumerate(frames):
         yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
-    for part in ("rule", "facts", "other_facts", "nonce_facts"):
-        for number, known, text in repeated((place, _spelt(frame, part)) for place, frame in enumerate(frames)):
+    for part in ("rule", *_FACTS):
+        for number, known, text in repeated((number, _in_words(frame, part)) for number, frame in enumerate(frames)):
             if text:
                 yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
-    yield from _named_first(frames)
-
-
-def _spelt(frame: ReasoningFrame, part: str) -> str:
-    """Return a part with its referents' words."""
-    text: str = getattr(frame, part)
-    return _REFERENT.sub(lambda place: frame.option(int(place[1][1]) - 1), text)
-
-
-def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
-    parts: dict[str, str] = {part: getattr(frame, part) for part in _PARTS}
-    if frame.swapped is not None:
-        parts["swapped"] = frame.swapped
-    for part, text in parts.items():
-        if not normalised(text):
-            yield Fault((part,), f"{part} is missing: {text!r} has no words; write it")
-    yield from _same_parts(frame)
-    for part in ("facts", "other_facts", "nonce_facts"):
-        yield from _unnamed_options(part, parts[part])
-    yield from _faults_of_referents(frame, parts)
-    for test, *texts, _ in frame.variants():
-        yield from (Fault((), f"{test}: {what}") for text in texts for what in article_faults(text))
-
-
-def _same_parts(frame: ReasoningFrame) -> Iterator[Fault]:
-    """Find parts that are to differ, since a test replaces the one by the other, and do not."""
-    facts = [(part, getattr(frame, part)) for part in ("facts", "other_facts", "nonce_facts")]
-    for part, known, text in repeated((part, text) for part, text in facts if normalised(text)):
-        yield Fault((part,), f"{part}: {text!r} says the same as {known}, so that the test changes nothing; rewrite it")
-    if frame.swapped is not None and normalised(frame.swapped) == normalised(frame.rule):
-        what = f"swapped: {frame.swapped!r} says the same as the rule, so that R2 cannot be the answer; rewrite it"
-        yield Fault(("swapped",), what)
-
-
-def _unnamed_options(part: str, text: str) -> Iterator[Fault]:
-    """Find facts that are not about both options, or about others."""
-    named = {place[1] for place in _REFERENT.finditer(text)}
-    if lacking := sorted({"R1", "R2"} - named):
-        what = f"{part}: {text!r} does not name {' and '.join(lacking)}, between which the question decides; name both"
-        yield Fault((part,), what)
-    if others := sorted(named & {"R3", "R4"}):
-        what = f"{part}: {text!r} names {others[0]}, whom only the test of other names puts there; write R1 and R2"
-        yield Fault((part,), what)
-
-
-def _faults_of_referents(frame: ReasoningFrame, parts: dict[str, str]) -> Iterator[Fault]:
-    names = [frame.option(number) for number in range(4)]
-    for number, (name, referent) in enumerate(zip(names, frame.referents, strict=True)):
-        own = f" {normalised(name)} "
-        for other in names[:number] + names[number + 1 :]:
-            if own in f" {normalised(other)} ":
-                yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
-        (pronoun,) = referent
-        gender = gender_of(name)
-        if gender is not None and pronoun == OTHER_GENDER[gender]:
-            yield Fault(("referents", number), f"'{name}' does not agree with the pronoun '{pronoun}'; write {gender}")
-        for part, text in parts.items():
-            if own in f" {normalised(_REFERENT.sub('|', text))} ":
-                what = f"{part}: {text!r} has '{name}' in words, which no test can exchange; write {{R{number + 1}}}"
-                yield Fault((part,), what)
-    for part, text in parts.items():
-        for found in _WITH_ITSELF.finditer(text):
-            what = f"{part}: {text!r} compares {found[1]} with itself; each referent is to be there once"
-            yield Fault((part,), what)
-
-
-def _named_first(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
-    """Find frames that together name R1, who is right in the base test, first too often or too seldom."""
-    firsts = [found[1] for frame in frames if (found := _REFERENT.search(frame.facts))]
-    if len(firsts) < FEWEST_FRAMES:
-        return
-    for referent in ("R1", "R2"):
-        if (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
-            answer = "right" if referent == "R1" else "wrong"
+    # R1 is right in the base test.
+    firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
+    for referent, answer in (("R1", "right"), ("R2", "wrong")):
+        if len(firsts) >= FEWEST_FRAMES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
             yield Fault(
                 (),
                 f"the facts of {number} of {len(firsts)} frames name {referent} first, who is {answer}; at most "
                 f"{MOST_NAMED_FIRST:.0%} are allowed: let every second frame name R2 first",
             )
+
+
+def _in_words(frame: ReasoningFrame, part: str) -> str:
+    """Return a part with its referents' words."""
+    text: str = getattr(frame, part)
+    return _REFERENT.sub(lambda match: frame.option(int(match[1][1]) - 1), text)
+
+
+def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
+    parts: dict[str, str] = {part: getattr(frame, part) for part in ("rule", "question", *_FACTS)}
+    if frame.swapped is not None:
+        parts["swapped"] = frame.swapped
+        if normalised(frame.swapped) == normalised(frame.rule):
+            what = f"swapped: {frame.swapped!r} says the same as the rule, so that R2 cannot be the answer; rewrite it"
+            yield Fault(("swapped",), what)
+    for part, text in parts.items():
+        if not normalised(text):
+            yield Fault((part,), f"{part} is missing: {text!r} has no words; write it")
+    # A test replaces the facts by other ones.
+    for part, known, text in repeated((part, parts[part]) for part in _FACTS if normalised(parts[part])):
+        yield Fault((part,), f"{part}: {text!r} says the same as {known}, so that the test changes nothing; rewrite it")
+    for part in _FACTS:
+        text, named = parts[part], set(_REFERENT.findall(parts[part]))
+        if lacking := sorted({"R1", "R2"} - named):
+            names = " and ".join(lacking)
+            what = f"{part}: {text!r} does not name {names}, between which the question decides; name both"
+            yield Fault((part,), what)
+        if others := sorted(named & {"R3", "R4"}):
+            what = f"{part}: {text!r} names {others[0]}, whom only the test of other names puts there; write R1 and R2"
+            yield Fault((part,), what)
+    yield from _faults_of_referents(frame, parts)
+    for test, *texts, _ in frame.variants():
+        yield from (Fault((), f"{test}: {what}") for text in texts for what in article_faults(text))
+
+
+def _faults_of_referents(frame: ReasoningFrame, parts: Mapping[str, str]) -> Iterator[Fault]:
+    names = [frame.option(number) for number in range(4)]
+    for number, (name, (pronoun,)) in enumerate(zip(names, frame.referents, strict=True)):
+        words = f" {normalised(name)} "
+        for other in names[:number] + names[number + 1 :]:
+            if words in f" {normalised(other)} ":
+                yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
+        gender = gender_of(name)
+        if gender is not None and pronoun == OTHER_GENDER[gender]:
+            yield Fault(("referents", number), f"'{name}' does not agree with the pronoun '{pronoun}'; write {gender}")
+        for part, text in parts.items():
+            if words in f" {normalised(_REFERENT.sub('|', text))} ":
+                what = f"{part}: {text!r} has '{name}' in words, which no test can exchange; write {{R{number + 1}}}"
+                yield Fault((part,), what)
+    for part, text in parts.items():
+        for match in _WITH_ITSELF.finditer(text):
+            what = f"{part}: {text!r} compares {match[1]} with itself; each referent is to be there once"
+            yield Fault((part,), what)
 
 
 def lint_items(items: Items) -> Iterator[Fault]:
@@ -237,17 +189,16 @@ def lint_premises(items: Mapping[Path, Items]) -> dict[Path, list[Fault]]:
     Returns:
         File -> its faults; without the files that have none.
     """
-    asked = {path: one.inference for path, one in items.items() if one.inference is not None}
+    texts = [
+        ((path, part, number), premise.sentence())
+        for path, content in items.items()
+        if content.inference is not None
+        for part, premises in (("premises", content.inference.premises), ("challenge", content.inference.challenge))
+        for number, premise in enumerate(premises)
+    ]
     faults: dict[Path, list[Fault]] = {}
-    texts = ((key, text) for path, one in asked.items() for key, text in _premises(path, one))
     for (path, part, number), (earlier, _, _), text in repeated(texts):
         if path != earlier:
             what = f"the premise {text!r} is in {earlier} too; replace one of them"
             faults.setdefault(path, []).append(Fault(("inference", part, number), what))
     return faults
-
-
-def _premises(path: Path, asked: InferenceItems) -> Iterator[tuple[tuple[Path, str, int], str]]:
-    for part, sentences in (("premises", asked.premises), ("challenge", asked.challenge)):
-        for number, one in enumerate(sentences):
-            yield (path, part, number), one.sentence()

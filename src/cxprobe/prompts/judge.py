@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
@@ -137,15 +138,12 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
             f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; run score_prompts "
             "again"
         )
-    among = pd.Series(
-        [gold in answers for gold, answers in zip(judged["gold"], judged["answers"], strict=True)], judged.index, bool
-    )
+    is_best = [gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)]
+    judged["credit"] = np.array(is_best, dtype=float) / judged["tied"]
     alone = judged["tied"] == 1
-    return judged.assign(
-        answer=judged["answers"].str[0].where(alone, ""),
-        outcome=among.map({True: "right", False: "wrong"}).where(alone, "tied"),
-        credit=among.astype(float) / judged["tied"],
-    ).drop(columns=["answers", "tied"])
+    judged["answer"] = judged["answers"].str[0].where(alone, "")
+    judged["outcome"] = np.where(~alone, "tied", np.where(is_best, "right", "wrong"))
+    return judged.drop(columns=["answers", "tied"])
 
 
 def judge_choices(
@@ -201,7 +199,7 @@ def with_runs(judged: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([judged.assign(run=judged["construction"]), judged.assign(run=ALL)], ignore_index=True)
 
 
-def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Count the outcomes of the questions.
 
     Args:
@@ -219,10 +217,10 @@ def count_outcomes(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     if unknown:
         raise DataError(f"outcome '{unknown[0]}' is unknown (allowed: {', '.join(OUTCOMES)})")
     counted = judged.assign(questions=1, **{name: (judged["outcome"] == name).astype(int) for name in OUTCOMES})
-    return counted.groupby(list(by), as_index=False)[["questions", *OUTCOMES]].sum()
+    return counted.groupby(by, as_index=False)[["questions", *OUTCOMES]].sum()
 
 
-def prompt_accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Estimate how often answers are right.
 
     A reply without an answer is not right; it is part of n, and its rate is given too. A request that failed is no
@@ -246,26 +244,25 @@ def prompt_accuracy(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Raises:
         DataError: There is no column to cluster by.
     """
-    keys = list(by)
     replied = _with_known_templates(judged[judged["outcome"] != "failed"].reset_index(drop=True))
     replied = replied.assign(accuracy=replied["credit"], unparsed=(replied["outcome"] == "unparsed").astype(float))
     parsed = replied[replied["outcome"] != "unparsed"].reset_index(drop=True)
     names = {"accuracy": "accuracy_parsed", "low": "parsed_low", "high": "parsed_high", "n": "n_parsed"}
     bounds = {"low": "unparsed_low", "high": "unparsed_high"}
-    joined = rate_by(replied, "accuracy", keys).drop(columns="ties")
+    joined = rate_by(replied, "accuracy", by).drop(columns="ties")
     for other in (
-        rate_by(parsed, "accuracy", keys).drop(columns="ties").rename(columns=names),
-        best_constant(replied, keys),
-        macro_f1(_by_content(replied), keys),
-        rate_by(replied, "unparsed", keys).drop(columns=["n", "ties"]).rename(columns=bounds),
-        clusters_by(replied, keys),
+        rate_by(parsed, "accuracy", by).drop(columns="ties").rename(columns=names),
+        best_constant(replied, by),
+        macro_f1(_by_option(replied), by),
+        rate_by(replied, "unparsed", by).drop(columns=["n", "ties"]).rename(columns=bounds),
+        clusters_by(replied, by),
     ):
-        joined = joined.merge(other, on=keys, how="left", validate="one_to_one")
+        joined = joined.merge(other, on=by, how="left", validate="one_to_one")
     joined["n_parsed"] = joined["n_parsed"].fillna(0).astype(int)
-    return with_blanks(joined.sort_values(keys, ignore_index=True))
+    return with_blanks(joined.sort_values(by, ignore_index=True))
 
 
-def best_constant(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def best_constant(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return what the best constant answer gets in each group: chance, for a model that looks at no item.
 
     That is the share of the most frequent gold answer among the questions of the group. Where options are shown in
@@ -280,16 +277,15 @@ def best_constant(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per group, sorted: the columns of ``by`` and chance, in (0, 1].
     """
-    keys = list(by)
     kinds = judged.assign(_kind=judged.get("kind", ""))
-    groups = [*keys, "_kind"]
+    groups = [*by, "_kind"]
     same_letter = kinds.groupby([*groups, "gold"]).size().groupby(level=groups).max()
-    is_c = _by_content(kinds).assign(_nothing=lambda table: table["gold"] == "C")
+    is_c = _by_option(kinds).assign(_nothing=lambda table: table["gold"] == "C")
     best = pd.concat([same_letter, is_c.groupby(groups)["_nothing"].sum()], axis=1).max(axis=1)
-    return (best.groupby(level=keys).sum() / judged.groupby(keys).size()).rename("chance").reset_index()
+    return (best.groupby(level=by).sum() / judged.groupby(by).size()).rename("chance").reset_index()
 
 
-def consistency_over_orders(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return how often a model chooses the same option of an item in all orders in which the options were shown.
 
     An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
@@ -306,34 +302,29 @@ def consistency_over_orders(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataF
         how often the option is also the right one, in all orders; orders, their number; clusters and left_out. Empty
         where no item was shown in several orders.
     """
-    keys = list(by)
-    columns = [*keys, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
+    columns = [*by, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
     if "order" not in judged:
         return pd.DataFrame(columns=columns)
-    shown = _by_content(_with_known_templates(judged[judged["order"].fillna("") != ""]))
-    items = (
-        shown.assign(
-            failed=shown["outcome"] == "failed", unparsed=shown["answer"] == "", right=shown["outcome"] == "right"
-        )
-        .groupby([*dict.fromkeys([*keys, *_SAME_BUT_ORDER])], as_index=False)
-        .agg(
-            orders=("order", "nunique"),
-            contents=("answer", "nunique"),
-            failed=("failed", "any"),
-            unparsed=("unparsed", "any"),
-            right=("right", "all"),
-            **{column: (column, "first") for column in shown.columns if column.startswith(CLUSTER)},
-        )
+    shown = _by_option(_with_known_templates(judged[judged["order"].fillna("") != ""]))
+    shown = shown.assign(
+        replied=shown["outcome"] != "failed", decided=shown["answer"] != "", right=shown["outcome"] == "right"
     )
-    items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)].reset_index(drop=True)
+    first = {column: (column, "first") for column in shown.columns if column.startswith(CLUSTER)}
+    items = shown.groupby([*dict.fromkeys([*by, *_SAME_BUT_ORDER])], as_index=False).agg(
+        orders=("order", "nunique"),
+        options=("answer", "nunique"),
+        replied=("replied", "all"),
+        decided=("decided", "all"),
+        right=("right", "all"),
+        **first,
+    )
+    items = items[(items["orders"] > 1) & items["replied"].astype(bool)].reset_index(drop=True)
     if items.empty:
         return pd.DataFrame(columns=columns)
-    items = items.assign(consistent=((items["contents"] == 1) & ~items["unparsed"]).astype(float))
-    table = rate_by(items, "consistent", keys)
-    together = items.groupby(keys, as_index=False).agg(right=("right", "mean"), orders=("orders", "max"))
-    for other in (together, clusters_by(items, keys)):
-        table = table.merge(other, on=keys, validate="one_to_one")
-    return table[columns].sort_values(keys, ignore_index=True)
+    items = items.assign(consistent=((items["options"] == 1) & items["decided"]).astype(float))
+    together = items.groupby(by, as_index=False).agg(right=("right", "mean"), orders=("orders", "max"))
+    table = rate_by(items, "consistent", by).merge(together, on=by, validate="one_to_one")
+    return table.merge(clusters_by(items, by), on=by)[columns].sort_values(by, ignore_index=True)
 
 
 def _with_known_templates(judged: pd.DataFrame) -> pd.DataFrame:
@@ -344,7 +335,7 @@ def _with_known_templates(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(**{column: judged[column].where(judged["template"] != "", None)})
 
 
-def _by_content(judged: pd.DataFrame) -> pd.DataFrame:
+def _by_option(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers with the letters of the paper's order as gold and answer, whatever order was shown."""
     if "order" not in judged:
         return judged
@@ -357,7 +348,7 @@ def _by_content(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(gold=in_paper(judged["gold"]), answer=in_paper(judged["answer"]))
 
 
-def macro_f1(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def macro_f1(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return, for each group of replies, the mean F1 score over the gold answers that occur in it.
 
     Args:
@@ -367,16 +358,15 @@ def macro_f1(judged: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per group, sorted: the columns of ``by`` and macro_f1, in [0, 1].
     """
-    keys = list(by)
-    golds = judged.groupby([*keys, "gold"]).size()
-    answers = judged.groupby([*keys, "answer"]).size().reindex(golds.index, fill_value=0)
+    golds = judged.groupby([*by, "gold"]).size()
+    answers = judged.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
     right = judged[judged["gold"] == judged["answer"]]
-    hits = right.groupby([*keys, "gold"]).size().reindex(golds.index, fill_value=0)
+    hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
     f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
-    return f1.groupby(level=keys).mean().rename("macro_f1").reset_index()
+    return f1.groupby(level=by).mean().rename("macro_f1").reset_index()
 
 
-def spread_over_prompts(accuracies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return how much the accuracy depends on the prompt.
 
     Args:
@@ -389,10 +379,9 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: Sequence[str]) -> pd.DataF
     Raises:
         DataError: A group has a prompt twice.
     """
-    keys = list(by)
-    if accuracies.duplicated([*keys, "prompt"]).any():
+    if accuracies.duplicated([*by, "prompt"]).any():
         raise DataError(f"a prompt occurs twice in one group of {', '.join(by)}; name every column that differs in by")
-    spread = accuracies.groupby(keys, as_index=False, sort=False).agg(
+    spread = accuracies.groupby(by, as_index=False, sort=False).agg(
         prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
     )
     return spread.assign(range=spread["highest"] - spread["lowest"])
@@ -440,9 +429,10 @@ def accuracy_by_template(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFram
     """
     keys = [*of, "construction", "set", "chain_of_thought", "template"]
     known = judged[judged["template"] != ""]
-    golds = known.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds)))).rename("relations")
-    rates = prompt_accuracy(known, keys).merge(golds.reset_index(), on=keys, validate="one_to_one")
-    return rates[[*keys, "relations", *(name for name in rates if name not in {*keys, "relations"})]]
+    relations = (
+        known.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds)))).reset_index(name="relations")
+    )
+    return relations.merge(prompt_accuracy(known, keys), on=keys, validate="one_to_one")
 
 
 def reasoning_accuracy(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
