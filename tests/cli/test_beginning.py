@@ -51,7 +51,7 @@ def test_every_file_of_a_new_construction_says_what_it_is_for(folder):
 
 def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
     add_construction("my-own")
-    pairs = cxprobe.pairs("my-own", folder="constructions", per_cell=4)
+    pairs = cxprobe.minimal_pairs("my-own", folder="constructions", per_cell=4)
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
     construction = load_construction("my-own")
