@@ -126,15 +126,11 @@ def read_inference_file(path: Path, of: str) -> ImportedFile[Inference]:
         Scivetti et al. 2025; github.com/melissatorgbi/beyond-memorization, folder data/.
     """
     reader = _InferenceReader(path, of=of)
-    columns: list[int] = []
-    line = 0
-    for _, line, cells in reader.rows(strict=False):
-        if columns:
-            reader.take(line, [cells[column] if column < len(cells) else "" for column in columns], cells)
-        else:
-            columns = reader.columns([name.strip() for name in cells])
-    if not columns and not reader.faults:
-        reader.columns([])
+    rows = reader.rows(strict=False)
+    _, line, header = next(rows, (1, 0, []))
+    columns = reader.columns([name.strip() for name in header])
+    for _, line, cells in rows:
+        reader.take(line, [cells[column] if column < len(cells) else "" for column in columns], cells)
     if reader.fresh or reader.hypothesis:
         reader.fault(line, "the file ends inside an item")
     if not reader.items and not reader.faults:
@@ -159,9 +155,9 @@ class _InferenceReader(FileReader):
         """Return where the four columns stand."""
         value = [name for name in names if name.startswith(_VALUE)]
         missing = [name for name in _COLUMNS if name not in names] + ([] if value else [f"{_VALUE} ..."])
-        if missing:
-            found = ", ".join(names) or "nothing"
-            raise DataError(one_line(f"{self.path}, line 1: no column {', '.join(missing)}; found {found}"))
+        if missing and not self.faults:
+            self.fault(1, f"no column {', '.join(missing)}; found {', '.join(names) or 'nothing'}")
+        self.check()
         used = [*_COLUMNS, value[0]]
         if stray := [name for name in names if name not in used]:
             self.repair(1, f"columns {', '.join(repr(name) for name in stray)} were ignored")

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, get_close_matches
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,6 +104,8 @@ def read_reasoning_file(
     doubtful = reader.doubtful(distinct, "kept" if keep_doubtful else "left out")
     reader.note_gaps(distinct)
     kept = [row for row in distinct if keep_doubtful or row.line not in doubtful]
+    if not kept:
+        raise DataError(f"{path}: every row is doubtful, so that nothing is left; keep them, or ask about another file")
     if rows is not None:
         theirs = {row.content for row in _read(rows).items}
         chosen = [row for row in kept if row.content in theirs]
@@ -111,8 +114,6 @@ def read_reasoning_file(
         reader.repair(1, f"{len(chosen)} of {len(kept)} rows are in {rows} too, and were read alone")
         kept = chosen
     items = [reader.item(row, of, construction) for row in kept]
-    if not items:
-        raise DataError(f"{path}: every row is doubtful, so that nothing is left; keep them, or ask about another file")
     return ImportedFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
 
 
@@ -169,19 +170,32 @@ class _ReasoningReader(FileReader):
             what = f"{len(cells)} cells, but the columns are {len(self.names)}"
             self.fault(line, f"{what}; put a text with {_delimiter(self.delimiter)} in it in quotation marks")
             return
-        own = {name: (cells[place] if place < len(cells) else "") for place, name in enumerate(self.names)}
+        row = dict(zip_longest(self.names, cells[: len(self.names)], fillvalue=""))
         swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TESTS)})\s*{self.delimiter}"
-        if any(re.search(swallowed, cell, re.IGNORECASE) for cell in own.values()):
+        if any(re.search(swallowed, cell, re.IGNORECASE) for cell in row.values()):
             self.fault(line, "a text contains further rows; one of its quotation marks is never closed")
             return
-        read = {name: self._cell(line, name, own[name]) for name in _READ}
-        if empty := [name for name, value in read.items() if not value]:
+        number, label, text, a, b, c, target = (self._cell(line, name, row[name]) for name in _READ)
+        if empty := [name for name in _READ if not row[name].strip()]:
             self.fault(line, f"{', '.join(empty)} is empty; fill it in, or take the row out")
             return
-        number, test = self._number(line, read["Ex Num"]), self._test(line, read["Type"])
-        target = self._target(line, read["Target"])
-        if self._nothing_follows(line, read["Option C"]) and test and target:
-            self.items.append(_Row(line, number, test, read["Text"], read["Option A"], read["Option B"], target))
+        whole = number.removesuffix(".0")
+        if whole != number:
+            self.repair(line, f"number '{number}' was read as {whole}")
+        elif not number.isdecimal():
+            self.repair(line, f"number {shown(number)} is none; it was read as a name")
+        test, letter = self._test(line, label), _TARGET.fullmatch(target)
+        if letter is None:
+            self.fault(line, f"target {shown(target)} is unknown (allowed: A, B, C)")
+        elif letter[1].upper() != target:
+            self.repair(line, f"target '{target}' was read as {letter[1].upper()}")
+        if not get_close_matches(_plain(c), _NOTHING, n=1, cutoff=_CLOSE):
+            what = f"option C {shown(c)} does not say that there is {_NOTHING[0]}; A and B are the readings"
+            self.fault(line, what)
+        elif _plain(c) not in _NOTHING:
+            self.repair(line, f"option C {shown(c)} was read as '{_NOTHING[0]}'")
+        if test and letter:
+            self.items.append(_Row(line, whole, test, text, a, b, letter[1].upper()))
 
     def _cell(self, line: int, name: str, cell: str) -> str:
         """Return a cell without the spaces around it, and in one line."""
@@ -193,47 +207,24 @@ class _ReasoningReader(FileReader):
             value = " ".join(value.split())
         return value
 
-    def _number(self, line: int, number: str) -> str:
-        whole = number.removesuffix(".0")
-        if whole != number:
-            self.repair(line, f"number '{number}' was read as {whole}")
-        elif not number.isdecimal():
-            self.repair(line, f"number {shown(number)} is none; it was read as a name")
-        return whole
-
     def _test(self, line: int, label: str) -> str | None:
         if label in TESTS:
             return label
-        words = tuple(word.lower() for word in _WORD.findall(label))
-        for is_meant in (_begins_with, _resembles):
-            found = [name for name in TESTS if words and is_meant(tuple(name.lower().split()), words)]
-            if len(found) == 1:
-                self.repair(line, f"test {shown(label)} was read as '{found[0]}'")
-                return found[0]
-            if found:
-                self.fault(line, f"test {shown(label)} can be {' or '.join(found)}; write which")
-                return None
-        self.fault(line, f"test {shown(label)} is unknown (allowed: {', '.join(TESTS)})")
+        words = [word.lower() for word in _WORD.findall(label)]
+        names = {name: name.lower().split() for name in TESTS}
+        likely = [name for name, parts in names.items() if words and parts[: len(words)] == words]
+        likely = likely or [
+            name
+            for name, parts in names.items()
+            if len(parts) == len(words)
+            and all(SequenceMatcher(None, *pair).ratio() >= _CLOSE for pair in zip(parts, words, strict=True))
+        ]
+        if len(likely) == 1:
+            self.repair(line, f"test {shown(label)} was read as '{likely[0]}'")
+            return likely[0]
+        what = f"can be {' or '.join(likely)}; write which" if likely else f"is unknown (allowed: {', '.join(TESTS)})"
+        self.fault(line, f"test {shown(label)} {what}")
         return None
-
-    def _target(self, line: int, target: str) -> str | None:
-        match = _TARGET.fullmatch(target)
-        if match is None:
-            self.fault(line, f"target {shown(target)} is unknown (allowed: A, B, C)")
-            return None
-        if (letter := match[1].upper()) != target:
-            self.repair(line, f"target '{target}' was read as {letter}")
-        return letter
-
-    def _nothing_follows(self, line: int, option: str) -> bool:
-        plain = _plain(option)
-        if plain in _NOTHING:
-            return True
-        if get_close_matches(plain, _NOTHING, n=1, cutoff=_CLOSE):
-            self.repair(line, f"option C {shown(option)} was read as '{_NOTHING[0]}'")
-            return True
-        self.fault(line, f"option C {shown(option)} does not say that there is {_NOTHING[0]}; A and B are the readings")
-        return False
 
     def distinct(self) -> list[_Row]:
         """Return the rows without those that repeat another; a test that a frame has twice is a fault."""
@@ -285,37 +276,19 @@ class _ReasoningReader(FileReader):
         for row in rows:
             same[_plain(row.text)].append(row)
         for group in same.values():
-            if len(group) == 1:
-                continue
             contradict = len({row.answer for row in group}) > 1
-            for row in group:
+            for row in group if len(group) > 1 else ():
                 others = ", ".join(f"{other.line} ({other.test})" for other in group if other is not row)
-                unsound = contradict and row.test != _BASE
-                lines |= {row.line} if unsound else set()
                 what = f"the {row.test} row has the text of line {others}"
-                self.repair(row.line, f"{what} and another answer; the row was {done}" if unsound else f"{what}; kept")
+                if contradict and row.test != _BASE:
+                    lines.add(row.line)
+                    self.repair(row.line, f"{what} and another answer; the row was {done}")
+                else:
+                    self.repair(row.line, f"{what}; kept")
         return lines
 
     def item(self, row: _Row, of: str, construction: str) -> Reasoning:
-        """Return the item of a row."""
-        text, question = self._split(row)
-        frame, test = f"{of}-{construction}-{row.number}", TESTS[row.test]
-        return Reasoning(
-            id=f"{test}-{frame}",
-            text=text,
-            question=question,
-            a=row.a,
-            b=row.b,
-            gold=row.target,
-            construction=construction,
-            test=test,
-            frame_id=frame,
-            answerable=row.target != "C",
-            set=of,
-        )
-
-    def _split(self, row: _Row) -> tuple[str, str]:
-        """Return what is known and what is asked."""
+        """Return the item of a row, whose text is divided into what is known and what is asked."""
         begins = max((end.end() for end in _END.finditer(row.text)), default=0)
         text, question = row.text[:begins].rstrip(), row.text[begins:]
         if question.endswith("?."):
@@ -327,16 +300,11 @@ class _ReasoningReader(FileReader):
             self.repair(row.line, f"the question {shown(question)} has no question mark; it was kept")
         if not _ASKING.match(question):
             self.repair(row.line, f"the last sentence, {shown(question)}, was read as the question")
-        return text, question
-
-
-def _begins_with(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    return name[: len(words)] == words
-
-
-def _resembles(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    pairs = zip(name, words, strict=False)
-    return len(name) == len(words) and all(SequenceMatcher(None, *pair).ratio() >= _CLOSE for pair in pairs)
+        frame, test, is_answerable = f"{of}-{construction}-{row.number}", TESTS[row.test], row.target != "C"
+        id_ = f"{test}-{frame}"
+        return Reasoning(
+            id_, text, question, row.a, row.b, row.target, construction, test, frame, is_answerable, set=of
+        )
 
 
 def _plain(text: str) -> str:
