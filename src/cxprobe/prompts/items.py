@@ -265,8 +265,7 @@ class InferenceItems(Closed):
 
     @model_validator(mode="after")
     def _can_be_rendered(self) -> "InferenceItems":
-        faults = [*self._template_faults(), *self._premise_faults(), *self._challenge_faults()]
-        if faults:
+        if faults := [*self._template_faults(), *self._premise_faults()]:
             raise FaultsError(faults)
         return self
 
@@ -279,12 +278,8 @@ class InferenceItems(Closed):
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
             if lacking := [name for name in self.hypotheses if name not in golds]:
                 yield f"readings.{reading}: no relation for {', '.join(lacking)}; give one for every hypothesis"
-        given = {
-            gold
-            for premise in self.premises
-            if premise.reading in self.readings
-            for gold in self.golds(premise).values()
-        }
+        asked = [premise for premise in self.premises if premise.reading in self.readings]
+        given = {gold for premise in asked for gold in self.golds(premise).values()}
         if lacking := [gold for gold in RELATIONS if gold not in given]:
             yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
 
@@ -294,31 +289,24 @@ class InferenceItems(Closed):
                 yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
 
     def _premise_faults(self) -> Iterator[str]:
-        for number, premise in enumerate(self.premises):
-            yield from _faults(f"premises[{number}]", self._phrases, premise)
-            yield from self._unknown_hypotheses(f"premises[{number}].gold", premise.gold)
-            if premise.reading not in self.readings:
+        premises: list[tuple[str, Premise | Challenge]] = []
+        premises += [(f"premises[{number}]", premise) for number, premise in enumerate(self.premises)]
+        premises += [(f"challenge[{number}]", premise) for number, premise in enumerate(self.challenge)]
+        for place, premise in premises:
+            yield from _faults(place, self._check_slots, premise)
+            yield from self._unknown_hypotheses(f"{place}.gold", premise.gold)
+            if isinstance(premise, Premise) and premise.reading not in self.readings:
                 hint = suggest(premise.reading, list(self.readings))
-                yield f"premises[{number}].reading: '{premise.reading}' is not in readings{hint}"
+                yield f"{place}.reading: '{premise.reading}' is not in readings{hint}"
             for name in self.hypotheses:
-                yield from _faults(f"premises[{number}], {name}", self.hypothesis, name, premise)
-        for text in _repeated(one.sentence() for one in (*self.premises, *self.challenge)):
+                if isinstance(premise, Premise) or name in premise.gold:
+                    yield from _faults(f"{place}, {name}", self.hypothesis, name, premise)
+        for text in _repeated(premise.sentence() for _, premise in premises):
             yield f"the premise {text!r} is given twice"
 
-    def _challenge_faults(self) -> Iterator[str]:
-        for number, premise in enumerate(self.challenge):
-            yield from _faults(f"challenge[{number}]", self._phrases, premise)
-            yield from self._unknown_hypotheses(f"challenge[{number}].gold", premise.gold)
-            for name in premise.gold:
-                if name in self.hypotheses:
-                    yield from _faults(f"challenge[{number}], {name}", self.hypothesis, name, premise)
-
-    def _phrases(self, premise: MarkedSentence) -> dict[str, Phrase]:
-        phrases = premise.phrases()
-        unknown = sorted(phrases.keys() - self.slots.keys())
-        if unknown:
+    def _check_slots(self, premise: MarkedSentence) -> None:
+        if unknown := sorted(premise.phrases().keys() - self.slots.keys()):
             raise ValueError(f"slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}")
-        return phrases
 
     def hypothesis(self, name: str, premise: MarkedSentence) -> str:
         """Return a template's sentence about a premise."""
@@ -354,12 +342,10 @@ class ReasoningFrame(Closed):
 
     @model_validator(mode="after")
     def _can_be_rendered(self) -> "ReasoningFrame":
-        if len({word for one in self.referents for word in one.values()}) != 4 or any(
-            len(one) != 1 for one in self.referents
-        ):
+        words = [word for referent in self.referents for word in referent.values()]
+        if any(len(referent) != 1 for referent in self.referents) or len(set(words)) != 4:
             raise ValueError("referents must be four different ones, each as {pronoun: words}")
-        for _ in self.variants():
-            pass
+        list(self.variants())
         return self
 
     def variants(self) -> Iterator[tuple[str, str, str, str]]:
@@ -425,25 +411,16 @@ def render_inferences(items: Items, construction: str) -> list[Inference]:
     if items.inference is None:
         return []
     asked = items.inference
-    templatic = [
-        make_inference(
-            premise.sentence(),
-            asked.hypothesis(name, premise),
-            gold,
-            construction,
-            "templatic",
-            name,
-            premise.reading,
-        )
-        for premise in asked.premises
-        for name, gold in asked.golds(premise).items()
-    ]
-    challenge = [
-        make_inference(premise.sentence(), asked.hypothesis(name, premise), gold, construction, "challenge", name)
-        for premise in asked.challenge
-        for name, gold in premise.gold.items()
-    ]
-    return [*templatic, *challenge]
+
+    def render(premise: Premise | Challenge, golds: Mapping[str, Relation], of: str) -> list[Inference]:
+        text, reading = premise.sentence(), getattr(premise, "reading", "")
+        return [
+            make_inference(text, asked.hypothesis(name, premise), gold, construction, of, name, reading)
+            for name, gold in golds.items()
+        ]
+
+    templatic = [item for premise in asked.premises for item in render(premise, asked.golds(premise), "templatic")]
+    return [*templatic, *(item for premise in asked.challenge for item in render(premise, premise.gold, "challenge"))]
 
 
 def make_inference(
@@ -461,17 +438,8 @@ def make_inference(
         reading: What kind of premise it is, or "" if that is not known.
     """
     premise_id = f"{construction}-{_digest(premise)}"
-    return Inference(
-        f"{of}-{premise_id}-{_digest(hypothesis)}",
-        premise,
-        hypothesis,
-        gold,
-        construction,
-        of,
-        premise_id,
-        template,
-        reading,
-    )
+    id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
+    return Inference(id_, premise, hypothesis, gold, construction, of, premise_id, template, reading)
 
 
 def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Reasoning]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -156,21 +157,18 @@ def _referent(text: str, a: str, b: str, *, first: bool) -> tuple[float, float, 
 # Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
 
 
-def _of_text(column: str) -> Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]:
-    def learn(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
-        if train["gold"].nunique() == 1:
-            return _most_frequent(train, test)
-        # It takes a second to import, and models that are not blind do without it.
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
+def _words(column: str, train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+    if train["gold"].nunique() == 1:
+        return _most_frequent(train, test)
+    # It takes a second to import, and models that are not blind do without it.
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
 
-        words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
-        model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000))
-        model.fit(train[column], train["gold"])
-        return model.predict_proba(test[column]), list(model.classes_)
-
-    return learn
+    words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
+    model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000))
+    model.fit(train[column], train["gold"])
+    return model.predict_proba(test[column]), list(model.classes_)
 
 
 def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
@@ -205,8 +203,8 @@ def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> Answers:
 
 
 _LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]] = {
-    "hypothesis_only": _of_text("hypothesis"),
-    "premise_only": _of_text("premise"),
+    "hypothesis_only": partial(_words, "hypothesis"),
+    "premise_only": partial(_words, "premise"),
     "word_overlap": _word_overlap,
     "negation": _negation,
     "most_frequent": _most_frequent,

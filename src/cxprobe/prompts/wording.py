@@ -81,10 +81,6 @@ class _Prompts(Closed):
                 )
         return self
 
-    def ending(self, *, chain_of_thought: bool) -> str:
-        """Return how to answer."""
-        return self.reasoned if chain_of_thought else self.direct
-
 
 class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
@@ -253,13 +249,12 @@ def ask_inference(
         raise PromptError(
             f"the premise {item.premise!r} is asked about and is an example too; remove it from one of the two"
         )
-    shown = [
-        prompts.example.format(premise=one.premise, hypothesis=one.hypothesis, answer=RELATIONS.index(one.gold))
-        for one in examples
-    ]
-    parts = [named(prompts.prompts, name, "prompt").text, *([prompts.heading] if shown else []), *shown]
-    asked = prompts.item.format(premise=item.premise, hypothesis=item.hypothesis)
-    return "\n\n".join([*parts, asked, prompts.ending(chain_of_thought=chain_of_thought)])
+    parts = [named(prompts.prompts, name, "prompt").text, *([prompts.heading] if examples else [])]
+    for shown in examples:
+        answer = RELATIONS.index(shown.gold)
+        parts.append(prompts.example.format(premise=shown.premise, hypothesis=shown.hypothesis, answer=answer))
+    parts.append(prompts.item.format(premise=item.premise, hypothesis=item.hypothesis))
+    return "\n\n".join([*parts, prompts.reasoned if chain_of_thought else prompts.direct])
 
 
 def ask_reasoning(
@@ -283,7 +278,7 @@ def ask_reasoning(
     shown = {letter.lower(): option for letter, option in shown_options(item.a, item.b, prompts.neither, order).items()}
     asked = prompts.item.format(text=item.text, question=item.question, **shown)
     before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order))
-    return "\n\n".join([before, asked, prompts.ending(chain_of_thought=chain_of_thought)])
+    return "\n\n".join([before, asked, prompts.reasoned if chain_of_thought else prompts.direct])
 
 
 def continue_inference(
