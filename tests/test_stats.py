@@ -18,6 +18,7 @@ from cxprobe.stats import (
     compare_paired,
     credit,
     credits_of_margins,
+    difference_by,
     differs_from_published,
     estimate_difference,
     estimate_rate,
@@ -339,6 +340,33 @@ def test_difference_of_a_rate_with_itself_is_nothing_and_the_interval_mirrors():
     assert (same.value, same.low, same.high) == pytest.approx((0, 0, 0), abs=0.08)
     there, back = estimate_difference(credits, others, names(50)), estimate_difference(others, credits, names(50))
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 0.5, 1.0]),
+            st.sampled_from([0.0, 0.5, 1.0]),
+            st.sampled_from(["a", "b", None]),
+            st.integers(0, 1),
+            *[st.sampled_from(["x", "y", "z", None])] * 3,
+        ),
+        min_size=1,
+    )
+)
+def test_differences_of_all_groups_at_once_are_those_of_each_group(items):
+    clusters = ["cluster_word1", "cluster_word2", "cluster_wording"]
+    table = pd.DataFrame(items, columns=["first", "second", "letter", "digit", *clusters], dtype=object)
+    table = table.astype({"first": float, "second": float})
+    differences = difference_by(table, "first", "second", ["letter", "digit"])
+    expected = [
+        (*key, *astuple(estimate_difference(rows["first"].to_numpy(), rows["second"].to_numpy(), clusters_of(rows))))
+        for key, rows in table.groupby(["letter", "digit"], sort=False)
+    ]
+    assert differences[["letter", "digit"]].values.tolist() == [list(row[:2]) for row in expected]
+    np.testing.assert_allclose(
+        differences.iloc[:, 2:].astype(float), [row[2:] for row in expected] or np.empty((0, 4)), atol=1e-12
+    )
 
 
 def test_difference_where_all_agree_still_has_an_interval():

@@ -200,23 +200,33 @@ def estimate_difference(
         Newcombe 1998 for paired differences of score intervals; Zou & Donner 2008 for the general method.
     """
     _require_paired(first, second, clusters)
-    one, other = estimate_rate(first, clusters), estimate_rate(second, clusters)
-    value = one.value - other.value
-    everything, ways = _ways_of_all(clusters)
-    residuals, others = first - one.value, second - other.value
-    products = [
-        [float(_sum_over_shared(*both, way, everything)[0]) for way in ways]
-        for both in ((residuals, others), (residuals, residuals), (others, others))
-    ]
-    together = min(
-        float(np.clip(both / sqrt(alone * others_alone), -1, 1)) if min(alone, others_alone) > 0 else 0.0
-        for both, alone, others_alone in zip(*products, strict=True)
-    )
-    down, up = one.value - one.low, one.high - one.value
-    other_down, other_up = other.value - other.low, other.high - other.value
-    low = value - sqrt(max(0.0, down**2 - 2 * together * down * other_up + other_up**2))
-    high = value + sqrt(max(0.0, up**2 - 2 * together * up * other_down + other_down**2))
-    return Difference(value, max(-1.0, low), min(1.0, high), one.n)
+    value, low, high, n = _differences(first, second, clusters, np.zeros(len(first), dtype=np.int64))
+    return Difference(float(value[0]), float(low[0]), float(high[0]), int(n[0]))
+
+
+def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the difference of two rates with its interval for each group of items, all groups at once.
+
+    Args:
+        table: The columns ``first`` and ``second``, each item's credits in [0, 1]; columns that begin with
+            ``cluster_`` (at least one); and the columns of ``by``.
+        first: The column of one rate's credits.
+        second: Of the other's, which is subtracted.
+        by: The columns whose values make the groups.
+
+    Returns:
+        One row per group, in the order of `rate_by`: the columns of ``by``; difference, low and high, in [-1, 1], the
+        numbers of `estimate_difference`; and n, the number of items.
+
+    Raises:
+        DataError: No column begins with ``cluster_``.
+    """
+    groups, keys = _groups_of(table, by)
+    named = groups >= 0
+    credits = (table[column].to_numpy(dtype=np.float64)[named] for column in (first, second))  # (n,) each
+    columns = _differences(*credits, clusters_of(table)[named], groups[named])
+    rows = [(*key, *numbers) for key, *numbers in zip(keys, *(column.tolist() for column in columns), strict=True)]
+    return pd.DataFrame(rows, columns=[*by, "difference", "low", "high", "n"])
 
 
 @dataclass(frozen=True)
@@ -405,6 +415,38 @@ def _estimates(
     rate = np.bincount(groups, weights=credits) / n
     low, high = _wilson(rate, _effective_items(credits, clusters, groups))
     return rate, low, high, n
+
+
+def _differences(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    clusters: NDArray[np.object_],
+    groups: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the differences of the rates of all groups, their low and high ends and numbers of items, (groups,) each.
+
+    The arguments are those of `estimate_difference` and `_effective_items`.
+    """
+    rate, low, high, n = _estimates(first, clusters, groups)
+    other_rate, other_low, other_high, _ = _estimates(second, clusters, groups)
+    value = rate - other_rate
+    residuals, others = first - rate[groups], second - other_rate[groups]  # (n,) each
+    correlation = np.ones(len(n))
+    for rows, ways in _ways(clusters, groups):
+        present = np.unique(groups[rows])
+        for way in ways:
+            both, alone, others_alone = (
+                _sum_over_shared(left[rows], right[rows], way, groups[rows])[present]
+                for left, right in ((residuals, others), (residuals, residuals), (others, others))
+            )
+            varied = np.minimum(alone, others_alone) > 0
+            product = np.sqrt(np.where(varied, alone * others_alone, 1.0))
+            in_way = np.where(varied, np.clip(both / product, -1, 1), 0.0)
+            correlation[present] = np.minimum(correlation[present], in_way)
+    down, up, other_down, other_up = rate - low, high - rate, other_rate - other_low, other_high - other_rate
+    below = np.sqrt(np.maximum(0.0, down**2 - 2 * correlation * down * other_up + other_up**2))
+    above = np.sqrt(np.maximum(0.0, up**2 - 2 * correlation * up * other_down + other_down**2))
+    return value, np.maximum(-1.0, value - below), np.minimum(1.0, value + above), n
 
 
 def _effective_items(

@@ -1,7 +1,6 @@
 """Accuracies of all models' probes on one source of sentences, of the controls, and of the layer that is best."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from itertools import combinations
 from math import hypot, sqrt
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from cxprobe.run.record import Trial
-from cxprobe.stats import CLUSTER, LEVEL, Estimate, clusters_of, credit, estimate_difference, rate_by
+from cxprobe.stats import CLUSTER, LEVEL, Estimate, credit, difference_by, rate_by
 
 _CREDIT = "credit_of_draw_"  # and the number of the draw
 
@@ -305,13 +304,12 @@ def selectivity(folds: pd.DataFrame) -> pd.DataFrame:
     key = ["model", "feature", "layer", "id"]
     real, control = (_with_together(folds[folds["task"] == task]) for task in ("real", "control"))
     both = real.merge(control[[*key, "accuracy"]], on=key, suffixes=("", "_control"), validate="one_to_one")
-    rows = []
-    for group, items in both.groupby(key[:-1], sort=False):
-        first, second = (items[name].to_numpy(dtype=np.float64) for name in ("accuracy", "accuracy_control"))
-        difference = astuple(estimate_difference(first, second, clusters_of(items)))
-        rows.append((*group, first.mean(), second.mean(), *difference, float(items["known"].mean())))
-    names = ["accuracy", "control", "selectivity", "low", "high", "n", "known"]
-    return pd.DataFrame(rows, columns=[*key[:-1], *names])
+    by = key[:-1]
+    means = both.groupby(by, as_index=False)[["accuracy", "accuracy_control", "known"]].mean()
+    means = means.rename(columns={"accuracy_control": "control"})
+    differences = difference_by(both, "accuracy", "accuracy_control", by).rename(columns={"difference": "selectivity"})
+    columns = [*by, "accuracy", "control", "selectivity", "low", "high", "n", "known"]
+    return differences.merge(means, on=by)[columns]
 
 
 def code_length(code: pd.DataFrame) -> pd.DataFrame:
