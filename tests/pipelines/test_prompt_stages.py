@@ -1,4 +1,4 @@
-"""What is asked in words and by likelihood, as stages: the same items, and the report that follows from both."""
+"""What is asked in words and by likelihood, as stages: made, scored, judged and reported, imported sets among it."""
 
 import importlib.util
 import shutil
@@ -11,199 +11,188 @@ from tiny_lms import save_lm
 from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import read_json
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the toy construction and the project's prompts, to work in."""
-    write_toy_construction(tmp_path / "constructions")
-    shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
+REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
+7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
+7\tShort Calibration\tBo is older than Al. Who is calmer?.\t?\t\tAl\tBo\tnot enough info\tC
+"""
+FREE_FORM = """CxN Type\tNumber\tP/H/R\tAnnotation Targets
+toy\t1\tpremise\tThe king drew his cats.
+\t1\thypothesis\tThe cats were asleep.
+\t1\trelation\t1 (neutral)
+\t2\tpremise\tThe king drew his cats.
+\t2\thypothesis\tThe king made a picture.
+\t2\trelation\t0 (entailment)
+"""
+OFFICIAL = {"format": "reasoning", "constructions": {"toy": "reasoning.tsv"}, "rows": None, "doubtful": "keep"}
+MAKE = {
+    "files": {"free-form": "free.tsv", "official": OFFICIAL},
+    "inference_prompts": ["short", "expert", "long"],
+    "premises": None,
+    "option_orders": "paper",
+}
 PANEL = Panel(
     kind="blind",
     members={
         "hypothesis-only": Classifier(kind="hypothesis_only", folds_by="premise", folds=2),
-        "most-frequent": Rule(kind="most_frequent"),
         "first-referent": Rule(kind="first_referent"),
     },
 )
 
 
-def run_script(stage: str, kind: str, item: dict[str, str], dtype: str = "float32", **settings: object) -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction and the model in the folder model."""
-    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
+def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32") -> Outcome:
+    """Run a stage's work in the current folder, with the toy construction, a model and a panel."""
+    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / "prompts" / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    prompts = params.grid.prompts.model_copy(update={"models": ["m", "panel"], "constructions": ["toy"]})
-    changes = {
-        "models": {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL},
-        "grid": params.grid.model_copy(update={"prompts": prompts}),
-        "build_prompts": params.build_prompts.model_copy(update=settings),
-    }
-    return getattr(script, stage)(Stage(stage, item, params.model_copy(update=changes)))
+    make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
+    asked = {"models": ["m", "panel"], "llms": ["mock"], "constructions": ["toy"], "make": make}
+    models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
+    changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
+    return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, changed))
 
 
-def score(dtype: str = "float32") -> Outcome:
-    """Build the prompts and score the answers."""
-    run_script("build_prompts", "make", {})
-    return run_script("score_answers", "measure", {"model": "m"}, dtype)
-
-
-def test_bfloat16_is_compared_with_float32(folder):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the toy construction, the project's prompts, published results and files to import."""
+    folder = tmp_path_factory.mktemp("project")
+    write_toy_construction(folder / "constructions")
+    for name in ("prompts", "published"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "reasoning.tsv").write_text(REASONING)
+    (folder / "free.tsv").write_text(FREE_FORM)
     save_tiny_clm(folder / "model")
-    assert 0 < score("bfloat16").counts["difference_from_float32"] < 0.045
+    return folder
 
 
-def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder):
-    save_lm(folder / "model", "gpt2")
-    with pytest.raises(DataError, match=r"of 32 questions are too long for the model, which takes 64 tokens"):
-        score()
-    assert not (folder / "data" / "score_answers").exists()
+@pytest.fixture(scope="module")
+def outcomes(folder):
+    """What all stages return, where the model in words is right with one prompt and never with the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        outcomes = {"make": run_stage_of_prompts("make")}
+        outcomes |= {item: run_stage_of_prompts("score", item) for item in ("m", "panel")}
+        questions = read_table(folder / "data/make_prompts/toy/questions.parquet")
+        is_right = questions["prompt"].isin(["expert", "plain"])
+        replies = pd.DataFrame({"id": questions["id"], "reply": questions["gold"].where(is_right, "?")})
+        write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
+        write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
+        return outcomes | {step: run_stage_of_prompts(step) for step in ("judge", "report")}
 
 
-def answer_by_mock(folder) -> None:
-    """Let the mock model say the same to every question."""
-    questions = read_table(folder / "data/build_prompts/toy/questions.parquet")
-    replies = pd.DataFrame({"id": questions["id"], "reply": "Answer: 1", "failed": False, "error": ""})
-    write_table(replies, folder / "data/ask_llms/mock/toy/replies.parquet")
-    write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_llms/mock/toy")
+def test_every_set_is_counted_and_every_repair_has_its_file(folder, outcomes):
+    made = outcomes["make"]
+    questions = made.tables["questions"]
+    assert set(questions["set"]) == {"templatic", "challenge", "reasoning", "free-form", "official"}
+    tables = [read_table(folder / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
+    assert questions["questions"].sum() == made.counts["questions"] == sum(map(len, tables))
+    repairs = made.tables["repairs"]
+    assert repairs[["file", "line"]].to_numpy().tolist() == [["official/toy", 1], ["official/toy", 3]]
+    assert repairs["what"].iloc[1] == "'?.' at the end of the text was read as '?'"
+    assert made.counts["repairs"] == 2
 
 
-def test_blind_models_answer_each_item_once_and_stand_beside_a_real_one_in_the_report(folder):
-    shutil.copytree(ROOT / "published", folder / "published")
-    save_tiny_clm(folder / "model")
-    score()
-    answer_by_mock(folder)
-    measured = run_script("score_answers", "measure", {"model": "panel"})
-    items = read_table(folder / "data/build_prompts/toy/items.parquet")
-    multiple = items["kind"] == "reasoning"
-    assert measured.counts["items"] == len(items)
-    assert measured.counts["answered.first-referent"] == multiple.sum()
-    facts = read_model_facts(folder / "data/score_answers/panel/hypothesis-only")
-    assert (facts.name, facts.kind) == ("hypothesis only", "blind")
-    answers = read_table(folder / "data/score_answers/panel/first-referent/answers.parquet")
-    assert set(answers["id"]) == set(items.loc[multiple, "id"])
-    for name, item in (("judge_answers", {"model": "m"}), ("judge_replies", {"llm": "mock"})):
-        run_script(name, "judge", item)
-    judged = run_script("judge_answers", "judge", {"model": "panel"})
-    drawn = int(items.loc[multiple, "drawn"].sum())
-    assert judged.headline["first-referent"]["n"] == drawn
-    assert all(run.settings["asked"] == "rule" for run in judged.runs)
-    assert {run.model for run in judged.runs} == set(PANEL.members)
-    table = read_table(folder / "data/judge_answers/panel/first-referent/toy/judged.parquet")
-    real = read_table(folder / "data/judge_answers/m/toy/judged.parquet")
-    assert set(table.loc[table["drawn"], "item"]) <= set(real["item"])
-    report = run_script("report_prompts", "report", {})
-    assert {"m", "mock", *PANEL.members} == set(report.tables["accuracy"]["model"])
-    comparisons = report.tables["tables/comparisons"]
-    assert set(comparisons["first"]) == {"m"}
-    assert set(report.tables["tables/cards"]["model"]) == set(PANEL.members)
-    for name, figure in report.figures.items():
-        if name != "figures/cards":
-            shown = [text.get_text() for text in figure.legends[0].get_texts()]
-            assert not any("mock" in label for label in shown)
-            assert {"m, pmi", "best blind"} <= set(shown)
-
-
-def test_repairs_of_imported_files_are_listed_once(folder):
-    rows = ["toy-CxN\t1\tpremise\tA dog barked.", "\t1\thypothesis\tIt was loud.", "\t1\trelation\t1 (neutral)"]
-    (folder / "mine.tsv").write_text("\n".join(["CxN Type\tNumber\tP/H/R\tAnnotation Targets", *rows]))
-    outcome = run_script("build_prompts", "make", {}, files={"mine": "mine.tsv"})
-    assert outcome.tables["repairs"].to_dict("records") == [
-        {"file": "mine", "line": 2, "what": "construction 'toy-CxN' was read as 'toy'"}
-    ]
-    assert outcome.counts["repairs"] == 1
-    questions = outcome.tables["questions"]
-    assert "mine" in set(questions["set"])
-    built = [read_table(folder / f"data/build_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
-    assert questions["questions"].sum() == outcome.counts["questions"] == sum(map(len, built))
-
-
-@pytest.mark.pipeline
-def test_a_model_in_words_and_one_by_likelihood_have_the_same_items(finished_project):
-    replies = read_table(finished_project / "data/judge_replies/mock/toy/judged.parquet")
-    answers = read_table(finished_project / "data/judge_answers/clm/toy/judged.parquet")
-    same = ["set", "test", "shots", "item", "cluster_premise"]
-    items = [sorted(set(table[same].itertuples(index=False, name=None))) for table in (replies, answers)]
-    assert items[0] == items[1]
-
-
-@pytest.mark.pipeline
-def test_the_accuracy_is_that_of_the_token_scores(finished_project):
-    tokens = read_table(finished_project / "data/score_answers/clm/tokens.parquet")
+def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
+    tokens = read_table(folder / "data/score_prompts/m/tokens.parquet")
     texts = {scores.text: scores for scores in token_scores_of(tokens)}
 
     def total(text: str, answer: str) -> float:
         scores = texts[text]
         return float(np.sum(scores.log_probs[scores.spans[:, 1] > len(text) - len(answer.lstrip())]))
 
-    folder = finished_project / "data/build_prompts/toy"
-    choices, answers = (read_table(folder / f"{stem}.parquet") for stem in ("choices", "answers"))
+    made = folder / "data/make_prompts/toy"
+    choices, answers = (read_table(made / f"{stem}.parquet") for stem in ("choices", "answers"))
     both = answers.merge(choices, on="id")
-    both["value"] = [
+    both["pmi"] = [
         total(row.question + row.text, row.text) - total(row.anywhere + row.text, row.text) for row in both.itertuples()
     ]
-    values = both.pivot_table(index="id", columns="answer", values="value")
-    gold = choices.set_index("id")
-    right = values.idxmax(axis=1) == gold.loc[values.index, "gold"]  # no two are the same
-    record = read_json(finished_project / "results/judge_answers/clm/runs/toy/own/record.json")
-    assert record["metrics"]["accuracy"] == pytest.approx(right.mean(), rel=1e-5)
-    assert record["metrics"]["n"] == len(right)
-    for name, own in right.groupby(gold.loc[values.index, "set"]):
-        assert record["metrics"][f"set.{name}"] == pytest.approx(own.mean(), rel=1e-5)
-    by_set = read_table(finished_project / "results/report_prompts/accuracy.csv").set_index(
-        ["model", "asked", "set", "shots"]
-    )
-    reported = by_set.loc[("clm", "pmi", "reasoning", 0)]
-    assert reported["accuracy"] == pytest.approx(right[gold.loc[right.index, "set"] == "reasoning"].mean(), rel=1e-5)
-    mock = read_json(finished_project / "results/judge_replies/mock/runs/toy/own/record.json")["metrics"]
-    replies = read_table(finished_project / "data/judge_replies/mock/toy/judged.parquet")
-    reasoning = replies["kind"] == "reasoning"
-    assert set(replies.loc[reasoning, "outcome"]) == {"unparsed"}  # it says a digit where a letter is asked for
-    assert mock["unparsed"] == pytest.approx(reasoning.mean(), rel=1e-5)
+    values = both.pivot_table(index="id", columns="answer", values="pmi")
+    choices = choices.set_index("id").loc[values.index]
+    right = values.idxmax(axis=1) == choices["gold"]  # no two are the same
+    runs = {(run.model, run.construction): run for run in outcomes["judge"].runs}
+    metrics = runs["m", "toy"].metrics
+    assert (metrics["accuracy"], metrics["n"]) == (pytest.approx(right.mean()), len(right))
+    for name, credits in right.groupby(choices["set"]):
+        assert metrics[f"set.{name}"] == pytest.approx(credits.mean())
+    rates = outcomes["report"].tables["accuracy"].set_index(["model", "asked", "set", "shots"])["accuracy"]
+    assert rates["m", "pmi", "reasoning", 0] == pytest.approx(right[choices["set"] == "reasoning"].mean())
 
 
-@pytest.mark.pipeline
-def test_replies_and_likelihoods_are_judged_by_the_same_names(finished_project):
-    records = [
-        read_json(finished_project / f"results/{stage}/runs/{construction}/own/record.json")
-        for stage in ("judge_replies/mock", "judge_answers/clm")
-        for construction in ("toy", "all")
-    ]
-    only_of_one = ("score.", "consistency", "n_consistency")  # scores, and options that are shown in several orders
-    names = [{name for name in record["metrics"] if not name.startswith(only_of_one)} for record in records]
-    assert all(own == names[0] for own in names)
-    assert all(list(record["metrics"])[:4] == ["accuracy", "low", "high", "n"] for record in records)
-    assert all(record["series"].keys() == records[0]["series"].keys() for record in records)
-    assert all(record["artifacts"] == records[0]["artifacts"] for record in records)
-    shots = [step for step, _ in records[0]["series"]["by_shots.templatic"]]
-    assert shots == [0, 1]
+def test_models_are_judged_on_the_same_items_and_by_the_same_names(folder, outcomes):
+    judged = read_table(folder / "data/judge_prompts/items.parquet")
+    items = judged[judged["drawn"]].groupby("model")["item"].agg(set)
+    assert items["m"] == items["mock"]
+    assert items["hypothesis-only"] | items["first-referent"] < items["m"]  # sets of one premise teach nothing
+    runs = {run.model: run for run in outcomes["judge"].runs if run.construction == "all"}
+    names = [{name for name in runs[model].metrics if not name.startswith("score.")} for model in ("m", "mock")]
+    assert names[0] == names[1]
+    assert runs["mock"].metrics["unparsed"] > 0
+    assert [shots for shots, _ in runs["m"].series["by_shots.templatic"]] == [0, 1]
+    asked = {model: run.settings["asked"] for model, run in runs.items()}
+    assert asked == {"m": "pmi", "mock": "reply", "hypothesis-only": "rule", "first-referent": "rule"}
+    assert not outcomes["judge"].faults
 
 
-@pytest.mark.pipeline
-def test_what_ran_stands_beside_what_is_published(finished_project):
-    folder = finished_project / "results/report_prompts"
-    for name in ("inference", "reasoning", "prompts"):
-        table = read_table(folder / f"tables/{name}_beside_published.csv")
-        assert {"mock", "clm", "gpt-4o-2024-05-13"} <= set(table["model"])
-        assert table["source"].str.startswith(("this run", "Scivetti et al. 2025, Table")).all()
-    outcomes = read_table(folder / "tables/outcomes.csv")
-    assert set(outcomes.loc[outcomes["model"] == "clm", "asked"]) == {"sum", "per_token", "per_character", "pmi"}
-    assert {path.stem for path in (folder / "figures").glob("*.png")} == {
-        "cards",
-        "constructions_0_shots",
-        "constructions_1_shot_of_templatic",
-        "inference_beside_published",
-        "reasoning_prompts",
-        "reasoning_tests",
-    }
+def test_blind_models_answer_each_item_once(folder, outcomes):
+    items = read_table(folder / "data/make_prompts/toy/items.parquet")
+    multiple = items["kind"] == "reasoning"
+    counts = outcomes["panel"].counts
+    assert (counts["items"], counts["answered.first-referent"]) == (len(items), multiple.sum())
+    answers = read_table(folder / "data/score_prompts/panel/first-referent/answers.parquet")
+    assert set(answers["id"]) == set(items.loc[multiple, "id"])
+    facts = read_model_facts(folder / "data/score_prompts/panel/hypothesis-only")
+    assert (facts.name, facts.kind) == ("hypothesis only", "blind")
+
+
+def test_the_best_prompt_stands_above_the_published_best_and_the_mean_below(outcomes):
+    tables = outcomes["report"].tables
+    table = tables["tables/inference_beside_published"].query("model == 'mock' or asked == 'reply'")
+    rows = table[(table["set"] == "CxNLI") & (table["shots"] == 0) & ~table["chain_of_thought"].astype(bool)]
+    assert rows["over_prompts"].tolist() == ["best prompt"] * 6 + ["mean over prompts"]
+    assert rows["source"].iloc[[0, 1, -1]].tolist() == ["this run", "Scivetti et al. 2025, Table 2", "this run"]
+    assert rows["prompt"].iloc[[0, -1]].tolist() == ["expert", "all 3"]
+    assert rows["accuracy"].iloc[[0, -1]].str.partition(" ")[0].tolist() == ["100.0", "33.3"]
+    paper = tables["tables/every_prompt_beside_published"].query("source.str.startswith('Scivetti')")
+    assert paper.groupby(["set", "model"])["prompt"].nunique().eq(7).all()
+    free = tables["tables/free_form_beside_templatic"].query("model == 'mock' and shots == 0")
+    assert free["items"].tolist() == ["templatic", "free-form"] * 2
+    best = tables["tables/reasoning_beside_published"].query("model == 'mock' and over_prompts == 'best prompt'")
+    assert set(best["items"]) == {"official", "reasoning"}
+    assert set(best["prompt"]) == {"plain"}
+
+
+def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_mock(outcomes):
+    report = outcomes["report"]
+    assert set(report.tables["accuracy"]["model"]) == {"m", "mock", *PANEL.members}
+    assert set(report.tables["tables/comparisons"]["first"]) == {"m"}
+    assert set(report.tables["tables/cards"]["model"]) == set(PANEL.members)
+    assert set(report.figures) == {f"figures/{name}" for name in (
+        "cards", "constructions_0_shots", "constructions_1_shot_of_templatic", "inference_beside_published",
+        "reasoning_prompts", "reasoning_tests",
+    )}  # fmt: skip
+    for name, figure in report.figures.items():
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert name == "figures/cards" or {"m, pmi", "best blind"} <= set(labels)
+        assert not any("mock" in label for label in labels)
+    panels = [axes.get_title() for axes in report.figures["figures/reasoning_tests"].axes]
+    assert sorted(panels) == ["toy, official", "toy, reasoning"]
+
+
+def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):
+    for name in ("constructions", "data/make_prompts", "data/score_prompts"):
+        shutil.copytree(folder / name, tmp_path / name)
+    shutil.rmtree(tmp_path / "data/score_prompts/m")
+    save_lm(tmp_path / "model", "gpt2")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"of \d+ questions are too long for the model, which takes 64 tokens"):
+        run_stage_of_prompts("score", "m")
+    assert not (tmp_path / "data/score_prompts/m").exists()
+    shutil.rmtree(tmp_path / "model")
+    save_tiny_clm(tmp_path / "model")
+    assert 0 < run_stage_of_prompts("score", "m", "bfloat16").counts["difference_from_float32"] < 0.045
