@@ -55,7 +55,7 @@ def test_the_same_seed_writes_the_same_files_and_nothing_is_mixed(folder):
         assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
     code, output = validate("export", "--output", "one", "--items", 12)
     assert code == 2
-    assert "one: is there already; name a new folder" in output
+    assert "one: is there already; name a folder" in output
 
 
 @pytest.mark.parametrize("kind", ["pairs", "inference", "reasoning"])

@@ -23,7 +23,7 @@ def test_lines_have_definition_progress_hits_surroundings_and_source():
     start = answer(session(), "/mined-27-0").session
     text = lines(start)
     assert "Positive: each half is a clause" in text
-    assert f"{start.place + 1} of 4   0 of 4 labelled, 4 left" in text
+    assert f"{start.position + 1} of 4   0 of 4 labelled, 4 left" in text
     assert "2 sentences of DT JJ NN NN , DT JJ NN NN ." in text
     assert "\n  1  **the red** cat runs, **the fast** dog sings.\n" in text
     assert "\n     before: It was <late>.\n     after: They slept.\n" in text

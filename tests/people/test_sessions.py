@@ -57,7 +57,7 @@ def test_undo_brings_back_what_was_there_before_and_shows_it():
     relabelled = say(session(), "p", "g 1", "n")
     assert relabelled.labels[0].label == "negative"
     assert say(relabelled, "z").labels[0].label == "positive"
-    assert say(relabelled, "z").place == 0
+    assert say(relabelled, "z").position == 0
 
 
 @given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "g 3", "/cat", "z"]), max_size=12))
@@ -94,23 +94,23 @@ def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
     assert len(end.unlabelled) == 0
     assert answer(end, "p").refused
     assert answer(end, "1p").refused
-    assert say(end, "z").place == 3
+    assert say(end, "z").position == 3
     assert len(say(end, "g 2", "p").unlabelled) == 0
-    assert say(end, "b").place == 3
-    assert say(end, "s").place == 0
+    assert say(end, "b").position == 3
+    assert say(end, "s").position == 0
 
 
 def test_next_and_back_go_round():
-    assert [say(session(), *["s"] * n).place for n in range(5)] == [0, 1, 2, 3, 0]
-    assert [say(session(), *["b"] * n).place for n in range(5)] == [0, 3, 2, 1, 0]
+    assert [say(session(), *["s"] * n).position for n in range(5)] == [0, 1, 2, 3, 0]
+    assert [say(session(), *["b"] * n).position for n in range(5)] == [0, 3, 2, 1, 0]
 
 
 def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
     start = session()
     holding = [number for number, group in enumerate(start.groups) if "we say that" in group.sentences[0].text]
     first = say(start, "/WE say")
-    assert first.place == next(place for place in [*holding, holding[0]] if place > 0)
-    assert {say(first, *["/"] * n).place for n in range(3)} == set(holding)
+    assert first.position == next(position for position in [*holding, holding[0]] if position > 0)
+    assert {say(first, *["/"] * n).position for n in range(3)} == set(holding)
     assert "is in 1 of 4" in answer(start, "/mined-27").said
     assert "is in 4 of 4" in answer(start, "/example.org").said
     assert "'dragon' is nowhere" in answer(start, "/dragon").said
@@ -125,7 +125,7 @@ def test_the_pace_is_the_median_time_of_the_groups_that_are_labelled():
 
 
 def test_a_session_without_sentences_has_nothing_to_show():
-    empty = replace(session(), groups=(), place=None)
+    empty = replace(session(), groups=(), position=None)
     assert len(empty.unlabelled) == 0
     assert answer(empty, "s").refused
 

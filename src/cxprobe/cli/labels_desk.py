@@ -21,7 +21,7 @@ from cxprobe.files.writing import DATA, SCRATCH, digest, scratch_folder, write_b
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
 from cxprobe.people.labels import DECIDES, LABELS_FILE, Said, Target, is_decision, read_labels, with_label, write_labels
-from cxprobe.people.mined import Record, Surroundings, find_surroundings, piece_finder
+from cxprobe.people.mined import Candidate, Record, Surroundings, find_surroundings, piece_finder
 from cxprobe.people.screen import has_styles, show_card, show_definition
 from cxprobe.people.sessions import (
     HELP,
@@ -63,18 +63,18 @@ def label_mined(construction: str, path: Path, who: str, browser: bool, read_cor
 
 def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
     """Let a third person decide what others have labelled differently."""
-    found = disputes(_mined_groups(construction), read_labels(path))
-    if not found:
+    open_disputes = disputes(_mined_groups(construction), read_labels(path))
+    if not open_disputes:
         print("there is nothing to decide: nobody has labelled a mined sentence differently")
         return
     person = who or _git_user()
-    if person in {name for _, said in found for name in said}:
+    if person in {name for _, said in open_disputes for name in said}:
         raise DataError(
             f"{person} is one of those who disagree; somebody else decides, or all together under a name for it "
             "(--who 'Ann and Bo')"
         )
-    groups = [group for group, _ in found]
-    disputed = {(group.kind, group.target): said for group, said in found}
+    groups = [group for group, _ in open_disputes]
+    disputed = {(group.kind, group.target): said for group, said in open_disputes}
     desk = _desk(construction, groups, disputed, read_corpus)
     _run(path, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
 
@@ -82,29 +82,26 @@ def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: 
 def print_agreement(construction: str, path: Path) -> None:
     """Print each conflict (what is labelled, who calls it what, its sentences), and kappa of every two people."""
     labels = read_labels(path)
+    all_conflicts = conflicts(labels)
     if not _mined_file(construction).is_file():
-        for target, said in conflicts(labels).items():
-            _print_conflict(target, said)
+        shown: list[tuple[Target, Said, Sequence[Candidate]]] = [(*item, ()) for item in all_conflicts.items()]
         print(f"the sentences are not shown: {_mined_file(construction)} is not here; `dvc pull` fetches it")
     else:
-        found = disputes(_mined_groups(construction), labels)
-        for group, said in found:
-            _print_conflict((group.kind, group.target), said)
-            for sentence in group.shown:
-                print(f"  {sentence.text}\t{sentence.url}")
-        if unused := conflicts(labels).keys() - {(group.kind, group.target) for group, _ in found}:
-            print(f"{len(unused)} conflicts more are about what this corpus does not have")
-        if found:
-            print(f"{len(found)} to decide: `cxprobe agreement {construction} --decide --who NAME`")
+        open_disputes = disputes(_mined_groups(construction), labels)
+        shown = [((group.kind, group.target), said, group.shown) for group, said in open_disputes]
+    for target, said, sentences in shown:
+        print("\t".join([*target, ", ".join(f"{who}: {label}" for who, label in said.items())]))
+        for sentence in sentences:
+            print(f"  {sentence.text}\t{sentence.url}")
+    if others := all_conflicts.keys() - {target for target, _, _ in shown}:
+        print(f"{len(others)} conflicts more are about what this corpus does not have")
+    if shown:
+        print(f"{len(shown)} to decide: `cxprobe agreement {construction} --decide --who NAME`")
     for pair in kappas(labels):
-        shown = "not defined" if pair.value is None else f"{pair.value:.3f}"
-        print(f"{pair.first} and {pair.second}: {pair.agreed} of {pair.both} alike, kappa {shown}")
+        value = "not defined" if pair.value is None else f"{pair.value:.3f}"
+        print(f"{pair.first} and {pair.second}: {pair.agreed} of {pair.both} alike, kappa {value}")
     if len({label.who for label in labels}) < 2:
         print("fewer than two people have labelled; there is nothing to compare")
-
-
-def _print_conflict(target: Target, said: Said) -> None:
-    print("\t".join([*target, ", ".join(f"{who}: {label}" for who, label in said.items())]))
 
 
 def export_tasks(construction: str, path: Path, read_corpus: bool | None) -> None:
@@ -128,16 +125,14 @@ def import_labels(construction: str, path: Path, people: Mapping[int, str], labe
     except (ValueError, RecursionError) as fault:
         raise DataError(f"{path}: it is no JSON ({fault}); export from Label Studio in the format JSON") from None
     imported = read_annotations(content, construction, _mined_groups(construction), people, str(path))
-    before = read_labels(labels_path)
-    labels = before
+    labels = before = read_labels(labels_path)
     for label in imported.labels:
         labels = with_label(labels, label)
     write_labels(labels, labels_path)
-    print(f"{len(imported.labels)} labels by {', '.join(sorted({one.who for one in imported.labels})) or 'nobody'}")
-    print(
-        f"{len(set(labels) - set(before))} of them are new or changed; {imported.skipped} cancelled annotations are "
-        f"left out; {imported.unlabelled} tasks have none"
-    )
+    changed, names = len(set(labels) - set(before)), sorted({label.who for label in imported.labels})
+    print(f"{len(imported.labels)} labels by {', '.join(names) or 'nobody'}")
+    print(f"{changed} of them are new or changed; {imported.skipped} cancelled annotations are left out;")
+    print(f"{imported.unlabelled} tasks have none")
     print(f"the labels are in {labels_path}")
 
 

@@ -67,26 +67,23 @@ def count(params: "Params") -> Iterator[Asked]:
     Raises:
         DataError: Something has not been made.
     """
-    yield from _recognition(params)
-    yield from _scenarios(params)
+    from cxprobe.exports.project import read_prompts, read_scenarios, read_sentences
+
+    recognition, scenarios, prompts = params.recognition, params.scenarios, params.prompts
+    if recognition.models and recognition.constructions:
+        texts = read_sentences(params, mined=True)["text"]
+        yield from _read(params, "measure_recognition", recognition.models, texts)
+    if scenarios.models and scenarios.constructions:
+        yield from _read(params, "score_scenarios", scenarios.models, read_scenarios(params)["text"])
     yield from _pairs(params)
-    yield from _prompts(params)
-
-
-def _recognition(params: "Params") -> Iterator[Asked]:
-    from cxprobe.exports.project import read_sentences
-
-    texts: set[str] = set()
-    if params.recognition.models:
-        texts.update(read_sentences(params, mined=True)["text"])
-    yield from _read(params, "measure_recognition", params.recognition.models, texts)
-
-
-def _scenarios(params: "Params") -> Iterator[Asked]:
-    from cxprobe.exports.project import read_scenarios
-
-    if params.scenarios.models and params.scenarios.constructions:
-        yield from _read(params, "score_scenarios", params.scenarios.models, set(read_scenarios(params)["text"]))
+    if prompts.llms and prompts.constructions:
+        questions = read_prompts(params, "questions", others=True)["question"]
+        yield from _answered(params, "ask_prompts", prompts.llms, questions)
+    if prompts.models and prompts.constructions:
+        choices, answers = (read_prompts(params, table, others=True) for table in ("choices", "answers"))
+        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
+        texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
+        yield from _read(params, "score_prompts", prompts.models, texts)
 
 
 def _pairs(params: "Params") -> Iterator[Asked]:
@@ -95,11 +92,11 @@ def _pairs(params: "Params") -> Iterator[Asked]:
 
     section = params.pairs
     tables = {source: read_made(files) for source, files in made_files(section).items()}
-    texts: set[str] = set()
+    texts: list[str] = []
     for table in tables.values():
         for side in ("good", "bad"):
-            texts.update(table["context"] + table[side])
-            texts.update(table.loc[table["context"] != "", side].str.lstrip())  # scored without its context too
+            texts += [*(table["context"] + table[side])]
+            texts += [*table.loc[table["context"] != "", side].str.lstrip()]  # scored without its context too
     yield from _read(params, "score_pairs", section.models, texts)
     if section.ask and section.llms:
         questions: list[str] = []
@@ -108,41 +105,27 @@ def _pairs(params: "Params") -> Iterator[Asked]:
             drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
             questions += preference_questions(drawn, section.ask.prompt, load_preference_prompts())["question"].tolist()
         yield from _answered(params, "ask_pairs", section.llms, questions)
-    if section.frames:
+    if frames := section.frames:
         # Each frame that is written is shown to two filters.
-        frames = section.frames
         requests = len(frames.constructions) * frames.requests * (1 + 2 * frames.per_request)
         for name in section.writers:
             yield Asked("write_frames", name, requests, 0, requests * params.llms[name].max_tokens)
 
 
-def _prompts(params: "Params") -> Iterator[Asked]:
-    from cxprobe.exports.project import read_prompts
-
-    section = params.prompts
-    if section.llms and section.constructions:
-        questions = read_prompts(params, "questions", others=True)["question"]
-        yield from _answered(params, "ask_prompts", section.llms, questions)
-    if section.models and section.constructions:
-        choices, answers = (read_prompts(params, table, others=True) for table in ("choices", "answers"))
-        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
-        texts = {*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])}
-        yield from _read(params, "score_prompts", section.models, texts)
-
-
-def _read(params: "Params", stage: str, entries: Iterable[str], texts: set[str]) -> Iterator[Asked]:
-    """Yield what models read: once for each member of a series; blind models are not counted."""
+def _read(params: "Params", stage: str, entries: Iterable[str], texts: Iterable[str]) -> Iterator[Asked]:
+    """Yield what models read: each text once, by each member of a series; blind models are not counted."""
     from cxprobe.lm.params import members_of
 
-    characters = sum(map(len, texts))
+    different = set(texts)
+    characters = sum(map(len, different))
     for entry in entries:
         members = sum(not member.is_blind for member in members_of(params.models, [entry]))
-        if members and texts:
-            yield Asked(stage, entry, members * len(texts), members * characters // CHARACTERS_PER_TOKEN)
+        if members and different:
+            yield Asked(stage, entry, members * len(different), members * characters // CHARACTERS_PER_TOKEN)
 
 
 def _answered(params: "Params", stage: str, llms: Iterable[str], questions: Iterable[str]) -> Iterator[Asked]:
     lengths = [len(question) for question in questions]
     for name in llms:
-        most = len(lengths) * params.llms[name].max_tokens
-        yield Asked(stage, name, len(lengths), sum(lengths) // CHARACTERS_PER_TOKEN, most)
+        replied = len(lengths) * params.llms[name].max_tokens
+        yield Asked(stage, name, len(lengths), sum(lengths) // CHARACTERS_PER_TOKEN, replied)

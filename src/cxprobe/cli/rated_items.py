@@ -20,27 +20,28 @@ from cxprobe.seeding import text_id
 
 def constructions_with(kind: RatedKind) -> list[str]:
     """Return the constructions that have items of a kind; of minimal pairs, those that test meaning."""
-    file, people = ("pairs.yaml", load_people()) if kind == "pairs" else ("items.yaml", None)
+    file = "pairs.yaml" if kind == "pairs" else "items.yaml"
     names = [name for name in construction_names(Path()) if (CONSTRUCTIONS_FOLDER / name / file).is_file()]
-    if people is not None:
+    if kind == "pairs":
+        people = load_people()
         return [name for name in names if load_pairs(name, people).tests == "meaning"]
     return [name for name in names if getattr(load_items(name), kind)]
 
 
 def items_of(kind: RatedKind, names: Sequence[str], tasks: Tasks, seed: int) -> list[RatedItem]:
     """Return all items of a kind of some constructions, made from their files."""
-    found: list[RatedItem] = []
+    items: list[RatedItem] = []
     for name in dict.fromkeys(names):
         if kind == "pairs":
             people = load_people()
             content = load_pairs(name, people)
             # As many as there are frames, so that each of them comes with every type of nouns.
-            found += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed).pairs, tasks.pairs)
+            items += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed).pairs, tasks.pairs)
         elif kind == "inference":
-            found += items_of_inferences(render_inferences(load_items(name), name), tasks.inference)
+            items += items_of_inferences(render_inferences(load_items(name), name), tasks.inference)
         else:
-            found += items_of_reasonings(render_reasonings(load_items(name), name, seed=seed), tasks.reasoning)
-    return found
+            items += items_of_reasonings(render_reasonings(load_items(name), name, seed=seed), tasks.reasoning)
+    return items
 
 
 def items_of_pairs(pairs: Iterable[Pair], task: PairsTask) -> list[RatedItem]:

@@ -1,5 +1,6 @@
 """The commands by which people judge items: ``cxprobe validate export`` and ``cxprobe validate import``."""
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -30,13 +31,13 @@ def export(
     items.csv says what is asked and what is right. Import needs it; raters must not see it.
     """
     from cxprobe.cli.rated_items import constructions_with, items_of
+    from cxprobe.exports.project import check_new_folder
     from cxprobe.files.tables import write_table
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
     from cxprobe.people.wording import load_wording
 
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise DataError(f"--output {output}: is there already; name a new folder, so that exports are not mixed")
+    check_new_folder(output)
     wording = load_wording()
     _check_constructions(constructions or [])
     sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
@@ -47,12 +48,9 @@ def export(
         write_table(form_table(table, form), output / f"{form.name}.csv")
         write_bytes(page.encode(), output / f"{form.name}.html")
     write_table(table, output / "items.csv")
-    sizes = sorted({len(form.questions) for form in forms})
-    shown = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    print(
-        f"{len(sample)} items of {len({item.construction for item in sample})} constructions, each in {raters_per_item}"
-    )
-    print(f"of {len(forms)} forms with {shown} questions, attention checks included: {output}/form-*.html and .csv")
+    names, most = {item.construction for item in sample}, max(len(form.questions) for form in forms)
+    print(f"{len(sample)} items of {len(names)} constructions, each in {raters_per_item} of {len(forms)} forms")
+    print(f"with up to {most} questions, attention checks included: {output}/form-*.html and .csv")
     print(f"{output}/items.csv has the answers: keep it for `cxprobe validate import`, and from the raters")
 
 
@@ -83,15 +81,15 @@ def import_(
     imported = judge_answers(read_answers(files, asked), asked, most_failed)
     names = sorted({*imported.ratings, *imported.withdrawn})
     _check_constructions(names)
-    paths = {name: CONSTRUCTIONS_FOLDER / name / RATINGS_FILE for name in names}
-    merged = {
-        name: merge_ratings(read_ratings(path), imported.ratings.get(name, []), imported.withdrawn.get(name, set()))
-        for name, path in paths.items()
-    }
-    for name, path in paths.items():
-        write_ratings(merged[name], path)
-    for one in imported.left_out:
-        print(f"left out: {one.rater}, form {one.form}: {one.why}")
+    merged = {}
+    for name in names:
+        path = CONSTRUCTIONS_FOLDER / name / RATINGS_FILE
+        new, withdrawn = imported.ratings.get(name, []), imported.withdrawn.get(name, set())
+        merged[path] = merge_ratings(read_ratings(path), new, withdrawn)
+    for path, known in merged.items():
+        write_ratings(known, path)
+    for form in imported.left_out:
+        print(f"left out: {form.rater}, form {form.form}: {form.why}")
     counted = sum(map(len, imported.ratings.values()))
     print(f"{len(imported.left_out)} forms left out; {counted} ratings; {imported.absent} questions without an answer")
     ratings = pd.concat([load_ratings(name) for name in names], ignore_index=True)
@@ -118,22 +116,20 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
     if agreement.empty:
         print("nobody has judged these constructions yet")
         return
-    lines = [["construction", "kind", "items", "raters", "ratings", "majority right", "all agree", "alpha"]]
-    beside = {}
-    if published:
-        lines[0] += ["published: majority right", "all agree", "items"]
-        columns = read_published_agreement().itertuples(index=False, name=None)
-        beside = {name: [f"{right:.2%}", f"{full:.2%}", str(n)] for name, right, full, n in columns}
+    header = ["construction", "kind", "items", "raters", "ratings", "majority right", "all agree", "alpha"]
+    lines = [header + (["published: majority right", "all agree", "items"] if published else [])]
+    known = read_published_agreement().set_index("construction") if published else None
     for row in agreement.to_dict("records"):
         cells = [
             *(row["construction"], row["kind"], str(row["n"]), str(row["raters"]), str(row["ratings"])),
             _rate(row["accuracy"], row["low"], row["high"]),
             _rate(row["full_agreement"], row["full_low"], row["full_high"]) if row["full_n"] else "-",
-            "-" if row["alpha"] != row["alpha"] else f"{row['alpha']:.3f}",
+            "-" if isnan(row["alpha"]) else f"{row['alpha']:.3f}",
         ]
-        if published:
-            cells += (row["kind"] == "pairs" and beside.get(row["construction"])) or ["-"] * 3
-        lines.append(cells)
+        if known is not None and row["kind"] == "pairs" and row["construction"] in known.index:
+            right, full, items = known.loc[row["construction"]]
+            cells += [f"{right:.2%}", f"{full:.2%}", f"{items:.0f}"]
+        lines.append([*cells, *["-"] * (len(lines[0]) - len(cells))])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print()
     for line in lines:
@@ -145,7 +141,7 @@ def _rate(value: float, low: float, high: float) -> str:
 
 
 def _print_mistaken(mistaken: "pd.DataFrame") -> None:
-    """Print the items that people get wrong, with their texts, for whoever mends them."""
+    """Print the items that people get wrong, with their texts, so that they can be corrected."""
     print(f"\n{len(mistaken)} items about which most people do not give the right answer")
     for row in mistaken.to_dict("records"):
         print(f"{row['construction']}, {row['item']}: {row['verdict']}")

@@ -45,8 +45,7 @@ class Kappa(NamedTuple):
 
 def conflicts(labels: Sequence[Label]) -> dict[Target, Said]:
     """Return the targets with more than one label about which nobody has decided, sorted, and who said what."""
-    judged = in_force(labels)
-    return {target: _sorted(judged[target]) for target in sorted(judged) if _differ(judged[target])}
+    return {target: said for target, said in sorted(in_force(labels).items()) if _differ(said)}
 
 
 def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Said]]:
@@ -60,17 +59,19 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
         labels: Everybody's labels.
     """
     judged = in_force(labels)
-    found = []
+    conflicts: list[tuple[Group, Said]] = []
     for group in groups:
         of_sequence = judged.get(("sequence", group.tags), {})
         if is_open := _differ(of_sequence):
-            found.append((group, _sorted(of_sequence)))
+            conflicts.append((group, of_sequence))
         for sentence in group.sentences:
-            of_sentence = judged.get(("sentence", sentence.id), {})
-            said = of_sentence if is_open or not of_sentence else judgements_on(sentence.id, group.tags, judged)
+            said = judged.get(("sentence", sentence.id), {})
+            if said and not is_open:
+                said = judgements_on(sentence.id, group.tags, judged)
             if _differ(said):
-                found.append((Group("sentence", sentence.id, group.tags, (sentence,)), _sorted(said)))
-    return found
+                group_of_one = Group("sentence", sentence.id, group.tags, (sentence,))
+                conflicts.append((group_of_one, dict(sorted(said.items()))))
+    return conflicts
 
 
 def kappas(labels: Sequence[Label]) -> list[Kappa]:
@@ -88,15 +89,15 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     for label in labels:
         if not is_decision(label.who):
             by_person.setdefault(label.who, {})[label.kind, label.target] = label.label
-    found = []
+    pairs = []
     for first, second in combinations(sorted(by_person), 2):
         both = sorted(by_person[first].keys() & by_person[second].keys())
         ours, theirs = ([by_person[who][target] for target in both] for who in (first, second))
-        agreed = sum(one == other for one, other in zip(ours, theirs, strict=True))
-        defined = len({*ours, *theirs}) > 1
-        value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if defined else None
-        found.append(Kappa(first, second, len(both), agreed, value))
-    return found
+        agreed = sum(by_person[first][target] == by_person[second][target] for target in both)
+        is_defined = len({*ours, *theirs}) > 1
+        value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if is_defined else None
+        pairs.append(Kappa(first, second, len(both), agreed, value))
+    return pairs
 
 
 def load_ratings(construction: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> pd.DataFrame:
@@ -110,10 +111,8 @@ def load_ratings(construction: str, constructions: Path = CONSTRUCTIONS_FOLDER) 
     Raises:
         ConstructionError: See `read_ratings`.
     """
-    ratings = read_ratings(constructions / construction / RATINGS_FILE)
-    table = pd.DataFrame(ratings, columns=list(Rating._fields), dtype=str)
-    table.insert(0, "construction", pd.Series([construction] * len(table), dtype=str))
-    return table
+    rows = [(construction, *rating) for rating in read_ratings(constructions / construction / RATINGS_FILE)]
+    return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
 
 
 def agreement_on(kind: str, constructions: Sequence[str]) -> pd.DataFrame:
@@ -199,14 +198,12 @@ def mistaken_items(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """
     asked = {(row["kind"], row["item"]): row for row in items.to_dict("records")}
     rows = []
-    found = majorities(ratings)
-    keys = (found[name].tolist() for name in (*_ITEM, "accuracy"))
-    for construction, kind, item, accuracy in zip(*keys, strict=True):
+    for (construction, kind, item), of_item in ratings.groupby(_ITEM):
+        accuracy = float(majorities(of_item)["accuracy"].iloc[0])
         if accuracy == 1 or (kind, item) not in asked:
             continue
         row = asked[kind, item]
         shown = dict(zip(row["answers"].split(" "), (row["a"], row["b"], row["c"]), strict=False))
-        of_item = ratings[(ratings["kind"] == kind) & (ratings["item"] == item)]
         given = "; ".join(f"{count} x {shown[name]}" for name, count in of_item["answer"].value_counts().items())
         right = of_item["gold"].iloc[0]
         share, verdict = (of_item["answer"] == right).mean(), "tie" if accuracy else "wrong"
@@ -227,14 +224,9 @@ def read_published_agreement(path: Path = PUBLISHED_FILE) -> pd.DataFrame:
     if not path.is_file():
         raise DataError(f"{path}: there is no such file; `git checkout {path}` brings it back")
     table = pd.read_csv(path, sep="\t")
-    return pd.DataFrame(
-        {
-            "construction": table["construction"],
-            "published_accuracy": table["majority_percent"] / 100,
-            "published_full_agreement": table["full_agreement_percent"] / 100,
-            "published_n": table["items"],
-        }
-    )
+    percent = {"published_accuracy": "majority_percent", "published_full_agreement": "full_agreement_percent"}
+    rates = {name: table[column] / 100 for name, column in percent.items()}
+    return table[["construction"]].assign(**rates, published_n=table["items"])
 
 
 def _alpha(ratings: pd.DataFrame) -> float:
@@ -248,7 +240,3 @@ def _alpha(ratings: pd.DataFrame) -> float:
 
 def _differ(said: Said) -> bool:
     return len(set(said.values())) > 1
-
-
-def _sorted(said: Said) -> Said:
-    return dict(sorted(said.items()))

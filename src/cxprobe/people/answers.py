@@ -24,16 +24,18 @@ from cxprobe.files.reading import one_line, read_text, shown
 from cxprobe.people.forms import CHECK, ITEM_COLUMNS, LETTERS, name_of_export
 from cxprobe.people.ratings import Rating
 
-OWN = {"export", "form", "number", "rater", "answer"}
-LABEL_STUDIO = {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"}
-PROLIFIC = {"participant_id", "status"}
+OWN, LABEL_STUDIO, PROLIFIC = "the project's own", "Label Studio's", "Prolific's"
+# Whose file -> the columns by which it is recognised. Tasks of Label Studio have the columns of a form too.
+FORMATS = {
+    LABEL_STUDIO: {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"},
+    OWN: {"export", "form", "number", "rater", "answer"},
+    PROLIFIC: {"participant_id", "status"},
+}
 APPROVED = "APPROVED"  # the status of a submission that counts
 LONGEST_RATER = 200  # characters of a person's name
-_MOST_DIGITS = 9  # of a number
 
 RatingKey = tuple[str, str, str]  # kind, item, rater
-Questions = Mapping[tuple[int, int], Mapping[str, Any]]  # (form, number) -> a row of items.csv
-Rows = list[tuple[int, dict[str, str]]]  # of a file: the number of the line, and column -> cell
+Row = dict[str, Any]
 
 
 class Answer(NamedTuple):
@@ -101,11 +103,7 @@ def read_items(path: Path) -> pd.DataFrame:
         raise DataError(f"{path}: expected the columns {' '.join(ITEM_COLUMNS)}; is it the items.csv of an export?")
     if not rows:
         raise DataError(f"{path}: there is no question in it; take the items.csv that the export has written")
-    for line, row in rows:
-        for column in ("form", "number"):
-            if not _is_number(row[column]):
-                raise DataError(f"{path}, line {line}: {column} {shown(row[column])} is not a number")
-    table = pd.DataFrame([row for _, row in rows])[list(ITEM_COLUMNS)].astype({"form": int, "number": int})
+    table = pd.DataFrame([row for _, row in rows])[list(ITEM_COLUMNS)]
     name = name_of_export(table.drop(columns="export"))
     for line, row in rows:
         if row["export"] != name:
@@ -113,7 +111,7 @@ def read_items(path: Path) -> pd.DataFrame:
                 f"{path}, line {line}: export {shown(row['export'])} is not what follows from the questions, {name}: "
                 "something was changed, added or left out; take the items.csv that the export has written"
             )
-    return table
+    return table.astype({"form": int, "number": int})
 
 
 def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
@@ -127,37 +125,40 @@ def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
         DataError: One line for every fault: a file of no known kind, an answer without a person, to a question that
             was not asked or that belongs to another export, or that is none of the question's letters; or no answers.
     """
-    questions = _questions(items)
+    questions: dict[tuple[str, str], Row] = {(str(row["form"]), str(row["number"])): row for row in _records(items)}
     given: dict[tuple[str, int, int], Answer] = {}
     statuses: dict[str, set[str]] | None = None
     faults: list[str] = []
     for path in paths:
         try:
             header, rows = _read_rows(path)
-            columns = _columns_of(path, header)
         except DataError as fault:
             faults.append(str(fault))
             continue
-        if columns is None:
-            names = {_plain(column): column for column in header}
+        whose = next((whose for whose, columns in FORMATS.items() if columns <= set(header)), None)
+        if whose is None:
+            known = "; ".join(f"{whose} has {', '.join(sorted(columns))}" for whose, columns in FORMATS.items())
+            columns = ", ".join(header)
+            faults.append(one_line(f"{path}: the columns {columns} are those of no known kind of file: {known}"))
+        elif whose == PROLIFIC:
             statuses = defaultdict(set) if statuses is None else statuses
             for _, row in rows:
-                statuses[row[names["participant_id"]].strip()].add(row[names["status"]].strip().upper())
-            continue
-        rater_column, answer_column, when_column = columns
-        rater = ""
-        for line, row in rows:
-            rater = row[rater_column].strip() or rater
-            try:
-                question, letter = _checked(row, rater, row[answer_column].strip(), questions)
-            except ValueError as fault:
-                faults.append(one_line(f"{path}, line {line}: {fault}"))
-                continue
-            when = row.get(when_column, "").strip()
-            # Of two answers to one question the later counts; of two of one time, the last in the files.
-            known = given.get((rater, *question))
-            if letter and (known is None or when >= known.when):
-                given[rater, *question] = Answer(rater, *question, letter, when)
+                statuses[row["participant_id"].strip()].add(row["status"].strip().upper())
+        else:
+            names = ("annotator", "choice", "updated_at") if whose == LABEL_STUDIO else ("rater", "answer", "saved")
+            rater = ""
+            for line, row in rows:
+                own_rater, letter, when = (row.get(name, "").strip() for name in names)
+                rater = own_rater or rater
+                try:
+                    answer = _answer(row, rater, letter, when, questions)
+                except ValueError as fault:
+                    faults.append(one_line(f"{path}, line {line}: {fault}"))
+                    continue
+                # Of two answers to one question the later counts; of two of one time, the last in the files.
+                known_answer = given.get(answer[:3])
+                if letter and (known_answer is None or when >= known_answer.when):
+                    given[answer[:3]] = answer
     if faults:
         raise DataError("\n".join(faults))
     if not given:
@@ -182,7 +183,7 @@ def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -
         items: What was asked, see `read_items`.
         most_failed: How many wrong attention checks of a form are allowed.
     """
-    questions = _questions(items)
+    questions = {(row["form"], row["number"]): row for row in _records(items)}
     by_form: dict[tuple[str, int], list[Answer]] = defaultdict(list)
     for answer in answers.given:
         by_form[answer.rater, answer.form].append(answer)
@@ -191,33 +192,27 @@ def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -
     absent = 0
     for (rater, form), given in sorted(by_form.items()):
         of_form = [question for (number, _), question in questions.items() if number == form]
-        why = _why_left_out(rater, given, questions, answers.statuses, most_failed)
-        if why is None:
+        checks = [(questions[answer.form, answer.number], answer.letter) for answer in given]
+        checks = [(question, letter) for question, letter in checks if question["kind"] == CHECK]
+        if why := _why_left_out(rater, checks, answers.statuses, most_failed):
+            left_out.append(LeftOut(rater, form, why))
+            for question in of_form:
+                if question["kind"] != CHECK:
+                    key = question["kind"], question["item"], pseudonym(rater, question["export"])
+                    withdrawn[question["construction"]].add(key)
+        else:
             kept += given
             absent += len(of_form) - len(given)
-            continue
-        left_out.append(LeftOut(rater, form, why))
-        for question in of_form:
-            if question["kind"] != CHECK:
-                key = question["kind"], question["item"], pseudonym(rater, question["export"])
-                withdrawn[question["construction"]].add(key)
-    ratings: dict[RatingKey, tuple[str, Rating]] = {}  # the first of each person and item, with its construction
+    ratings: dict[str, dict[RatingKey, Rating]] = defaultdict(dict)
     for answer in sorted(kept, key=lambda answer: (answer.when, answer.form, answer.number)):
         question = questions[answer.form, answer.number]
         if question["kind"] != CHECK:
             codes = dict(zip(LETTERS, question["answers"].split(" "), strict=False))
-            rating = Rating(
-                kind=question["kind"],
-                item=question["item"],
-                frame=question["frame"],
-                rater=pseudonym(answer.rater, question["export"]),
-                answer=codes[answer.letter],
-                gold=codes[question["gold"]],
-            )
-            ratings.setdefault(rating.key, (question["construction"], rating))
-    by_construction: dict[str, list[Rating]] = defaultdict(list)
-    for construction, rating in ratings.values():
-        by_construction[construction].append(rating)
+            rater = pseudonym(answer.rater, question["export"])
+            given_and_right = codes[answer.letter], codes[question["gold"]]
+            rating = Rating(question["kind"], question["item"], question["frame"], rater, *given_and_right)
+            ratings[question["construction"]].setdefault(rating.key, rating)  # the first of a person and item
+    by_construction = {name: list(by_key.values()) for name, by_key in ratings.items()}
     return ImportedRatings(by_construction, withdrawn, left_out, absent)
 
 
@@ -243,32 +238,18 @@ def merge_ratings(known: Iterable[Rating], new: Sequence[Rating], withdrawn: Ite
 def pseudonym(rater: str, export: str) -> str:
     """Return what a person is called in ratings.tsv.
 
-    It is a keyed hash: without the items.csv of the export nobody can look up whether a known ID is among them. It is
-    no protection against whoever has that file.
+    It is a keyed hash: without the items.csv of the export nobody can look up whether a known ID is among them. It
+    does not protect against a reader who has that file.
     """
     return hashlib.blake2b(rater.encode(), key=export.encode()[:64], digest_size=6).hexdigest()
 
 
-def _questions(items: pd.DataFrame) -> Questions:
-    rows: list[dict[str, Any]] = items.to_dict("records")  # type: ignore[assignment]  # the columns are strings
-    return {(row["form"], row["number"]): row for row in rows}
+def _records(items: pd.DataFrame) -> list[Row]:
+    return items.to_dict("records")  # type: ignore[return-value]  # the columns are strings
 
 
-def _columns_of(path: Path, header: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return the columns of rater, answer and time (which may be absent), or None for Prolific's export."""
-    if set(header) >= LABEL_STUDIO:
-        return "annotator", "choice", "updated_at"
-    if set(header) >= OWN:
-        return "rater", "answer", "saved"
-    if {_plain(column) for column in header} >= PROLIFIC:
-        return None
-    kinds = {"the project's own": OWN, "Label Studio's": LABEL_STUDIO, "Prolific's": PROLIFIC}
-    known = "; ".join(f"{whose} has {', '.join(sorted(columns))}" for whose, columns in kinds.items())
-    raise DataError(one_line(f"{path}: the columns {', '.join(header)} are those of no known kind of file: {known}"))
-
-
-def _checked(row: Mapping[str, str], rater: str, answer: str, questions: Questions) -> tuple[tuple[int, int], str]:
-    """Return which question a row answers, and with which letter; "" if there is no answer.
+def _answer(row: Row, rater: str, letter: str, when: str, questions: Mapping[tuple[str, str], Row]) -> Answer:
+    """Return the answer of a row, with the letter "" if there is none.
 
     Raises:
         ValueError: It cannot be an answer to what was asked.
@@ -277,45 +258,41 @@ def _checked(row: Mapping[str, str], rater: str, answer: str, questions: Questio
     if row["export"].strip() != export:
         raise ValueError(f"export {shown(row['export'])} is not {export}, the one of items.csv; take its own items.csv")
     form, number = (row[name].strip().removesuffix(".0") for name in ("form", "number"))
-    place = (int(form), int(number)) if _is_number(form) and _is_number(number) else (0, 0)
-    if place not in questions:
+    question = questions.get((form, number))
+    if question is None:
         raise ValueError(f"form {shown(form)} has no question {shown(number)} in items.csv")
-    if not answer:
-        return place, ""
-    allowed = LETTERS[: sum(questions[place][name] != "" for name in ("a", "b", "c"))]
-    if answer.upper() not in allowed:
-        raise ValueError(f"answer {shown(answer)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
-    if not 1 <= len(rater) <= LONGEST_RATER:
+    allowed = LETTERS[: sum(question[name] != "" for name in ("a", "b", "c"))]
+    if letter and letter.upper() not in allowed:
+        raise ValueError(f"answer {shown(letter)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
+    if letter and not 1 <= len(rater) <= LONGEST_RATER:
         raise ValueError(f"rater {shown(rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters")
-    return place, answer.upper()
+    return Answer(rater, question["form"], question["number"], letter.upper(), when)
 
 
 def _why_left_out(
-    rater: str,
-    given: Sequence[Answer],
-    questions: Questions,
-    statuses: Mapping[str, set[str]] | None,
-    most_failed: int,
+    rater: str, checks: Sequence[tuple[Row, str]], statuses: Mapping[str, set[str]] | None, most_failed: int
 ) -> str | None:
+    """Return why a form of a person does not count, from its attention checks and their answers; None if it does."""
     if statuses is not None and rater not in statuses:
         return "not in Prolific's export"
     if statuses is not None and APPROVED not in statuses[rater]:
         return f"not approved on Prolific ({', '.join(sorted(statuses[rater]))})"
-    checks = [(questions[answer.form, answer.number], answer.letter) for answer in given]
-    checks = [(question, letter) for question, letter in checks if question["kind"] == CHECK]
     failed = sorted(question["item"] for question, letter in checks if letter != question["gold"])
     if len(failed) > most_failed:
         return f"{len(failed)} of {len(checks)} attention checks wrong ({', '.join(failed)})"
     return None if checks else "no attention check answered"
 
 
-def _read_rows(path: Path) -> tuple[list[str], Rows]:
-    """Return the columns and rows of a table; rows without any text are left out."""
+def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Return the columns of a table, and of each row with any text the number of its line and its cells.
+
+    Columns are named as in Prolific's newer exports: "Participant id" is participant_id.
+    """
     text = read_text(path, DataError)
     delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = [name.strip() for name in next(reader, [])]
+        header = ["_".join(name.lower().split()) for name in next(reader, [])]
         lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as fault:
         raise DataError(f"{path}, line {reader.line_num}: is no row of a table: {fault}") from None
@@ -325,12 +302,3 @@ def _read_rows(path: Path) -> tuple[list[str], Rows]:
         if len(cells) != len(header):
             raise DataError(f"{path}, line {line}: has {len(cells)} cells, and the first line has {len(header)}")
     return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in lines]
-
-
-def _plain(column: str) -> str:
-    """Return the name of a column as Prolific's newer exports have it: "Participant id" is participant_id."""
-    return "_".join(column.lower().split())
-
-
-def _is_number(cell: str) -> bool:
-    return cell.isdecimal() and len(cell) <= _MOST_DIGITS

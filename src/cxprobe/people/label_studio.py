@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AliasChoices, AliasPath, BaseModel, Field, TypeAdapter, ValidationError
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line
@@ -21,7 +21,6 @@ from cxprobe.people.labels import JUDGEMENTS, Judgement, Label
 from cxprobe.people.sessions import Desk, Group, ShownSentence, shown_sentences
 
 _MOST_FAULTS = 20  # lines of a message
-_ASIDE = 'style="color: #767676; margin: 0.3em 0"'
 
 
 class _Data(BaseModel):
@@ -38,19 +37,12 @@ class _Result(BaseModel):
     value: dict[str, Any] = {}
 
 
-class _Person(BaseModel):
-    id: int
-
-
 class _Annotation(BaseModel):
-    completed_by: int | _Person
+    # Older exports have the number alone, others a record of the person.
+    person: Annotated[int, Field(validation_alias=AliasChoices(AliasPath("completed_by", "id"), "completed_by"))]
     created_at: datetime
     was_cancelled: bool = False
     result: tuple[_Result, ...]
-
-    @property
-    def person(self) -> int:
-        return self.completed_by if isinstance(self.completed_by, int) else self.completed_by.id
 
     def chosen(self, question: str) -> list[str]:
         """Return what was chosen as the answer to a question."""
@@ -111,10 +103,11 @@ def tasks_of(name: str, groups: Sequence[Group], desk: Desk) -> list[dict[str, A
 
 def _html(sentence: ShownSentence) -> str:
     """Return a sentence between its surroundings; Label Studio shows it in a frame, where only its own style counts."""
-    texts = [(escape(piece.text), piece.form) for piece in sentence.pieces]
-    marked = "".join(f"<mark>{text}</mark>" if form else text for text, form in texts)
+    marked = "".join(
+        f"<mark>{escape(piece.text)}</mark>" if piece.form else escape(piece.text) for piece in sentence.pieces
+    )
     before, after, source = (
-        f"<div {_ASIDE}>{escape(text)}</div>" if text else ""
+        f'<div style="color: #767676; margin: 0.3em 0">{escape(text)}</div>' if text else ""
         for text in (sentence.before, sentence.after, sentence.source)
     )
     return (
@@ -151,7 +144,8 @@ def read_annotations(
                 "CSV) of tasks that `cxprobe label --export` has written"
             )
         ) from None
-    annotators = {one.person for task in tasks for one in task.annotations if not one.was_cancelled}
+    annotations = [annotation for task in tasks for annotation in task.annotations]
+    annotators = {annotation.person for annotation in annotations if not annotation.was_cancelled}
     names = {next(iter(annotators)): people[0]} if len(annotators) == 1 and 0 in people else people
     if nameless := sorted(annotators - names.keys()):
         raise DataError(
@@ -180,8 +174,8 @@ def read_annotations(
         raise DataError("\n".join(faults[:_MOST_FAULTS] + more))
     return ImportedLabels(
         labels=tuple(sorted(label for _, label in last.values())),
-        skipped=sum(one.was_cancelled for task in tasks for one in task.annotations),
-        unlabelled=sum(all(one.was_cancelled for one in task.annotations) for task in tasks),
+        skipped=sum(annotation.was_cancelled for annotation in annotations),
+        unlabelled=sum(all(annotation.was_cancelled for annotation in task.annotations) for task in tasks),
     )
 
 
@@ -207,14 +201,11 @@ def _labels_of(task: _Task, names: Mapping[int, str]) -> Iterator[tuple[datetime
                     f"{len(task.data.ids)} and a label"
                 )
             given.append(("sentence", task.data.ids[int(number) - 1], label))
-        for position, (kind, target, label) in enumerate(given):
-            if twice := [other for _, before, other in given[:position] if before == target]:
-                raise ValueError(f"annotator {person} gives one sentence two labels: {twice[0]} and {label}")
-            yield created, Label(kind, target, _judgement(label), names[person], created.date().isoformat())
-
-
-def _judgement(text: str) -> Judgement:
-    for label in JUDGEMENTS:
-        if text == label:
-            return label
-    raise ValueError(f"the label '{text}' is unknown (allowed: {', '.join(JUDGEMENTS)})")
+        labels: dict[str, str] = {}
+        for kind, target, label in given:
+            if label not in JUDGEMENTS:
+                raise ValueError(f"the label '{label}' is unknown (allowed: {', '.join(JUDGEMENTS)})")
+            if target in labels:
+                raise ValueError(f"annotator {person} gives one sentence two labels: {labels[target]} and {label}")
+            labels[target] = label
+            yield created, Label(kind, target, cast(Judgement, label), names[person], created.date().isoformat())

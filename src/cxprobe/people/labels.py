@@ -81,12 +81,12 @@ def is_decision(who: str) -> bool:
 
 
 def in_force(labels: Sequence[Label]) -> dict[Target, dict[str, Judgement]]:
-    """Return the labels that count: (kind, target) -> who -> label.
+    """Return the labels that count: (kind, target) -> who, sorted -> label.
 
     Where somebody has decided about a sequence or a sentence, the decisions alone count, and nobody's own label of it.
     """
     judged: dict[Target, dict[str, Judgement]] = {}
-    for label in labels:
+    for label in sorted(labels, key=lambda label: label.who):
         judged.setdefault((label.kind, label.target), {})[label.who] = label.label
     return {target: _decisions(said) or said for target, said in judged.items()}
 

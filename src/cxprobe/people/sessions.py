@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
     label: Label
     replaced: Label | None
-    place: int
+    position: int
     seconds: float | None
 
 
@@ -68,7 +68,7 @@ class Session:
         labels: Everybody's labels.
         who: The person, as labels.tsv has the name.
         today: The date that is written beside new labels.
-        place: The number, from 0, of the group that is shown; None when all are labelled and none is shown.
+        position: The number, from 0, of the group that is shown; None when all are labelled and none is shown.
         history: The labels of this session, the newest last.
         query: What was last searched for.
     """
@@ -77,14 +77,14 @@ class Session:
     labels: tuple[Label, ...]
     who: str
     today: str
-    place: int | None = None
+    position: int | None = None
     history: tuple[Step, ...] = ()
     query: str = ""
 
     @property
     def current(self) -> Group | None:
         """The group that is shown, or None."""
-        return None if self.place is None else self.groups[self.place]
+        return None if self.position is None else self.groups[self.position]
 
     @property
     def own(self) -> Mapping[Target, Judgement]:
@@ -93,9 +93,9 @@ class Session:
 
     @property
     def unlabelled(self) -> list[int]:
-        """The places of the groups that the person has not labelled."""
+        """The positions of the groups that the person has not labelled."""
         own = self.own
-        return [place for place, group in enumerate(self.groups) if (group.kind, group.target) not in own]
+        return [position for position, group in enumerate(self.groups) if (group.kind, group.target) not in own]
 
 
 class Reply(NamedTuple):
@@ -150,15 +150,15 @@ def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
         return _undo(session)
     if text in ("s", "b") and session.groups:  # after the last comes the first, and the other way round
         by = 1 if text == "s" else -1
-        here = session.place if session.place is not None else min(0, -by)
+        here = session.position if session.position is not None else min(0, -by)
         return _go_to(session, (here + by) % len(session.groups) + 1)
     return Reply(session, one_line(f"'{text}' is not an answer: {HELP}"), refused=True)
 
 
 def _label(session: Session, number: int, label: Judgement, seconds: float | None) -> Reply:
     """Label the group that is shown and go to the next one, or label one of its sentences, by its number from 1."""
-    group, place = session.current, session.place
-    if group is None or place is None:
+    group, position = session.current, session.position
+    if group is None or position is None:
         return Reply(session, "all are labelled; z takes the last label back, g 12 shows number 12", refused=True)
     if number and group.kind == "sentence":
         return Reply(session, f"there is one sentence only; answer {label[0]}", refused=True)
@@ -167,11 +167,11 @@ def _label(session: Session, number: int, label: Judgement, seconds: float | Non
     kind, target = ("sentence", group.shown[number - 1].id) if number else (group.kind, group.target)
     new = Label(kind, target, label, session.who, session.today)
     replaced = next((known for known in session.labels if known.key == new.key), None)
-    step = Step(new, replaced, place, None if number else seconds)
+    step = Step(new, replaced, position, None if number else seconds)
     after = replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
     if number:
         return Reply(after, f"sentence {number} is {label}; now label the others")
-    return Reply(_to_next_unlabelled(after, place), f"number {place + 1} is {label}")
+    return Reply(_to_next_unlabelled(after, position), f"number {position + 1} is {label}")
 
 
 def _undo(session: Session) -> Reply:
@@ -182,40 +182,42 @@ def _undo(session: Session) -> Reply:
     labels = [label for label in session.labels if label != last.label]
     if last.replaced is not None:
         labels = with_label(labels, last.replaced)
-    after = replace(session, labels=tuple(labels), history=session.history[:-1], place=last.place)
-    return Reply(after, f"undone: number {last.place + 1} is no longer {last.label.label}")
+    after = replace(session, labels=tuple(labels), history=session.history[:-1], position=last.position)
+    return Reply(after, f"undone: number {last.position + 1} is no longer {last.label.label}")
 
 
 def _go_to(session: Session, number: int) -> Reply:
     """Show the group of that number, which counts from 1; it may be labelled already."""
     if not 1 <= number <= len(session.groups):
         return Reply(session, f"there is no number {number}; they go from 1 to {len(session.groups)}", refused=True)
-    return Reply(replace(session, place=number - 1), "")
+    return Reply(replace(session, position=number - 1), "")
 
 
 def _search(session: Session, query: str) -> Reply:
     """Show the next group with a text in its sentences, tags or sources; capital letters do not matter."""
     if not query:
         return Reply(session, "what is searched for? Write /word", refused=True)
-    found = [
-        place
-        for place, group in enumerate(session.groups)
-        if any(query.lower() in text.lower() for one in group.sentences for text in (one.text, one.url, one.id))
-        or query.lower() in group.tags.lower()
-    ]
-    if not found:
-        return Reply(replace(session, query=query), f"'{query}' is nowhere", refused=True)
-    here = -1 if session.place is None else session.place
-    place = next((place for place in found if place > here), found[0])
-    said = f"'{query}' is in {len(found)} of {len(session.groups)}; this is match {found.index(place) + 1}"
-    return Reply(replace(session, place=place, query=query), said)
+    matches = []
+    for position, group in enumerate(session.groups):
+        texts = [
+            group.tags,
+            *(text for sentence in group.sentences for text in (sentence.text, sentence.url, sentence.id)),
+        ]
+        if any(query.lower() in text.lower() for text in texts):
+            matches.append(position)
+    after = replace(session, query=query)
+    if not matches:
+        return Reply(after, f"'{query}' is nowhere", refused=True)
+    shown = -1 if session.position is None else session.position
+    position = next((position for position in matches if position > shown), matches[0])
+    said = f"'{query}' is in {len(matches)} of {len(session.groups)}; this is match {matches.index(position) + 1}"
+    return Reply(replace(after, position=position), said)
 
 
-def _to_next_unlabelled(session: Session, place: int) -> Session:
-    """Show the first group after a place, or else from the beginning, that the person has not labelled."""
-    unlabelled = session.unlabelled
-    following = [other for other in unlabelled if other > place] or unlabelled
-    return replace(session, place=following[0] if following else None)
+def _to_next_unlabelled(session: Session, position: int) -> Session:
+    """Show the first group after a position, or else from the beginning, that the person has not labelled."""
+    following = sorted(session.unlabelled, key=lambda other: (other <= position, other))
+    return replace(session, position=following[0] if following else None)
 
 
 class SavedSession:
@@ -246,13 +248,13 @@ class SavedSession:
             DiskFullError: The labels cannot be written; nothing is done.
         """
         before = replace(self.session, labels=tuple(read_labels(self._path)))
-        if shown is not None and shown != (0 if before.place is None else before.place + 1):
+        if shown is not None and shown != (0 if before.position is None else before.position + 1):
             said = "nothing was done: the session has moved on, perhaps in another window; look again"
             return Reply(self.session, said, refused=True)
         reply = answer(before, text, self._clock() - self._since)
         if set(reply.session.labels) != set(before.labels):
             write_labels(reply.session.labels, self._path)
-        if reply.session.place != before.place:
+        if reply.session.position != before.position:
             self._since = self._clock()
         self.session = reply.session
         return reply
@@ -353,6 +355,12 @@ class View:
 def view_of(reply: Reply, desk: Desk) -> View:
     """Return what a person sees after an answer."""
     session, content = reply.session, desk.construction
+    card = None
+    if group := session.current:
+        own, target = session.own, (group.kind, group.target)
+        sentences = shown_sentences(group, desk, own if group.kind == "sequence" else {})
+        said = desk.disputes.get(target, {})
+        card = Card(group.kind, group.tags, len(group.sentences), own.get(target), said, sentences)
     return View(
         construction=content.name,
         gloss=content.gloss,
@@ -364,8 +372,8 @@ def view_of(reply: Reply, desk: Desk) -> View:
         said=reply.said,
         refused=reply.refused,
         undo=bool(session.history),
-        shown=0 if session.place is None else session.place + 1,
-        card=_card(session.current, session.own, desk) if session.current else None,
+        shown=0 if session.position is None else session.position + 1,
+        card=card,
     )
 
 
@@ -377,12 +385,6 @@ def shown_sentences(group: Group, desk: Desk, labels: Mapping[Target, Judgement]
         pieces, label = desk.find_pieces(candidate.text, group.tags), labels.get(("sentence", candidate.id))
         shown.append(ShownSentence(number, pieces, around.before, around.after, candidate.url, label))
     return tuple(shown)
-
-
-def _card(group: Group, own: Mapping[Target, Judgement], desk: Desk) -> Card:
-    target = (group.kind, group.target)
-    sentences = shown_sentences(group, desk, own if group.kind == "sequence" else {})
-    return Card(group.kind, group.tags, len(group.sentences), own.get(target), desk.disputes.get(target, {}), sentences)
 
 
 def progress_of(session: Session) -> str:
