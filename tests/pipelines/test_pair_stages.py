@@ -1,94 +1,108 @@
-"""Minimal pairs as stages, own and of others: what is judged, what the runs show, and what the reports put together."""
+"""Minimal pairs as stages: made, scored, asked in words, judged and reported; and frames that a model writes."""
 
 import importlib.util
 import json
-import shutil
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from ruamel.yaml import YAML
 
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
-from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import (
     ContinuationAlone,
+    Llm,
     Model,
     ModelFacts,
     ModelSpec,
     NgramModel,
     Panel,
     Rule,
-    Series,
+    SeriesCheckpoint,
+    SeriesEntry,
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import Benchmark
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.params import AskPairs, Benchmark, WriteFrames
 from cxprobe.run.params import load_params
-from cxprobe.run.stage import JudgedRun, Outcome, Stage
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 
-MODELS = ["early", "late"]
-BENCHMARK = {"format": "pairs", "files": "*.jsonl", "by": ["kind", "number"], "score": "sum", "pairs_per_file": None}
-OWN = [
+pytest.importorskip("inspect_ai")
+
+SERIES = {"early": 1e3, "late": 2e6}
+LLMS = ("always-a", "knows")
+OF_OTHERS = [
     {"id": "a", "good": "She sings.", "bad": "She sing.", "kind": "agreement", "number": "one"},
     {"id": "b", "good": "They sing.", "bad": "They sings.", "kind": "agreement", "number": "many"},
     {"id": "c", "good": "He ran.", "bad": "He run.", "kind": "tense/past", "number": "one"},
 ]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A project's folder with the toy construction and published numbers, to work in."""
-    write_folder(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def write_folder(folder: Path) -> None:
+    """Write the toy construction, a benchmark, a tiny model, and what stages read of the project."""
     write_toy_construction(folder / "constructions")
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
-    (folder / "published").symlink_to(ROOT / "published")
+    (folder / "data" / "benchmarks" / "others").mkdir(parents=True)
+    (folder / "data" / "benchmarks" / "others" / "pairs.jsonl").write_text("\n".join(map(json.dumps, OF_OTHERS)))
+    for name in ("published", "prompts"):
+        (folder / name).symlink_to(ROOT / name)
 
 
-def run_script(
-    stage: str, kind: str, item: dict[str, str], own: Benchmark | None = None, more: dict[str, Model] | None = None
-) -> Outcome:
-    """Run a stage's work in the current folder, for the toy construction, a benchmark "own" and a series of models.
+def models_in(folder: Path) -> dict[str, Model]:
+    """Return a series, a panel with every kind of blind model of pairs, and the checkpoint of one of them."""
+    spec = {"name": str(folder / "clm"), "revision": None, "sha256": None, "dtype": "float32"}
+    checkpoints = {slug: SeriesCheckpoint(**spec, at=at) for slug, at in SERIES.items()}
+    members = {
+        "unigrams": UnigramModel(kind="unigrams", language="en"),
+        "trigrams": NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256=None),
+        "alone": ContinuationAlone(kind="continuation_alone", checkpoint=ModelSpec(**spec)),
+        **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
+    }
+    series = SeriesEntry(kind="series", axis="training_tokens", checkpoints=checkpoints)
+    return {"training": series, "blind": Panel(kind="blind", members=members), "clm": ModelSpec(**spec)}
 
-    More models may stand beside those of the series.
-    """
-    more = more or {}
-    models = [*MODELS, *more]
-    spec = importlib.util.spec_from_file_location(stage, ROOT / "pipelines" / kind / f"{stage}.py")
+
+def run_script(name: str, item: str = "", **changes: object) -> Outcome:
+    """Run a stage's work in the current folder, with changed pairs parameters."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines/pairs" / f"{name.removesuffix('_pairs')}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    pairs = params.grid.pairs.model_copy(update={"models": models, "constructions": ["toy"]})
-    benchmarks = params.grid.benchmarks.model_copy(update={"models": models, "benchmarks": ["own"]})
-    one = next(iter(params.models.values()))
-    changes = {
-        "models": dict.fromkeys(MODELS, one) | more,
-        "grid": params.grid.model_copy(update={"pairs": pairs, "benchmarks": benchmarks}),
-        "benchmarks": {"own": own or Benchmark(**BENCHMARK)},
-        "series": {"training": Series(axis="training_tokens", models={"early": 1e3, "late": 2e6})},
-        "build_pairs": params.build_pairs.model_copy(
-            update={"per_cell": params.build_pairs.per_cell.model_copy(update={"meaning": 4})}
-        ),
+    llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
+    per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
+    benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum", pairs_per_file=None)
+    pairs = {
+        "models": ["training", "blind"],
+        "llms": list(LLMS),
+        "probed": [],
+        "constructions": ["toy"],
+        "make": params.pairs.make.model_copy(update={"per_cell": per_cell}),
+        "ask": AskPairs(prompt="plain", pairs_per_construction=None),
+        "benchmarks": {"others": benchmark},
     }
-    return getattr(script, stage)(Stage(stage, item, params.model_copy(update=changes)))
+    update = {
+        "models": models_in(Path.cwd()),
+        "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm, "writer": llm},
+        "pairs": params.pairs.model_copy(update=pairs | changes),
+    }
+    return getattr(script, name)(Stage(name, item, params.model_copy(update=update)))
 
 
-def measure(pairs: pd.DataFrame, folder: Path, model: str) -> None:
+def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
     """Write scores of all texts that the pairs need, as if a model had scored each word at random."""
     ends = [(row.context, end) for row in pairs.itertuples() for end in (row.good, row.bad)]
-    texts = dict.fromkeys([context + end for context, end in ends] + [end.lstrip() for _, end in ends])
     scores = []
-    for text in texts:
+    for text in dict.fromkeys([context + end for context, end in ends] + [end.lstrip() for _, end in ends]):
         starts = [0, *(place for place, letter in enumerate(text) if letter == " ")]
         spans = np.column_stack([starts, [*starts[1:], len(text)]])
         places = np.arange(len(starts))
@@ -97,264 +111,289 @@ def measure(pairs: pd.DataFrame, folder: Path, model: str) -> None:
     write_token_scores(scores, ModelFacts(f"models/{model}", "causal", 10, "none"), folder)
 
 
-def panel(tiny_clm: Path) -> dict[str, Panel]:
-    """Return a panel with every kind of blind model of pairs, and the checkpoint of one of them."""
-    checkpoint = ModelSpec(name=str(tiny_clm), revision=None, sha256=None, dtype="float32")
-    members = {
-        "unigrams": UnigramModel(kind="unigrams", language="en"),
-        "trigrams": NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256=None),
-        "alone": ContinuationAlone(kind="continuation_alone", checkpoint=checkpoint),
-        **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
-    }
-    return {"blind": Panel(kind="blind", members=members)}
-
-
 @pytest.fixture(scope="module")
-def blind(tmp_path_factory) -> dict[str, Panel]:
-    folder = tmp_path_factory.mktemp("models") / "clm"
-    save_tiny_clm(folder)
-    return panel(folder)
-
-
-def judge_toy() -> dict[str, Outcome]:
-    """Build the toy construction's pairs and judge both models."""
-    run_script("build_pairs", "make", {})
-    pairs = read_table(Path("data/build_pairs/toy.parquet"))
-    for model in MODELS:
-        measure(pairs, Path("data/score_pairs") / model, model)
-    return {model: run_script("judge_pairs", "judge", {"model": model}) for model in MODELS}
-
-
-def judge_own(**changes) -> dict[str, Outcome]:
-    """Build the benchmark and judge both models."""
-    raw = Path("data/raw/own")
-    raw.mkdir(parents=True, exist_ok=True)
-    (raw / "own.jsonl").write_text("\n".join(map(json.dumps, OWN)))
-    own = Benchmark(**BENCHMARK | changes)
-    assert run_script("build_benchmarks", "make", {"benchmark": "own"}, own).counts["pairs"] == len(OWN)
-    pairs = read_table(Path("data/build_benchmarks/own.parquet"))
-    for model in MODELS:
-        measure(pairs, Path("data/score_benchmarks") / model / "own", model)
-    return {
-        model: run_script("judge_benchmarks", "judge", {"model": model, "benchmark": "own"}, own) for model in MODELS
-    }
-
-
-def check_runs(runs: list[JudgedRun]) -> None:
-    """Hold runs against what makes them comparable."""
-    assert {tuple(run.figures) for run in runs} == {("accuracy",)}
-    assert len({tuple(run.tables) for run in runs}) == 1
-    assert len({tuple(run.settings) for run in runs}) == 1
-    for run in runs:
-        assert list(run.metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
-        assert not [name for name in (*run.metrics, *run.settings) if run.model in name or "toy" in name]
-        assert isinstance(run.figures["accuracy"], Figure)
-        assert str(run.dataset).startswith("data/build_")
-
-
-def test_judging_pairs_gives_a_run_a_construction_and_one_for_all_of_meaning(folder):
-    judged = judge_toy()
-    for model, outcome in judged.items():
-        assert [run.construction for run in outcome.runs] == ["toy", "all"]
-        check_runs(outcome.runs)
-        items = read_table(Path("data/judge_pairs") / model / "toy" / "items.parquet")
-        real = items[items["words"] == "real"]
-        assert set(items["accuracy"]) <= {0.0, 0.5, 1.0}
-        assert (items["accuracy"] == (np.sign(items["margin"]) + 1) / 2).all()
-        assert outcome.headline["meaning"]["accuracy"] == real["accuracy"].mean()
-        assert list(outcome.headline) == ["meaning"]
-        assert outcome.runs[0].metrics == outcome.runs[1].metrics
-        assert outcome.runs[0].facts == ModelFacts(f"models/{model}", "causal", 10, "none")
-    names = [list(outcome.runs[0].metrics) for outcome in judged.values()]
-    assert names[0] == names[1]
-
-
-def test_the_report_puts_the_judged_pairs_of_all_models_side_by_side(folder):
-    judged = judge_toy()
-    outcome = run_script("report_pairs", "report", {})
-    accuracy = outcome.tables["accuracy"]
-    real = accuracy[accuracy["words"] == "real"].set_index("model")["accuracy"].to_dict()
-    assert real == {model: one.headline["meaning"]["accuracy"] for model, one in judged.items()}
-    for name in ("cells", "variants", "noun_types", "scores", "biases"):
-        table = outcome.tables[f"tables/{name}"]
-        for model, one in judged.items():
-            own = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
-            pd.testing.assert_frame_equal(own, one.runs[0].tables[name], check_dtype=False)
-    assert "this run" in set(outcome.tables["tables/beside_published"]["source"])
-    assert {"figures/meaning_by_variant", "figures/pseudowords", "figures/series_training"} <= set(outcome.figures)
-    assert "figures/series_training_biases" in outcome.figures
-    along = outcome.tables["tables/series_biases"]
-    of_all, toy = (
-        along[along["construction"] == name].drop(columns="construction").reset_index(drop=True)
-        for name in ("all pairs of meaning", "toy")
-    )
-    pd.testing.assert_frame_equal(of_all, toy)  # the only construction
-    assert "figures/form" not in outcome.figures
-
-
-def test_a_series_of_models_is_a_run_with_steps(folder):
-    judged = judge_toy()
-    runs = run_script("report_pairs", "report", {}).runs
-    assert [(run.model, run.construction) for run in runs] == [("training", "toy"), ("training", "all")]
-    for run in runs:
-        assert run.facts.kind == "series"
-        assert run.series["by_training_tokens.accuracy"] == [
-            (step, judged[model].headline["meaning"]["accuracy"])
-            for step, model in ((1000, "early"), (2000000, "late"))
-        ]
-        assert list(run.series) == [f"by_training_tokens.{name}" for name in ("accuracy", "low", "high")]
-
-
-def test_judging_a_benchmark_gives_a_run_for_all_and_for_each_group_of_its_first_column(folder):
-    for model, outcome in judge_own().items():
-        runs = outcome.runs
-        assert [(run.construction, run.source) for run in runs] == [
-            ("all", "own"),
-            ("agreement", "own"),
-            ("tense_past", "own"),
-        ]
-        check_runs(runs)
-        items = read_table(Path("data/judge_benchmarks") / model / "own" / "items.parquet")
-        assert outcome.headline["accuracy"] == runs[0].metrics["accuracy"] == items["accuracy"].mean()
-        assert runs[0].metrics["score.sum"] == runs[0].metrics["accuracy"]
-        assert runs[0].tables["accuracy"]["group"].tolist() == ["all", "agreement", "tense/past"]
-        assert runs[1].tables["accuracy"]["group"].tolist() == ["all", "one", "many"]
-
-
-def test_the_report_of_a_benchmark_has_every_model_in_every_group(folder):
-    judged = judge_own()
-    outcome = run_script("report_benchmarks", "report", {"benchmark": "own"})
-    table = outcome.tables["accuracy"]
-    groups = ["all", "agreement, one", "agreement, many", "tense/past, one"]
-    assert table.groupby("model")["group"].agg(list).to_dict() == dict.fromkeys(MODELS, groups)
-    overall = table[table["group"] == "all"].set_index("model")["accuracy"].to_dict()
-    assert overall == {model: one.headline["accuracy"] for model, one in judged.items()}
-    assert list(outcome.figures) == ["figures/accuracy", "figures/series_training"]
-    assert {run.construction for run in outcome.runs} == {"all", "agreement", "tense_past"}
-
-
-def test_the_report_of_a_benchmark_has_the_accuracies_by_every_score(folder):
-    judged = judge_own()
-    table = run_script("report_benchmarks", "report", {"benchmark": "own"}).tables["tables/scores"]
-    assert list(table.columns[:5]) == ["model", "group", "scheme", "score", "accuracy"]
-    overall = table[table["group"] == "all"].set_index(["model", "score"])["accuracy"].to_dict()
-    scores = ("sum", "per_token", "per_character")
-    assert overall == {(m, name): judged[m].runs[0].metrics[f"score.{name}"] for m in MODELS for name in scores}
-    decided = table[table["score"] == "sum"].drop(columns=["scheme", "score"]).reset_index(drop=True)
-    accuracy = run_script("report_benchmarks", "report", {"benchmark": "own"}).tables["accuracy"]
-    pd.testing.assert_frame_equal(decided, accuracy)
-
-
-def test_series_are_drawn_on_the_pairs_and_on_the_benchmarks_side_by_side(folder, blind):
-    members = {slug: one for slug, one in blind["blind"].members.items() if isinstance(one, Rule)}
-    rules = {"blind": Panel(kind="blind", members=members)}
-    judged, of_others = judge_toy(), judge_own()
-    for stage, item in (("pairs", {}), ("benchmarks", {"benchmark": "own"})):
-        run_script(f"score_{stage}", "measure", {"model": "blind"} | item, more=rules)
-        run_script(f"judge_{stage}", "judge", {"model": "blind"} | item, more=rules)
-    outcome = run_script("report_series", "report", {}, more=rules)
-    accuracy = outcome.tables["accuracy"]
-    overall = accuracy[accuracy["group"].isin(["all pairs of meaning", "all"])].set_index(["source", "model"])
-    assert overall["accuracy"].to_dict() == {
-        **{("own pairs", model): one.headline["meaning"]["accuracy"] for model, one in judged.items()},
-        **{("own", model): one.headline["accuracy"] for model, one in of_others.items()},
-    }
-    assert overall["quantity"].unique().tolist() == [1e3, 2e6]
-    [figure] = outcome.figures.values()
-    groups = ["all", "agreement, one", "agreement, many", "tense/past, one"]
-    titles = [axes.get_title().rpartition("\n(n = ")[0].replace("\n", " ") for axes in figure.axes]
-    assert titles == ["all pairs of meaning", "toy", *(f"own: {group}" for group in groups)]
-    best = outcome.tables["tables/best_blind"].set_index(["source", "group"])["model"]
-    assert best["own pairs", "toy"] == "first-mentioned"
-    assert set(best) <= set(members)
-
-
-def test_a_model_of_a_series_that_was_not_judged_is_named_before_anything_is_drawn(folder):
-    judge_toy()
-    judge_own()
-    shutil.rmtree("data/judge_benchmarks/late")
-    with pytest.raises(DataError, match="data/judge_benchmarks/late/own is missing; `dvc repro` makes it"):
-        run_script("report_series", "report", {})
-
-
-@pytest.mark.parametrize("score", ["given_context", "pmi"])
-def test_a_score_that_needs_a_context_is_refused_where_a_pair_has_none(folder, score):
-    with pytest.raises(
-        DataError, match=rf"benchmarks.own.score is {score}, which needs a context; 3 of 3 pairs have none, such as a"
-    ):
-        judge_own(score=score)
-
-
-@pytest.fixture(scope="module")
-def with_panel(tmp_path_factory, blind):
-    """The outcomes of measuring, judging and reporting a panel beside the series, and the folder of its data."""
+def outcomes(tmp_path_factory):
+    """What each stage returned, in a folder with all that they wrote."""
+    folder = tmp_path_factory.mktemp("pairs")
+    write_folder(folder)
+    save_tiny_clm(folder / "clm")
     with pytest.MonkeyPatch.context() as patched:
-        place = tmp_path_factory.mktemp("panel")
-        write_folder(place)
-        patched.chdir(place)
-        judge_toy()
-        item = {"model": "blind"}
-        measured = run_script("score_pairs", "measure", item, more=blind)
-        judged = run_script("judge_pairs", "judge", item, more=blind)
-        return measured, judged, run_script("report_pairs", "report", {}, more=blind), place / "data"
+        patched.chdir(folder)
+        done = {"make": run_script("make_pairs")}
+        for model in SERIES:
+            for inside, name in (("", "toy"), ("benchmarks/others", "benchmarks/others")):
+                pairs = read_table(Path("data/make_pairs") / f"{name}.parquet")
+                write_scores(pairs, Path("data/score_pairs/training") / model / inside, model)
+        done["score"] = run_script("score_pairs", "blind")
+        run_script("score_pairs", "clm")
+        done["ask"] = run_script("ask_pairs", "always-a")
+        for inside in ("", "benchmarks/others"):  # "knows" replies with the right letter
+            always, knows = (Path("data/ask_pairs") / llm / inside for llm in LLMS)
+            table = read_table(always / "replies.parquet")
+            write_table(table.assign(reply=table["gold"]), knows / "replies.parquet")
+            (knows / "model.json").write_bytes((always / "model.json").read_bytes())
+        yield done | {"judge": run_script("judge_pairs"), "report": run_script("report_pairs")}
 
 
-def test_a_panel_is_measured_and_judged_as_one_item_with_a_model_for_each_member(with_panel, blind):
-    measured, judged, _, data = with_panel
-    members = list(blind["blind"].members)
-    assert {name.split(".")[0] for name in measured.counts} == {"pairs", *members}
-    assert {read_model_facts(data / "score_pairs" / "blind" / slug).kind for slug in members} == {"blind"}
-    runs = [(run.model, run.construction) for run in judged.runs]
-    assert runs == [(slug, name) for slug in members for name in ("toy", "all")]
-    check_runs([run for run in judged.runs if run.construction == "toy"])
-    assert list(judged.headline) == members
-    assert {tuple(numbers) for numbers in judged.headline.values()} == {("accuracy", "n")}
+def members() -> list[str]:
+    return list(models_in(Path())["blind"].members)
 
 
-def test_the_report_holds_models_against_the_best_blind_one(with_panel, blind):
-    report = with_panel[2]
-    assert set(report.tables["accuracy"]["model"]) == {*MODELS, *blind["blind"].members}
-    found = report.tables["tables/comparisons"][["construction", "compares", "first"]].to_numpy().tolist()
-    assert found == [[name, "best blind", "late"] for name in ("all pairs of meaning", "toy")]
-    assert {"figures/cards", "figures/blind_by_construction"} <= set(report.figures)
+def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
+    pairs = read_table(Path("data/make_pairs/toy.parquet"))
+    counts = outcomes["make"].counts
+    assert counts["pairs"] == len(pairs) == pairs["id"].nunique() == 64
+    assert (counts["others.pairs"], counts["others.identical"], counts["cells_not_filled"]) == (3, 0, 0)
 
 
-def test_the_card_says_that_whoever_is_mentioned_first_solves_a_variant(with_panel):
-    card = with_panel[2].tables["tables/card"]
+def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
+    assert {name.split(".")[0] for name in outcomes["score"].counts} == {"pairs", "others", *members()}
+    assert {read_model_facts(Path("data/score_pairs/blind") / slug).kind for slug in members()} == {"blind"}
+
+
+def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_itself_does(outcomes):
+    folders = [Path("data/score_pairs") / name for name in ("clm", "blind/alone")]
+    whole, alone = (read_pair_answers(folder).set_index("text")["log_probs"] for folder in folders)
+    for context, end in read_table(Path("data/make_pairs/toy.parquet"))[["context", "good"]].to_numpy()[::7]:
+        scores = whole[end.lstrip()]
+        assert alone[context + end] == pytest.approx(scores[~np.isnan(scores)])
+
+
+def test_every_pair_is_asked_about_in_both_orders(outcomes):
+    assert outcomes["ask"].counts == {"pairs": 67, "requests": 134, "failed": 0}
+    replies = read_table(Path("data/ask_pairs/always-a/replies.parquet"))
+    assert set(replies["reply"]) == {"A"}
+    assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}
+
+
+def test_a_run_for_each_model_and_construction_and_group_has_comparable_numbers(outcomes):
+    runs = [run for run in outcomes["judge"].runs if run.facts.kind != "series"]
+    for source, names, models in (
+        ("own", ["toy", "all"], [*SERIES, *members(), *LLMS]),
+        ("others", ["all", "agreement", "tense_past"], [*SERIES, *(m for m in members() if m != "alone"), *LLMS]),
+    ):
+        of_source = [run for run in runs if run.source == source]
+        assert sorted((run.model, run.construction) for run in of_source) == sorted(
+            (model, name) for model in models for name in names
+        )
+        assert len({tuple(run.settings) for run in of_source}) == 1
+        for run in of_source:
+            assert list(run.metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
+            assert len(run.metrics) <= 40
+            assert not [name for name in (*run.metrics, *run.settings) if run.model in name or "toy" in name]
+            assert isinstance(run.figures["accuracy"], Figure)
+            assert ("asked" in run.tables) == (run.model in LLMS)
+    asked = next(run.settings for run in runs if run.model == "knows")
+    assert {asked[name] for name in asked if name.startswith("pairs.score.")} == {"none"}
+
+
+def test_the_headline_is_the_mean_of_the_decisions(outcomes):
+    headline = outcomes["judge"].headline
+    for path, key in (("items", "meaning"), ("benchmarks/others/items", "others")):
+        items = read_table(Path("data/judge_pairs") / f"{path}.parquet")
+        assert (items["accuracy"] == (np.sign(items["margin"]) + 1) / 2).all()
+        real = items[items["words"] == "real"] if "words" in items else items
+        means = real.groupby("model")["accuracy"].mean()
+        assert {model: headline[model][key]["accuracy"] for model in (*SERIES, *LLMS)} == means[
+            [*SERIES, *LLMS]
+        ].to_dict()
+    first, knows = (headline[llm] for llm in LLMS)
+    assert (first["meaning"]["accuracy"], first["consistency"], first["position_bias"]) == (0.5, 0.0, 1.0)
+    assert (knows["meaning"]["accuracy"], knows["consistency"], knows["position_bias"]) == (1.0, 1.0, 0.5)
+    assert headline["shorter"]["others"] == {"accuracy": 0.5, "n": 3}  # "sing": wrong once, right once, and a tie
+
+
+def test_a_series_of_models_is_a_run_with_steps(outcomes):
+    runs = [run for run in outcomes["judge"].runs if run.facts.kind == "series"]
+    assert [(run.model, run.source, run.construction) for run in runs] == [
+        *(("training", "own", name) for name in ("toy", "all")),
+        *(("training", "others", name) for name in ("all", "agreement", "tense_past")),
+    ]
+    headline = outcomes["judge"].headline
+    steps = [(int(at), headline[model]["meaning"]["accuracy"]) for model, at in SERIES.items()]
+    assert runs[0].series["by_training_tokens.accuracy"] == steps
+
+
+def test_the_report_puts_all_models_side_by_side(outcomes):
+    report, judged = outcomes["report"], outcomes["judge"]
+    accuracy = report.tables["accuracy"]
+    assert set(accuracy["model"]) == {*SERIES, *members(), *LLMS}
+    for name in ("cells", "variants", "noun_types", "scores", "biases"):
+        table = report.tables[f"tables/{name}"]
+        for run in (run for run in judged.runs if run.source == "own" and run.construction == "toy" and run.metrics):
+            if run.model in SERIES:
+                rows = table[table["model"] == run.model].reset_index(drop=True)
+                expected = run.tables[name].reset_index(drop=True)
+                pd.testing.assert_frame_equal(rows[expected.columns], expected, check_dtype=False)
+    compared = report.tables["tables/comparisons"][["construction", "first", "second"]].to_numpy().tolist()
+    assert ["toy", "late", "knows"] in compared
+    assert report.tables["tables/asked"].set_index(["model", "words"]).loc[("knows", "real"), "consistency"] == 1.0
+    assert "this run" in set(report.tables["tables/beside_published"]["source"])
+    names = ["meaning_by_variant", "pseudowords", "series_training", "series_training_biases", "cards"]
+    assert {f"figures/{name}" for name in (*names, "blind_by_construction", "by_training_tokens")} <= set(
+        report.figures
+    )
+    shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
+    assert "late" in shown
+    assert shown.isdisjoint({f"{llm} (asked)" for llm in LLMS})  # mock models are drawn beside no other
+
+
+def test_the_card_says_that_the_person_who_is_mentioned_first_solves_every_variant(outcomes):
+    card = outcomes["report"].tables["tables/card"]
     solved = card[card["accuracy"] == 1]  # the toy's first person gives, in both variants and orders
     assert solved["dataset"].tolist() == ["toy", "toy, A", "toy, B"]
     assert set(solved["model"]) == {"first-mentioned"}
     assert solved["solved"].all()
-    for model, accuracy in {"last-mentioned": 0.0, "unigrams": 0.5, "alone": 0.5}.items():
-        assert card.loc[card["model"] == model, "accuracy"].tolist() == [accuracy] * 3, model
 
 
-def test_a_model_that_is_shown_the_continuation_alone_finds_the_same_numbers_as_one_that_has_no_context(folder, blind):
-    run_script("build_pairs", "make", {})
-    run_script("score_pairs", "measure", {"model": "blind"}, more=blind)
-    checkpoint = blind["blind"].members["alone"].checkpoint
-    run_script("score_pairs", "measure", {"model": "clm"}, more={"clm": checkpoint})
-    folders = [Path("data/score_pairs") / name for name in ("clm", "blind/alone")]
-    whole, alone = (read_pair_answers(one).set_index("text")["log_probs"] for one in folders)
-    pairs = read_table(Path("data/build_pairs/toy.parquet"))
-    for context, end in pairs[["context", "good"]].to_numpy()[::7]:
-        own = whole[end.lstrip()]
-        assert alone[context + end] == pytest.approx(own[~np.isnan(own)])
+def test_the_report_of_a_benchmark_has_every_model_in_every_group(outcomes):
+    report, folder = outcomes["report"], "tables/benchmarks/others"
+    groups = report.tables[f"{folder}/accuracy"].groupby("model")["group"].agg(list)
+    assert set(groups.map(tuple)) == {("all", "agreement, one", "agreement, many", "tense/past, one")}
+    decided = report.tables[f"{folder}/scores"].query("score == 'sum'").drop(columns=["scheme", "score"])
+    accuracy = report.tables[f"{folder}/accuracy"]
+    pd.testing.assert_frame_equal(
+        decided.reset_index(drop=True), accuracy[accuracy["model"].isin(decided["model"])].reset_index(drop=True)
+    )
+    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/series_training"} <= set(report.figures)
+    assert {f"{folder}/card", f"{folder}/comparisons", f"{folder}/asked"} <= set(report.tables)
 
 
-def test_a_panel_runs_over_a_benchmark_of_others(folder, blind):
-    judge_own()
-    with pytest.raises(DataError, match="alone: none of 3 pairs has a context"):
-        run_script("score_benchmarks", "measure", {"model": "blind", "benchmark": "own"}, more=blind)
-    members = {slug: one for slug, one in blind["blind"].members.items() if slug != "alone"}
-    fitting = {"blind": Panel(kind="blind", members=members)}
-    item = {"model": "blind", "benchmark": "own"}
-    assert run_script("score_benchmarks", "measure", item, more=fitting).counts["shorter.decided"] == 2
-    outcome = run_script("judge_benchmarks", "judge", item, more=fitting)
-    assert list(outcome.headline) == list(members)
-    assert outcome.headline["first-mentioned"]["accuracy"] == 0.5  # no pair has a context
-    assert outcome.headline["shorter"]["accuracy"] == 0.5  # "sing" is shorter, wrong once and right once; a tie
-    report = run_script("report_benchmarks", "report", {"benchmark": "own"}, more=fitting)
-    assert set(report.tables["accuracy"]["model"]) == {*MODELS, *members}
-    assert {"figures/accuracy", "figures/blind", "figures/cards"} <= set(report.figures)
-    assert {"tables/card", "tables/comparisons"} <= set(report.tables)
+def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):
+    del outcomes
+    path = Path("data/ask_pairs/knows/replies.parquet")
+    before = path.read_bytes()
+    table = read_table(path)
+    write_table(table.assign(pair="old-" + table["pair"]), path)
+    outcome = run_script("judge_pairs")
+    path.write_bytes(before)
+    assert "pairs were asked about that are not there" in outcome.faults["knows"]
+    assert {run.model for run in outcome.runs if run.source == "own"} == {*SERIES, "training", *members(), "always-a"}
+
+
+# ---- frames
+
+# What the first request is told: four lines that nobody can read as a frame, three that cannot be one, and the rest.
+WRITTEN = """\
+Sure, here are some frames:
+{"verb": "knitted", "gift": "a scarf"}
+{"verb": "bought", "gift": "an cake"}
+{"verb": "baked", "gift": "a cake"}
+{"verb": "slept"}
+{"verb": "ate", "gift": "a plum"}
+{"verb": "threw", "gift": "a party"}
+{"verb": "sold", "gift": "a car"}
+{"verb": "lent", "gift": "a pen"}
+{"verb": "mumbled", "gift": "a word"}
+{"verb": "handed", "gift": "a"""
+AGAIN = '[{"gift": "a scarf", "verb": "knitted"}, {"verb": "sewed", "gift": "a coat"}]'
+INSTANCES = {"ate": "Unacceptable.", "threw": "extended", "mumbled": "It is hard to tell what this one is."}
+DIAGNOSTICS = {("sold", "got"): "inappropriate", ("lent", "gave her"): "**Inappropriate**"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_folder(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(monkeypatch, reply=None, **changes) -> Outcome:
+    """Let inspect's mock model write frames: it answers what ``reply`` says, or as a model might."""
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    requests = iter([WRITTEN, AGAIN])
+
+    def answer(text: str) -> str:
+        if "fillings" in text:
+            return next(requests)
+        sentence, _, statement = text.partition("Sentence: ")[2].partition("Statement: ")
+        verb = sentence.split()[1]
+        if not statement:
+            return INSTANCES.get(verb, "Prototypical")
+        words = [said for (about, part), said in DIAGNOSTICS.items() if about == verb and part in statement]
+        return words[0] if words else "appropriate"
+
+    def say(messages, *_):
+        text = messages[-1].text
+        output = ModelOutput.from_content("mockllm/model", reply(text, answer) if reply else answer(text))
+        output.usage = ModelUsage()
+        return output
+
+    monkeypatch.setattr(
+        "cxprobe.lm.asking.open_llm", lambda _: get_model("mockllm/model", memoize=False, custom_outputs=say)
+    )
+    settings = {"constructions": ["toy"], "prompt": "plain", "requests": 2, "per_request": 5, "examples": 2}
+    frames = WriteFrames(**settings | {"accepted": ["prototypical"]} | changes)
+    return run_script("write_frames", "writer", frames=frames)
+
+
+def test_what_passes_both_filters_is_kept_and_every_reject_has_its_reason(folder, monkeypatch):
+    outcome = write(monkeypatch)
+    table = outcome.tables["proposals"].set_index("proposal")
+    assert list(table["reason"]) == [
+        "kept", "faulty", "repeated", "slots", "unacceptable", "extended", "inappropriate", "inappropriate", "unparsed",
+        "unreadable", "repeated", "kept",
+    ]  # fmt: skip
+    assert table["detail"]['{"verb": "mumbled", "gift": "a word"}'] == "It is hard to tell what this one is."
+    assert outcome.tables["reasons"].set_index("reason")["proposals"]["kept"] == outcome.counts["kept"] == 2
+    # Two for writing; one about each of seven sentences; two about each of the four that are left.
+    assert (outcome.counts["requests"], outcome.counts["requests_failed"]) == (2 + 7 + 2 * 4, 0)
+    text = (folder / "data/write_frames/writer/toy/frames.yaml").read_text()
+    assert text.startswith("# 2 of 12 frames that writer wrote for toy, after both filters.")
+    path = folder / "constructions" / "toy" / "pairs.yaml"
+    moved = text.partition("frames:\n")[2]
+    path.write_text(path.read_text().replace("fillers: {}\n", f"{moved}fillers: {{}}\n"))
+    assert len(load_pairs("toy", load_people(folder / "lexicon/people.yaml"), folder / "constructions").frames) == 5
+
+
+def test_all_that_was_asked_and_said_is_there(folder, monkeypatch):
+    write(monkeypatch)
+    replies = read_table(folder / "data/write_frames/writer/toy/replies.parquet").set_index("id")
+    assert replies["reply"]["write/0"] == WRITTEN
+    first, second = (replies["question"][f"write/{number}"] for number in range(2))
+    assert first != second  # other examples, so that the replies can differ
+    frames = YAML(typ="safe").load(folder / "constructions/toy/pairs.yaml")["frames"]
+    for asked in (first, second):
+        assert "{N1} {verb} {N2} {gift}. The one who gave {them} something is {N1}." in asked
+        examples = [json.loads(line) for line in re.findall(r"^\{\".*\}$", asked, re.MULTILINE)]
+        assert len(examples) == 2
+        assert all(example in frames for example in examples)
+    assert "Sentence: Ann knitted Eve a scarf." in replies["question"]["instance/0/0"]
+    assert "Statement: She got a scarf because Ann gave it to Eve." in replies["question"]["diagnostic/0/1"]
+
+
+def test_an_extended_instance_is_kept_where_it_is_accepted(folder, monkeypatch):
+    reasons = (
+        write(monkeypatch, accepted=["prototypical", "extended"]).tables["proposals"].set_index("proposal")["reason"]
+    )
+    assert reasons['{"verb": "threw", "gift": "a party"}'] == "kept"
+    assert reasons['{"verb": "ate", "gift": "a plum"}'] == "unacceptable"
+
+
+def test_a_request_that_failed_is_neither_a_verdict_nor_a_frame(folder, monkeypatch):
+    def fail(text, answer):
+        if "knitted" in text and "fillings" not in text:
+            raise RuntimeError("the server is down")
+        return answer(text)
+
+    outcome = write(monkeypatch, fail)
+    assert outcome.tables["proposals"]["reason"][0] == "failed"
+    assert "the server is down" in outcome.tables["proposals"]["detail"][0]
+    assert (outcome.counts["requests_failed"], outcome.counts["kept"]) == (1, 1)
+
+
+def test_a_model_that_writes_nothing_leaves_an_empty_file_and_nothing_to_ask(folder, monkeypatch):
+    outcome = write(monkeypatch, lambda *_: "I would rather not.")
+    assert outcome.counts == {"requests": 2, "requests_failed": 0, "proposals": 0, "kept": 0}
+    assert YAML(typ="safe").load(folder / "data/write_frames/writer/toy/frames.yaml") == {"frames": []}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("tests: meaning", "tests: form"), ('context: "{N1} {verb} {N2} {gift}."', "context: null")]
+)
+def test_pairs_without_a_meaning_or_a_sentence_are_refused_before_any_request(folder, monkeypatch, old, new):
+    path = folder / "constructions" / "toy" / "pairs.yaml"
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(ConstructionError, match="toy: the filters ask about a sentence and what it means"):
+        write(monkeypatch, lambda *_: pytest.fail("something was asked"))
