@@ -47,6 +47,8 @@ def test_a_project_has_what_its_preset_asks_for(made):
         "LICENSE-APACHE-2.0.txt",
         "mini-clm",
         "mini-mlm",
+        "mini-ngrams",
+        "tagger",
     ]
     assert not (made / "src").exists()
     assert not (made / "constructions" / "README.md").exists()
@@ -61,7 +63,7 @@ def test_a_model_comes_with_its_card_and_no_other(tmp_path):
     create_project(tmp_path / "study", "weissweiler2022")
     found = {path.relative_to(tmp_path / "study").as_posix() for path in (tmp_path / "study" / "models").rglob("*")}
     assert {"models/tagger/README.md", "models/tagger/en_ewt_cxprobe/config.cfg"} <= found
-    assert not [path for path in found if "mini-mlm" in path or "tiny-clm" in path]
+    assert not [path for path in found if "mini-mlm" in path or "tiny-clm" in path or "step-" in path]
 
 
 def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_start_is_there(made):

@@ -37,7 +37,6 @@ def init(
         names = ",".join(extras)
         print(f"    pip install 'cxprobe[{names}]'    # params.yaml asks for what these extras bring")
     print("    cxprobe check                # every fault of its files")
-    print("    cxprobe plan                 # what a run would do, and how long it takes")
     print("    git add --all && git commit --message 'Begin the project'")
     print("    dvc repro\n")
     print("README.md says what is where. `cxprobe new construction NAME` begins a construction.")

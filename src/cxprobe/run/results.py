@@ -51,8 +51,9 @@ def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
         records = []
         if stage.name.startswith("judge_"):
             write_json(outcome.headline, waiting / "metrics.json")
-            (waiting / "runs").mkdir()
             records = _write_runs(stage, outcome, waiting)
+            if not records:  # DVC warns of an empty folder
+                write_bytes(b"no runs\n", waiting / "runs" / "empty.txt")
         with uninterrupted():
             for path in stage.results.iterdir():
                 if path.is_dir() and path != waiting:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
+import pandas as pd
 from filelock import FileLock, Timeout
 
 from cxprobe.errors import CxprobeError, DataError, ParamsError
@@ -27,9 +28,10 @@ from cxprobe.files.writing import (
     project_folder,
     read_json,
     remove_left_behind,
+    write_bytes,
     write_json,
 )
-from cxprobe.run.params import load_params
+from cxprobe.run.params import LINES, load_params
 from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
 from cxprobe.run.signals import end_on_signals, ending_as_killed
@@ -106,7 +108,7 @@ def _collect_from_now_on() -> None:
 def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
     """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
     context = begin()  # of the code that begins the work, whatever is committed meanwhile
-    outcome = work(stage)
+    outcome = _leave_out(stage) if _has_nothing_to_do(stage) else work(stage)
     if outcome is None:
         raise TypeError(f"{stage.name} returned no outcome in its main process")
     if not stage.name.startswith("report") and not stage.data.exists() and not stage.data.with_suffix(".csv").exists():
@@ -123,6 +125,23 @@ def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> N
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
         raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))
+
+
+def _has_nothing_to_do(stage: Stage) -> bool:
+    """Return whether a stage that runs once belongs to a line of work that params.yaml leaves empty."""
+    section = getattr(stage.params, stage.line) if stage.line in LINES and not stage.item else None
+    return section is not None and not (section.constructions or getattr(section, "benchmarks", None))
+
+
+def _leave_out(stage: Stage) -> Outcome:
+    """Write the outputs that DVC expects of a stage which has nothing to do."""
+    reason = f"{stage.line}.constructions in params.yaml is empty, so {stage.name} has nothing to do"
+    print(reason, flush=True)
+    if not stage.name.startswith("report_"):
+        write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
+        return Outcome()
+    nothing = pd.DataFrame(columns=["model"])
+    return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
 
 
 @contextmanager
