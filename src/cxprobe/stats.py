@@ -223,8 +223,8 @@ def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str
     """
     groups, keys = _groups_of(table, by)
     named = groups >= 0
-    credits = (table[column].to_numpy(dtype=np.float64)[named] for column in (first, second))  # (n,) each
-    columns = _differences(*credits, clusters_of(table)[named], groups[named])
+    credits, others = (table[column].to_numpy(dtype=np.float64)[named] for column in (first, second))  # (n,) each
+    columns = _differences(credits, others, clusters_of(table)[named], groups[named])
     rows = [(*key, *numbers) for key, *numbers in zip(keys, *(column.tolist() for column in columns), strict=True)]
     return pd.DataFrame(rows, columns=[*by, "difference", "low", "high", "n"])
 
