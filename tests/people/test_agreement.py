@@ -1,4 +1,3 @@
-from collections import defaultdict
 from itertools import permutations
 
 import numpy as np
@@ -10,19 +9,17 @@ from labelling_desk import mined
 from sklearn.metrics import cohen_kappa_score
 
 from conftest import ROOT
-from cxprobe.errors import DataError
 from cxprobe.people.agreement import (
     conflicts,
     disputes,
     human_agreement,
     kappas,
     load_ratings,
-    majorities,
     mistaken_items,
     read_published_agreement,
 )
 from cxprobe.people.labels import DECIDES, JUDGEMENTS, Label
-from cxprobe.people.ratings import Rating, write_ratings
+from cxprobe.people.ratings import write_ratings
 from cxprobe.people.sessions import group_sentences
 from cxprobe.recognition.sentences import apply_labels
 from cxprobe.stats import estimate_rate
@@ -44,14 +41,6 @@ def test_the_agreement_of_two_people_is_cohens_kappa_on_what_both_have_labelled(
     else:
         assert found.value == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
     assert len(conflicts([*labels, alone])) == len(pairs) - found.agreed
-
-
-def test_a_conflict_says_who_calls_it_what():
-    labels = [
-        Label("sequence", "DT", "positive", "Bo", "2026-01-31"),
-        Label("sequence", "DT", "unclear", "Ann", "2026-01-31"),
-    ]
-    assert conflicts(labels) == {("sequence", "DT"): {"Ann": "unclear", "Bo": "positive"}}
 
 
 def label(kind: str, target: str, judgement: str, who: str) -> Label:
@@ -181,29 +170,6 @@ def test_alpha_is_that_of_a_published_example():
     assert human_agreement(table(rows))["alpha"][0] == pytest.approx(0.691, abs=5e-4)
 
 
-def test_constructions_and_kinds_have_rows_of_their_own():
-    rows = [
-        ("b", "pairs", "i1", "f", "r1", "A", "A"),
-        ("a", "reasoning", "i1", "f", "r1", "C", "A"),
-        ("a", "pairs", "i1", "f", "r1", "B", "A"),
-        ("a", "pairs", "i1", "f", "r2", "A", "A"),
-    ]
-    found = human_agreement(table(rows))
-    assert found[["construction", "kind", "accuracy", "n", "ties"]].to_numpy().tolist() == [
-        ["a", "pairs", 0.5, 1, 1],
-        ["a", "reasoning", 0.0, 1, 0],
-        ["b", "pairs", 1.0, 1, 0],
-    ]
-
-
-def test_items_with_one_frame_count_as_dependent():
-    def low(frames):
-        rows = [("toy", "pairs", f"i{n}", f"f{n % frames}", "r", "AB"[n % frames % 2], "A") for n in range(24)]
-        return human_agreement(table(rows))["low"][0]
-
-    assert low(4) < low(24)
-
-
 def test_nobody_has_judged_is_no_rate_of_zero(tmp_path):
     assert load_ratings("toy", tmp_path).empty
     (tmp_path / "toy").mkdir()
@@ -212,13 +178,6 @@ def test_nobody_has_judged_is_no_rate_of_zero(tmp_path):
     none = human_agreement(load_ratings("toy", tmp_path))
     assert none.empty
     assert {"construction", "kind", "accuracy", "low", "high", "n", "full_agreement", "alpha"} <= set(none.columns)
-
-
-def test_ratings_are_loaded_as_they_were_written(tmp_path):
-    known = [Rating("inference", "i1", "f1", "r1", "neutral", "entailment"), Rating("pairs", "i", "f", "NA", "A", "A")]
-    (tmp_path / "toy").mkdir()
-    write_ratings(known, tmp_path / "toy" / "ratings.tsv")
-    assert load_ratings("toy", tmp_path).to_numpy().tolist() == [["toy", *one] for one in known]
 
 
 def test_items_that_most_people_get_wrong_are_told_in_words():
@@ -241,21 +200,8 @@ def test_items_that_most_people_get_wrong_are_told_in_words():
     ]
 
 
-def test_an_item_counts_once_however_many_judge_it():
-    by_item = defaultdict(list)
-    rows = [("toy", "pairs", f"i{n % 2}", "f", f"r{n}", "A", "A") for n in range(9)]
-    for row in rows:
-        by_item[row[2]].append(row)
-    assert sorted(majorities(table(rows))["judged"]) == sorted(map(len, by_item.values()))
-
-
 def test_the_published_values_are_those_of_the_paper():
     known = read_published_agreement(ROOT / "published" / "oba2026_human_validation.tsv").set_index("construction")
     assert known.loc["overall", "published_accuracy"] == pytest.approx(0.9665)
     assert known.loc["overall", "published_full_agreement"] == pytest.approx(0.8359)
     assert known["published_n"].drop("overall").sum() == known.loc["overall", "published_n"]
-
-
-def test_absent_published_values_are_told(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
-        read_published_agreement(tmp_path / "none.tsv")

@@ -5,24 +5,18 @@ import csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged import items
+from judged import WORDING, items
 
-from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.people.answers import Answer, Answers, judge_answers, merge_ratings, pseudonym, read_answers, read_items
 from cxprobe.people.forms import form_table, items_table, make_forms
 from cxprobe.people.ratings import Rating
-from cxprobe.people.wording import load_wording
 
-FORMS = make_forms(items(2, 2, 2), load_wording(ROOT / "prompts" / "validation.yaml").checks, 2, 8, 1)
+FORMS = make_forms(items(2, 2, 2), WORDING.checks, 2, 8, 1)
 ITEMS = items_table(FORMS)
 EXPORT = ITEMS["export"][0]
 SAVED = ["export", "form", "number", "rater", "answer", "saved"]
 # As Label Studio 1.x exports tasks that were imported from form-01.csv.
-LABEL_STUDIO = [
-    *("a", "annotation_id", "annotator", "answer", "b", "c", "choice", "created_at", "export", "form", "id"),
-    *("lead_time", "number", "question", "rater", "text", "updated_at"),
-]
 PROLIFIC = [
     *("Submission id", "Participant id", "Status", "Custom study tncs accepted at", "Started at", "Completed at"),
     *("Reviewed at", "Archived at", "Time taken", "Completion code", "Total approvals", "Age", "Sex"),
@@ -78,20 +72,6 @@ def test_a_form_that_is_filled_in_as_a_table_needs_its_person_once(tmp_path, ask
     assert given == [Answer("Bo", 1, number, "A", "") for number in range(1, len(FORMS[0].questions) + 1)]
 
 
-def test_label_studios_export_is_read_with_the_annotator_as_the_person(tmp_path, asked):
-    tasks = form_table(ITEMS, FORMS[0]).to_dict("records")
-    rows = [
-        task
-        | {"id": number, "annotator": who, "annotation_id": number, "choice": choice, "lead_time": 3.2}
-        | {"created_at": "2026-01-31T10:00:00.000000Z", "updated_at": f"2026-01-31T10:0{number}:00.000000Z"}
-        for number, (task, who, choice) in enumerate(
-            [(tasks[0], "ann@example.org", "A"), (tasks[1], "ann@example.org", ""), (tasks[0], 7, "B")]
-        )
-    ]
-    path = write(tmp_path / "ls.csv", LABEL_STUDIO, [[row[column] for column in LABEL_STUDIO] for row in rows])
-    assert [one[:4] for one in read_answers([path], asked).given] == [("ann@example.org", 1, 1, "A"), ("7", 1, 1, "B")]
-
-
 @pytest.mark.parametrize("columns", [PROLIFIC, ["session_id", "participant_id", "status", *PROLIFIC[3:]]])
 def test_prolifics_export_tells_the_status_of_everybodys_submissions(tmp_path, asked, columns):
     rows = submissions(("p1", "APPROVED"), ("p2", "Returned"), ("p1", "TIMED-OUT"), ("p3", "AWAITING REVIEW"))
@@ -109,11 +89,6 @@ def test_the_last_answer_counts_if_a_form_was_saved_twice(tmp_path, asked):
     for paths in ([first, later], [later, first]):
         given = {one.number: one.letter for one in read_answers(paths, asked).given}
         assert given == {1: "B", 2: "A"}
-
-
-def test_several_people_may_stand_in_one_file(tmp_path, asked):
-    path = write(tmp_path / "a.csv", SAVED, [*own("A", rater="Ann"), *own("B", rater="Bo", form=2)])
-    assert [one[:2] for one in read_answers([path], asked).given] == [("Ann", 1), ("Bo", 2)]
 
 
 @pytest.mark.parametrize(
@@ -171,8 +146,9 @@ def test_a_damaged_file_is_a_fault_or_an_answer_and_never_a_traceback(tmp_path_f
     ("change", "message"),
     [
         (lambda table: table.drop(columns="gold"), "is it the items.csv of an export?"),
-        (lambda table: table.assign(form="x"), "line 2: form 'x' is not a number"),
-        (lambda table: table.assign(number="9" * 5_000), "line 2: number '999"),
+        (lambda table: table.head(0), "there is no question in it"),
+        (lambda table: table.assign(form="x"), "line 2: export 'export-"),
+        (lambda table: table.assign(number="9" * 5_000), "line 2: export 'export-"),
         (lambda table: table.assign(gold="C"), "line 2: export 'export-"),
         (lambda table: table.assign(answers="A"), "something was changed"),
         (lambda table: table.iloc[1:], "something was changed"),
@@ -186,22 +162,11 @@ def test_a_table_of_items_that_was_changed_is_told(tmp_path, change, message):
     assert message in str(fault.value)
 
 
-def test_an_empty_table_of_items_is_told(tmp_path):
-    ITEMS.head(0).to_csv(tmp_path / "items.csv", index=False)
-    with pytest.raises(DataError, match="there is no question in it"):
-        read_items(tmp_path / "items.csv")
-
-
-FORMS = make_forms(items(2, 2, 2), load_wording(ROOT / "prompts" / "validation.yaml").checks, 2, 8, 1)
-ITEMS = items_table(FORMS)
-EXPORT = ITEMS["export"][0]
-
-
 def answered(rater="Ann", form=1, failed=(), absent=(), wrong=(), when="2026"):
     """Return a person's answers to a form, all right but for checks and numbers of items that are named."""
     given = []
     for number, one in enumerate(FORMS[form - 1].questions, start=1):
-        is_wrong = one.item.id in failed or number in wrong
+        is_wrong = one.item.id in failed or (number in wrong and one.item.kind != "check")
         if one.item.id not in absent and number not in absent:
             given.append(Answer(rater, form, number, "BA"["AB".index(one.gold)] if is_wrong else one.gold, when))
     return given
@@ -228,21 +193,6 @@ def test_right_and_wrong_answers_become_ratings_with_the_items_own_answers():
     assert (imported.left_out, imported.absent) == ([], 0)
 
 
-@pytest.mark.parametrize(("failed", "allowed", "counts"), [(1, 0, False), (1, 1, True), (2, 1, False), (3, 3, True)])
-def test_more_wrong_checks_than_are_allowed_leave_a_form_out(failed, allowed, counts):
-    names = ["agreement", "instruction", "shuffled"][:failed]
-    imported = judged(answered(failed=names), most_failed=allowed)
-    assert bool(all_ratings(imported)) == counts
-    expected = [] if counts else [("Ann", 1, f"{failed} of 3 attention checks wrong ({', '.join(names)})")]
-    assert imported.left_out == expected
-
-
-def test_a_form_that_is_left_out_does_not_take_another_of_the_same_person_with_it():
-    imported = judged(answered(form=1, failed=["shuffled"]), answered(form=2))
-    assert [(one.rater, one.form) for one in imported.left_out] == [("Ann", 1)]
-    assert len(all_ratings(imported)) == 8
-
-
 def test_absent_answers_are_neither_wrong_items_nor_wrong_checks():
     place = next(n for n, one in enumerate(FORMS[0].questions, start=1) if one.item.kind != "check")
     imported = judged(answered(absent=["shuffled", "agreement", place]))
@@ -251,54 +201,18 @@ def test_absent_answers_are_neither_wrong_items_nor_wrong_checks():
     assert (imported.absent, imported.left_out) == (3, [])
 
 
-def test_somebody_who_answered_no_check_is_left_out():
-    imported = judged(answered(absent=["shuffled", "agreement", "instruction"]))
-    assert imported.left_out == [("Ann", 1, "no attention check answered")]
-    assert imported.absent == 0
-
-
-def test_with_prolifics_export_only_approved_people_count():
-    statuses = {
-        "ok": frozenset({"RETURNED", "APPROVED"}),
-        "gone": frozenset({"TIMED-OUT", "RETURNED"}),
-    }
-    people = [answered(rater) for rater in ("ok", "gone", "unknown")]
-    imported = judged(*people, statuses=statuses)
-    assert imported.left_out == [
-        ("gone", 1, "not approved on Prolific (RETURNED, TIMED-OUT)"),
-        ("unknown", 1, "not in Prolific's export"),
-    ]
-    assert {one.rater for one in all_ratings(imported)} == {pseudonym("ok", EXPORT)}
-
-
 def test_an_item_that_somebody_met_twice_counts_as_it_was_answered_first():
-    asked = {}
-    for form in FORMS:
-        for number, one in enumerate(form.questions, start=1):
-            if one.item.kind != "check":
-                asked.setdefault(one.item.id, []).append((form.number, number))
-    everything = range(1, 99)
-    early = [answered(form=form.number, when="2026-01-01") for form in FORMS[::2]]
-    late = [answered(form=form.number, wrong=everything, when="2026-01-02") for form in FORMS[1::2]]
-    first = {item: min(places, key=lambda place: (place[0] % 2 == 0, place)) for item, places in asked.items()}
-    passed = [one for own in late for one in own if FORMS[one.form - 1].questions[one.number - 1].item.kind != "check"]
-    ratings = all_ratings(judged(*early, passed, [one for own in late for one in right_checks(own)]))
-    assert len({one.key for one in ratings}) == len(ratings) == len(asked)
-    for one in ratings:
-        assert (one.answer == one.gold) == (first[one.item][0] % 2 == 1)
-
-
-def right_checks(given):
-    for one in given:
-        question = FORMS[one.form - 1].questions[one.number - 1]
-        if question.item.kind == "check":
-            yield one._replace(letter=question.gold)
+    late = [answered(form=form.number, wrong=range(99), when="2026-01-02") for form in FORMS[1:]]
+    ratings = all_ratings(judged(answered(when="2026-01-01"), *late))
+    first = {question.item.id for question in FORMS[0].questions}
+    assert len({rating.key for rating in ratings}) == len(ratings) == len(items(2, 2, 2))
+    assert all((rating.answer == rating.gold) == (rating.item in first) for rating in ratings)
 
 
 def test_a_pseudonym_does_not_show_the_person_and_is_another_in_every_export():
-    assert "Ann" not in pseudonym("Ann", EXPORT)
-    assert pseudonym("Ann", EXPORT) == pseudonym("Ann", EXPORT) != pseudonym("Bo", EXPORT)
-    assert pseudonym("Ann", EXPORT) != pseudonym("Ann", "export-other")
+    names = [pseudonym(*who) for who in (("Ann", EXPORT), ("Bo", EXPORT), ("Ann", "export-other"))]
+    assert "Ann" not in "".join(names)
+    assert len(set(names)) == 3
 
 
 def rating(item="i", rater="r", answer="A", gold="A", frame="f"):
@@ -326,14 +240,3 @@ def test_a_corrected_item_is_corrected_in_all_its_ratings():
         rating(rater="s", gold="B", frame="g"),
         rating("j"),
     ]
-
-
-def test_what_was_imported_before_somebody_was_left_out_is_taken_back():
-    before = all_ratings(judged(answered("p1"), answered("p2")))
-    after = judged(
-        answered("p1"), answered("p2"), statuses={"p1": frozenset({"APPROVED"}), "p2": frozenset({"REJECTED"})}
-    )
-    withdrawn = {key for keys in after.withdrawn.values() for key in keys}
-    merged = merge_ratings(before, all_ratings(after), withdrawn)
-    assert {one.rater for one in merged} == {pseudonym("p1", EXPORT)}
-    assert len(before) == 2 * len(merged)

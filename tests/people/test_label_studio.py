@@ -157,18 +157,3 @@ def test_what_is_no_such_export_is_refused_with_its_place(path, value, message):
 def test_another_format_is_refused(content):
     with pytest.raises(DataError, match=r"a\.json: .*not JSON-MIN or CSV"):
         read(content)
-
-
-def test_results_of_other_kinds_are_passed_over():
-    other = {"id": "b", "from_name": "notes", "to_name": "sentences", "type": "textarea", "value": {"text": ["?"]}}
-    made = annotation()
-    made["result"].insert(0, other)
-    assert len(read(exported({"annotations": [made]})).labels) == 1
-
-
-def test_many_faults_are_told_in_twenty_lines():
-    content = exported({"annotations": [annotation()]}) * 30
-    for task in content:
-        task["data"]["cxprobe"] = "other"
-    with pytest.raises(DataError, match="and 100 more"):
-        read(content)

@@ -38,10 +38,6 @@ def test_a_new_label_of_the_same_person_takes_the_place_of_the_old(tmp_path):
     assert with_label(with_label([first], other), second) == [other, second]
 
 
-def test_no_file_is_no_labels(tmp_path):
-    assert read_labels(tmp_path / "labels.tsv") == []
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -73,15 +69,3 @@ def test_a_byte_order_mark_and_the_line_ends_of_windows_change_nothing(tmp_path,
     path = tmp_path / "labels.tsv"
     path.write_bytes((mark + ends.join([HEAD, LINE, ""])).encode())
     assert read_labels(path) == [Label("sequence", "DT NN", "positive", "Ann", "2026-01-31")]
-
-
-def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path):
-    (tmp_path / "labels.tsv").write_bytes(f"{HEAD}\n{LINE}é\n".encode("latin-1"))
-    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 2: the byte 0xe9 is not UTF-8; save the file as"):
-        read_labels(tmp_path / "labels.tsv")
-
-
-def test_a_folder_is_not_read_as_no_labels(tmp_path):
-    (tmp_path / "labels.tsv").mkdir()
-    with pytest.raises(ConstructionError, match=r"labels\.tsv: is a folder, and a file is needed here"):
-        read_labels(tmp_path / "labels.tsv")

@@ -71,28 +71,9 @@ def test_of_several_forms_at_one_place_the_longest_is_marked_but_nothing_twice()
     assert found == [(0, 8, "long"), (8, 15, "long")]
 
 
-def test_a_form_that_asks_for_more_than_tags_is_found_by_its_words_and_tags():
-    content = toy_pattern().model_dump()
-    for part in content["parts"]:
-        part["patterns"][0]["tokens"] = [{"LOWER": "the"}, {"TAG": "JJ", "POS": "ADJ"}]
-    assert len(hits(Pattern.model_validate(content), "the red cat runs, the old dog sings.", TAGS)) == 2
-
-
 @pytest.mark.parametrize("tags", ["DT", "DT NN NN NN , DT JJ NN NN ."], ids=["other tokens", "another pattern"])
 def test_a_sentence_that_the_pattern_does_not_match_has_no_hits(tags):
     assert hits(toy_pattern(), "the red cat runs, the old dog sings.", tags) == []
-
-
-def test_of_two_places_that_overlap_the_one_that_ends_first_is_marked_as_in_mining(tagger):
-    forms = [
-        {"name": "long", "tokens": [{"LOWER": "the"}, {}, {}, {}, {"LOWER": "dog"}]},
-        {"name": "short", "tokens": [{"LOWER": "the"}, {"LOWER": "cat"}]},
-    ]
-    content = {"parts": [{"prefilter": "the", "patterns": forms}], "must_match": ["x"], "must_not_match": ["y"]}
-    pattern, text = Pattern.model_validate(content), "the the cat or dog"
-    doc = tagger(text)
-    assert hits(pattern, text, " ".join(token.tag_ for token in doc)) == [(4, 11, "short")]
-    assert Matchers(pattern, tagger).match(doc).marks == (1,)
 
 
 TEXT = "One. Two  here. Three it is. Four. Five."

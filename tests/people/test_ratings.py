@@ -76,10 +76,3 @@ def test_all_faults_are_told_at_once(tmp_path):
     with pytest.raises(ConstructionError) as told:
         read_ratings(written(tmp_path, line(kind="x"), line(), line(answer="Z", rater="r3")))
     assert [one.split(": ")[0].split()[-1] for one in str(told.value).split("\n")] == ["2", "4"]
-
-
-@pytest.mark.parametrize("content", [b"", b"kind\titem\n", b"\xff\xfe", b"kind\0"])
-def test_a_file_that_is_no_table_of_ratings_is_told(tmp_path, content):
-    (tmp_path / "ratings.tsv").write_bytes(content)
-    with pytest.raises(ConstructionError, match="line 1"):
-        read_ratings(tmp_path / "ratings.tsv")

@@ -31,22 +31,11 @@ def test_lines_have_definition_progress_hits_surroundings_and_source():
     assert "\x1b" not in text
 
 
-def test_a_long_sentence_stays_on_one_line_where_there_is_no_terminal():
-    table = mined(1, 1)
-    table["text"] += " and on" * 100
-    assert f"{' and on' * 100}\n" in lines(session(table=table))
-
-
 def test_a_terminal_gets_styles_in_place_of_asterisks_and_wrapped_lines():
     console = Console(file=io.StringIO(), force_terminal=True, width=40, color_system="standard", _environ={})
     text = on(console, session())
     assert "\x1b[1;7mthe red\x1b[0m" in text
     assert "**" not in text
-
-
-def test_a_dumb_terminal_gets_asterisks():
-    console = Console(file=io.StringIO(), force_terminal=True, width=80, _environ={"TERM": "dumb"})
-    assert "**the red**" in on(console, session())
 
 
 def test_the_labels_of_others_are_shown_only_to_who_decides():
@@ -68,12 +57,6 @@ def test_labels_of_ones_own_are_shown():
     assert "You have labelled it positive" in text
     assert "sings.**" not in text
     assert "dog sings.   (negative)" in text
-
-
-def test_a_sentence_without_a_hit_says_why():
-    table = mined(1, 1)
-    table["tags"] = "DT"
-    assert "no hit is marked" in lines(session(table=table))
 
 
 def test_progress_says_how_fast_and_how_long():

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +5,7 @@ from labelling_desk import mined, session
 
 from cxprobe.errors import ConstructionError
 from cxprobe.people.labels import Label, read_labels, with_label, write_labels
-from cxprobe.people.sessions import SavedSession, Session, answer, group_sentences, progress_of
+from cxprobe.people.sessions import SavedSession, Session, answer, group_sentences
 
 
 def say(start: Session, *answers: str) -> Session:
@@ -16,13 +14,6 @@ def say(start: Session, *answers: str) -> Session:
         assert not reply.refused, reply.said
         start = reply.session
     return start
-
-
-def test_five_sentences_of_a_sequence_are_shown():
-    group = session(table=mined(each=7)).current
-    assert len(group.sentences) == 7
-    assert group.shown == group.sentences[:5]
-    assert len({len(one.id) for one in group.sentences}) == 1
 
 
 def test_the_order_is_shuffled_by_the_seed_and_by_nothing_else():
@@ -81,13 +72,6 @@ def test_what_is_no_answer_changes_nothing_and_says_so(text):
     assert reply.session == session()
 
 
-def test_after_the_last_come_those_that_were_left_out():
-    start = session()
-    after = say(start, "s", "s", "p", "p")
-    assert after.current == start.groups[0]
-    assert say(after, "n", "u").current is None
-
-
 def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
     end = say(session(), "p", "n", "u", "p")
     assert end.current is None
@@ -100,11 +84,6 @@ def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
     assert say(end, "s").position == 0
 
 
-def test_next_and_back_go_round():
-    assert [say(session(), *["s"] * n).position for n in range(5)] == [0, 1, 2, 3, 0]
-    assert [say(session(), *["b"] * n).position for n in range(5)] == [0, 3, 2, 1, 0]
-
-
 def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
     start = session()
     holding = [number for number, group in enumerate(start.groups) if "we say that" in group.sentences[0].text]
@@ -114,20 +93,6 @@ def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
     assert "is in 1 of 4" in answer(start, "/mined-27").said
     assert "is in 4 of 4" in answer(start, "/example.org").said
     assert "'dragon' is nowhere" in answer(start, "/dragon").said
-
-
-def test_the_pace_is_the_median_time_of_the_groups_that_are_labelled():
-    start = session()
-    for text, seconds in (("p", 4.0), ("1n", 50.0), ("n", 7.0), ("u", 600.0)):
-        start = answer(start, text, seconds).session
-    assert "; 7.0 s each (median of 3)" in progress_of(start)
-    assert "; 5.5 s each (median of 2)" in progress_of(answer(start, "z").session)
-
-
-def test_a_session_without_sentences_has_nothing_to_show():
-    empty = replace(session(), groups=(), position=None)
-    assert len(empty.unlabelled) == 0
-    assert answer(empty, "s").refused
 
 
 def saved(folder, clock=lambda: 0.0) -> SavedSession:
@@ -142,13 +107,6 @@ def test_every_answer_is_in_the_file_at_once(tmp_path):
     one.say("z")
     assert set(read_labels(tmp_path / "labels.tsv")) == set(one.session.labels)
     assert len(one.session.labels) == 2
-
-
-def test_what_changes_no_label_writes_nothing(tmp_path):
-    one = saved(tmp_path)
-    for text in ("s", "b", "g 2", "/cat", "nonsense", "z"):
-        one.say(text)
-    assert not (tmp_path / "labels.tsv").exists()
 
 
 def test_what_others_have_written_meanwhile_stays(tmp_path):

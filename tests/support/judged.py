@@ -1,6 +1,10 @@
 """Items to judge, made up."""
 
+from conftest import ROOT
 from cxprobe.people.forms import RatedItem
+from cxprobe.people.wording import load_wording
+
+WORDING = load_wording(ROOT / "prompts" / "validation.yaml")
 
 
 def item(number: int, construction: str = "one", frame: str = "f", gold: str = "A", **stratum: str) -> RatedItem:
