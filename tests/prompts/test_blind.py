@@ -75,14 +75,6 @@ def test_an_item_is_never_answered_by_what_was_learnt_from_its_own_premise():
     assert accuracy(classifier("premise_only"), items.assign(cluster_premise=[f"p{n}" for n in range(30)])) == 1
 
 
-def test_the_right_answers_of_the_tested_items_change_nothing():
-    items = inferences(telling)
-    spec, tested = classifier("hypothesis_only"), items["cluster_premise"] == "p3"
-    changed = items.assign(gold=items["gold"].where(~tested, "1"))
-    before, after = (probabilities(spec, table).loc[items.loc[tested, "id"]] for table in (items, changed))
-    pd.testing.assert_frame_equal(before, after)
-
-
 def test_a_negation_gives_the_answer_that_negated_hypotheses_have():
     def negated(name, number, place):
         words = ("moved", "didn't move", "never moved")[place]
@@ -131,9 +123,3 @@ def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():
     unknown = inferences(telling).assign(template="", cluster_wording=lambda table: table["id"])
     assert answer_blindly(classifier("hypothesis_only", "template"), unknown, seed=1).empty
     assert list(answer_blindly(Rule(kind="negation"), both.iloc[:0], seed=1).columns) == ["id", "symbol", "log_p"]
-
-
-def test_sets_are_learnt_apart():
-    two = pd.concat([inferences(telling), inferences(silent).assign(set="other", id=lambda t: "o" + t["id"])])
-    alone = probabilities(classifier("hypothesis_only"), inferences(telling))
-    pd.testing.assert_frame_equal(probabilities(classifier("hypothesis_only"), two).loc[alone.index], alone)

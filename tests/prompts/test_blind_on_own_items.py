@@ -5,20 +5,13 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT
-from cxprobe.constructions.people import load_people
 from cxprobe.lm.params import Classifier, Rule
-from cxprobe.pairs.blind import preferences_of
-from cxprobe.pairs.frames import has_pairs, load_pairs
-from cxprobe.pairs.make import render_pairs
 from cxprobe.prompts.items import RELATIONS, load_items, render_inferences
 from cxprobe.prompts.measure import answer_blindly
 
 pytestmark = pytest.mark.pipeline
 
 FOLDER = ROOT / "constructions"
-PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
-PAIRS = {path.name: load_pairs(path.name, PEOPLE, FOLDER) for path in FOLDER.iterdir() if has_pairs(path.name, FOLDER)}
-MEANING = sorted(name for name, content in PAIRS.items() if content.tests == "meaning")
 
 
 def inferences() -> pd.DataFrame:
@@ -53,11 +46,3 @@ def test_half_of_an_inference_does_not_tell_its_gold_label(spec, limit):
     answers = answer_blindly(spec, items, seed=1)
     chosen = answers.loc[answers.groupby("id")["log_p"].idxmax()].set_index("id")["symbol"]
     assert np.mean(chosen[items["id"]].to_numpy() == items["gold"].to_numpy()) < limit
-
-
-@pytest.mark.parametrize("kind", ["first_mentioned", "last_mentioned", "shorter"])
-@pytest.mark.parametrize("name", MEANING)
-def test_no_rule_solves_the_pairs_of_a_construction(name, kind):
-    pairs = render_pairs(name, PAIRS[name], PEOPLE, 60, seed=1).pairs
-    margins = preferences_of(kind, pairs)["margin"]
-    assert np.mean((margins > 0) + 0.5 * (margins == 0)) <= 0.6

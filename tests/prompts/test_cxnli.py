@@ -57,11 +57,7 @@ def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
         ("odd,1", "odd-CxN,1", 2, "construction 'odd-CxN' was read as 'odd'"),
         (",3,hypothesis", ",3.0,hypothesis", 9, "number '3.0' was read as 3"),
         ("1 (neutral)", "1", 10, "relation '1' was read as neutral"),
-        ("1 (neutral)", "1.0", 10, "relation '1.0' was read as neutral"),
         ("1 (neutral)", "1 (nuetral)", 10, "relation '1 (nuetral)' was read as neutral"),
-        ("1 (neutral)", "1 (neut)", 10, "relation '1 (neut)' was read as neutral"),
-        ("1 (neutral)", "1 ()", 10, "relation '1 ()' was read as neutral"),
-        ("1 (neutral)\n", "1 (neutral)\n\n", 11, "an empty line was skipped"),
         ("1 (neutral)\n", "1 (neutral)\n,,,\n", 11, "an empty line was skipped"),
         ('odd,2,premise,"The cat, let us say, slept."\n', "", 5, "the item has no premise of its own"),
         (",2,hypothesis", ",7,hypothesis", 6, "the hypothesis has number 7, the rows before it 2"),
@@ -76,38 +72,16 @@ def test_a_quirk_is_understood_and_reported_with_its_line(tmp_path, old, new, li
     assert len(file.repairs) == 1 or "number 7" in repair
 
 
-def test_stray_columns_are_ignored_wherever_they_stand(tmp_path):
-    rows = ["a comment," + row + ",Y" for row in PLAIN.splitlines()]
-    rows[0] = f"Notes,{HEADER},Changed?"
-    file = read(tmp_path, "\n".join(rows))
-    assert as_tuples(file) == ITEMS
-    assert file.repairs[0].what == "columns 'Notes', 'Changed?' were ignored"
-
-
-def test_tabs_and_windows_line_ends_are_read(tmp_path):
-    text = (
-        "CxN Type\tNumber\tP/H/R\tAnnotation Targets - Gold Standard Relation\r\n"
-        "odd\t1\tpremise\tThe cat, let us say, slept.\r\n"
-        '\t1\thypothesis\t"The cat was ""awake""."\r\n'
-        "\t1\trelation\t2 (contradiction)"
-    )
-    assert as_tuples(read(tmp_path, text, "items.tsv")) == [ITEMS[1]]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("1 (neutral)", "3 (maybe)", "line 10: relation '3 (maybe)' is unknown (allowed: 0 (entailment)"),
-        ("1 (neutral)", "1 (entailment)", "names one relation by its number and another by its name"),
         ("0 (entailment)", "0 (contra)", "line 4: relation '0 (contra)' names one relation by its number and another"),
-        ("0 (entailment)", "0 (contradicion)", "line 4: relation '0 (contradicion)' names one relation by its number"),
         ("1 (neutral)", "1 (maybe)", "line 10: relation '1 (maybe)': 1 is neutral, and 'maybe' is no relation"),
-        ("1 (neutral)", "1 (n)", "line 10: relation '1 (n)': 1 is neutral, and 'n' is no relation"),
         (",1,relation,0 (entailment)\n", "", "line 4: a premise, but the item before it has no relation"),
         (",3,relation,1 (neutral)\n", "", "the file ends inside an item"),
         (",1,hypothesis,The cat slept.\n", "", "line 3: a relation without a hypothesis"),
         (",3,hypothesis", ",3,title", "line 9: expected a premise, a hypothesis, a relation"),
-        ("The dog was old.", "", "line 9: expected a premise"),
         ("odd,1,", ",1,", "line 2: no construction has been named yet"),
         ("P/H/R", "Row", "line 1: no column P/H/R"),
         ("A dog barked.", '"A dog barked.', "one of its quotation marks is never closed"),
@@ -180,23 +154,9 @@ def test_every_file_of_the_release_has_all_its_items_and_tells_what_was_repaired
 
 
 @needs_the_release
-def test_the_test_part_of_the_release_is_balanced_over_eight_constructions():
-    items = read_inference_file(RELEASE / "CxNLI" / "CxNLI_3_examples_test.tsv", "official").items
-    assert [sum(item.gold == gold for item in items) for gold in RELATIONS] == [130, 130, 130]
-    own = {path.parent.name for path in (ROOT / "constructions").glob("*/items.yaml")}
-    assert {item.construction for item in items} == own
-
-
-@needs_the_release
 def test_no_sentence_of_ours_is_one_of_the_release():
-    theirs = {
-        text.casefold()
-        for name in SIZES
-        for item in read_inference_file(RELEASE / name, "official").items
-        for text in (item.premise, item.hypothesis)
-    }
+    files = [read_inference_file(RELEASE / name, "official") for name in SIZES]
+    theirs = {text.casefold() for file in files for item in file.items for text in (item.premise, item.hypothesis)}
     for path in (ROOT / "constructions").glob("*/items.yaml"):
-        items = load_items(path.parent.name, ROOT / "constructions")
-        for item in render_inferences(items, path.parent.name):
-            assert item.premise.casefold() not in theirs
-            assert item.hypothesis.casefold() not in theirs
+        for item in render_inferences(load_items(path.parent.name, ROOT / "constructions"), path.parent.name):
+            assert not {item.premise.casefold(), item.hypothesis.casefold()} & theirs

@@ -9,7 +9,6 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_reply
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.judge import (
-    JUDGED,
     RUN,
     accuracy_by_shots,
     consistency_over_orders,
@@ -20,7 +19,6 @@ from cxprobe.prompts.judge import (
     prompt_headline,
     prompt_metrics,
     prompt_tables,
-    reasoning_accuracy,
     spread_over_prompts,
     with_runs,
 )
@@ -83,24 +81,6 @@ def test_an_accuracy_is_that_of_the_replies_there_were(rows):
         assert row.macro_f1 == pytest.approx(np.mean(each))
     replied = set(judged.loc[judged["outcome"] != "failed", "construction"])
     assert set(table["construction"]) == replied
-
-
-def test_failures_change_no_accuracy_and_unparsed_replies_do():
-    rows = [("0", "entailment", "a", "p", n) for n in range(3)] + [("0", "neutral", "a", "p", 4)]
-    plain = prompt_accuracy(table_of_replies(rows), ["construction"])
-    failed = prompt_accuracy(table_of_replies([*rows, (None, "neutral", "a", "p", 5)]), ["construction"])
-    pd.testing.assert_frame_equal(plain, failed)
-    assert plain.loc[0, "accuracy"] == 0.75
-    unparsed = prompt_accuracy(table_of_replies([*rows, ("?", "neutral", "a", "p", 5)]), ["construction"])
-    assert unparsed.loc[0, "accuracy"] == 0.6
-
-
-def test_when_all_failed_there_is_no_accuracy_and_the_count_says_so():
-    judged = table_of_replies([(None, "neutral", "a", "p", 1)])
-    assert prompt_accuracy(judged, ["construction"]).empty
-    assert count_outcomes(judged, ["construction"]).to_dict("records") == [
-        {"construction": "a", "questions": 1, "right": 0, "wrong": 0, "tied": 0, "unparsed": 0, "failed": 1}
-    ]
 
 
 def test_items_of_one_premise_are_no_independent_ones():
@@ -204,15 +184,6 @@ def test_models_and_constructions_that_are_judged_together_have_the_numbers_of_e
             pd.testing.assert_frame_equal(rows, table, check_dtype=False)
 
 
-def test_items_that_no_question_is_about_are_marked_and_absent_replies_and_orders_are_empty():
-    blind = judged_answers().query("kind == 'inference' and asked == 'sum'").drop(columns="order")
-    models = {"rule": blind.assign(drawn=[number > 2 for number in range(len(blind))]), "real": judged_answers()}
-    judged = judged_table(models)
-    assert list(judged.columns) == JUDGED
-    assert judged.groupby("model")["drawn"].sum().to_dict() == {"real": 48, "rule": len(blind) - 3}
-    assert set(judged.loc[judged["model"] == "rule", "order"]) == set(judged["reply"]) == {""}
-
-
 def test_the_headline_has_at_most_twelve_numbers_and_no_intervals_of_parts():
     metrics = metrics_of(judged_answers(), "sum")
     headline = prompt_headline(metrics)
@@ -220,18 +191,6 @@ def test_the_headline_has_at_most_twelve_numbers_and_no_intervals_of_parts():
     assert len(headline) <= 12
     assert {"set.templatic", "set.challenge", "set.reasoning"} <= headline.keys()
     assert not any(name.endswith(("_low", "_high")) for name in headline)
-
-
-def test_the_accuracy_by_the_number_of_shots_is_a_series_of_each_set():
-    judged = judged_answers()
-    series = accuracy_by_shots(judged.assign(model="m", run="all"), {"m": "sum"})["m", "all"]
-    assert {name: [shots for shots, _ in points] for name, points in series.items()} == {
-        "by_shots.challenge": [0, 1],
-        "by_shots.reasoning": [0],
-        "by_shots.templatic": [0, 1],
-    }
-    own = judged[(judged["asked"] == "sum") & (judged["set"] == "templatic")]
-    assert series["by_shots.templatic"] == list(own.groupby("shots")["credit"].mean().items())
 
 
 def test_every_table_begins_with_what_it_is_of_and_counts_every_question_once():
@@ -244,23 +203,6 @@ def test_every_table_begins_with_what_it_is_of_and_counts_every_question_once():
     for name in ("accuracy_by_test", "accuracy_answerable"):
         assert tables[name].groupby("asked")["n"].sum().to_dict() == {"pmi": 8, "sum": 8}
     assert prompt_tables(judged[judged["kind"] == "inference"], ["asked"])["accuracy_by_test"].empty
-
-
-def test_sets_of_multiple_choice_are_counted_apart():
-    judged = judged_answers()
-    other = judged[judged["kind"] == "reasoning"].assign(set="official", credit=0.0, outcome="wrong", answer="B")
-    tables = prompt_tables(pd.concat([judged, other], ignore_index=True), ["asked"])
-    for name in ("accuracy_by_test", "accuracy_answerable"):
-        own = tables[name][tables[name]["asked"] == "sum"]
-        assert own.groupby("set")["n"].sum().to_dict() == {"official": 8, "reasoning": 8}
-        assert (own.loc[own["set"] == "official", "accuracy"] == 0).all()
-        assert (own.loc[own["set"] == "reasoning", "accuracy"] > 0).any()
-
-
-def test_reasoning_is_given_by_construction_and_for_all_together():
-    table = reasoning_accuracy(judged_answers(), ["asked"]).set_index(["asked", "construction"])
-    assert list(table.index.get_level_values("construction")) == ["a", "b"] * 2 + ["all"] * 2
-    assert table.loc["sum", "n"].to_dict() == {"a": 4, "b": 4, "all": 8}
 
 
 def test_accuracy_among_the_parsed_leaves_out_what_has_no_answer_and_says_how_many_there_are():
@@ -338,32 +280,6 @@ def test_no_constant_answer_knows_which_letter_a_reading_has():
     judged = rotated(lambda number, order: "A", ["A", "A", "A"])
     assert prompt_accuracy(judged, ["asked"])["chance"].item() == pytest.approx(1 / 3)
     assert prompt_accuracy(judged[judged["order"] == "ABC"], ["asked"])["chance"].item() == 1.0
-
-
-def test_an_item_in_one_order_or_with_a_failed_request_has_no_consistency():
-    judged = rotated(lambda number, order: "A", GOLDS)
-    assert consistency_over_orders(judged[judged["order"] == "ABC"], ["asked"]).empty
-    assert consistency_over_orders(judged.drop(columns="order"), ["asked"]).empty
-    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
-    assert consistency_over_orders(judged, ["asked"])["n"].item() == 5
-    assert consistency_over_orders(pd.concat([judged, judged.assign(prompt="q")]), ["asked"])["n"].item() == 10
-
-
-def test_consistency_and_its_interval_are_among_the_metrics_where_there_are_several_orders():
-    judged = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS).assign(set="reasoning")
-    metrics = metrics_of(judged, "reply")
-    assert (metrics["consistency"], metrics["n_consistency"]) == (1.0, 6)
-    assert metrics["consistency_low"] < 1.0 == metrics["consistency_high"]
-    assert "consistency" in prompt_headline(metrics)
-    assert "consistency" not in metrics_of(judged_answers(), "pmi")
-
-
-def test_the_f1_score_is_of_options_and_not_of_letters():
-    always = rotated(lambda number, order: "ABC"[order.index("C")], GOLDS)
-    one_order = always[always["order"] == "ABC"]
-    assert prompt_accuracy(always, ["asked"])["macro_f1"].item() == pytest.approx(
-        prompt_accuracy(one_order, ["asked"])["macro_f1"].item()
-    )
 
 
 def test_accuracies_by_template_are_those_of_their_items():

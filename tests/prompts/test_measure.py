@@ -84,13 +84,6 @@ def test_masked_scores_mask_each_token_of_the_answer_and_no_other(models):
         np.testing.assert_allclose(log_probs[before - 1 :], expected, atol=1e-5)
 
 
-def test_a_question_alone_scores_as_in_company(models):
-    for model in models.values():
-        together, alone = answer_scores(model, CHOICES), answer_scores(model, CHOICES[1:])
-        for text, numbers in alone.items():
-            np.testing.assert_allclose(together[text], numbers, atol=1e-5)
-
-
 def test_a_text_that_ends_in_several_answers_is_scored_from_the_earliest_on():
     choice = Choice("c", "the cat", {"0": " runs today.", "1": " sings."}, "the cat runs")
     other = Choice("d", "the cat runs", {"0": " today."}, "the")

@@ -11,7 +11,6 @@ from reasoning_tables import COLUMNS, FIRST, FOREIGN, HEADER, PLAIN, SECOND, wit
 
 from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.prompts.items import TESTS as OUR_TESTS
 from cxprobe.prompts.reasoning_files import TESTS, read_reasoning_file
 
 BASE = '1\tBase\t"The warmer the sea, the later they left. The sea was warmer in May than in June. Did they'
@@ -41,10 +40,6 @@ def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
     assert all(item.answerable == (item.gold != "C") for item in file.items)
 
 
-def test_every_test_of_ours_has_one_of_theirs():
-    assert sorted(TESTS.values()) == sorted(OUR_TESTS)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "repair"),
     [
@@ -52,15 +47,12 @@ def test_every_test_of_ours_has_one_of_theirs():
         ("Option A", "option  a ", 1, "the column 'option  a ' was read as 'Option A'"),
         ("\r\n1\tBase", "\r\n1.0\tBase", 2, "number '1.0' was read as 1"),
         ("Recency Bias", "Recency", 3, "test 'Recency' was read as 'Recency Bias'"),
-        ("Short Calibration", "short", 6, "test 'short' was read as 'Short Calibration'"),
         ("Nonce Calibration", "Nonce Calibraton", 9, "test 'Nonce Calibraton' was read as 'Nonce Calibration'"),
-        ("Name Bias", "name_bias", 5, "test 'name_bias' was read as 'Name Bias'"),
         ("not enough information\tA", "not enough information\ta", 2, "target 'a' was read as A"),
         ("not enough information", "not enough infomation", 2, "was read as 'not enough information'"),
         (BASE, BASE.replace('"The', '" The'), 2, "spaces around the Text were taken off"),
         (BASE, BASE.replace("left. ", "left.\n"), 2, "a line break inside the Text was read as a space"),
         ("in June?", "in June?.", 2, "'?.' at the end of the text was read as '?'"),
-        ("\r\n3\tBase", "\r\n\r\n3\tBase", 10, "an empty line was skipped"),
         ("\r\n3\tBase", "\r\n" + "\t" * 8 + "\r\n3\tBase", 10, "an empty line was skipped"),
         ("\r\n3\tBase", f"\r\n{FIRST[-1]}\r\n3\tBase", 10, "the same row as line 9 was skipped"),
     ],
@@ -70,13 +62,6 @@ def test_a_quirk_is_understood_and_reported_with_its_line(tmp_path, old, new, li
     file = read(tmp_path, PLAIN.replace(old, new, 1))
     assert as_tuples(file) == as_tuples(read(tmp_path, PLAIN))
     assert [(one.line, repair in one.what) for one in file.repairs] == [(line, True)]
-
-
-@pytest.mark.parametrize("third", ["not enough info", "Not enough info", "NOT ENOUGH INFORMATION"])
-def test_the_third_option_is_known_in_all_the_words_that_the_release_has(tmp_path, third):
-    file = read(tmp_path, PLAIN.replace("not enough information", third))
-    assert as_tuples(file) == as_tuples(read(tmp_path, PLAIN))
-    assert file.repairs == []
 
 
 def test_what_looks_wrong_but_is_as_it_is_is_reported_and_kept(tmp_path):
@@ -101,12 +86,6 @@ def test_what_looks_wrong_but_is_as_it_is_is_reported_and_kept(tmp_path):
 def test_the_point_of_a_title_or_an_initial_ends_no_sentence(tmp_path, name):
     file = read(tmp_path, PLAIN.replace("Did they leave", f"Did {name} leave"))
     assert file.items[0].question == f"Did {name} leave later in May or in June?"
-
-
-def test_a_quotation_at_the_end_of_a_sentence_stays_with_it(tmp_path):
-    file = read(tmp_path, PLAIN.replace("in June. Did", 'in ""June."" Did', 1))
-    assert file.items[0].text.endswith('in "June."')
-    assert file.items[0].question == "Did they leave later in May or in June?"
 
 
 def test_tests_that_are_missing_are_told_once_for_the_file_or_for_the_item(tmp_path):
@@ -161,12 +140,6 @@ def test_one_text_with_two_answers_is_doubtful(tmp_path):
     assert all(repair.what.endswith("; kept") for repair in twice.repairs)
 
 
-def test_two_options_that_are_the_same_are_doubtful(tmp_path):
-    file = read(tmp_path, PLAIN.replace("in May\tin June\t", "in June\tin June\t", 1), keep_doubtful=False)
-    assert len(file.items) == 15
-    assert "both options are 'in June'; the row was left out" in [repair.what for repair in file.repairs]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -174,16 +147,13 @@ def test_two_options_that_are_the_same_are_doubtful(tmp_path):
         ("Output", "Text", "line 1: the column Text is there twice"),
         ("\tRecency Bias", "\tName", "line 3: test 'Name' can be Name Bias or Name Calibration; write which"),
         ("\tRecency Bias", "\tShort Bias", "line 3: test 'Short Bias' is unknown (allowed: Base, Recency Bias"),
-        ("\tRecency Bias", "\tPrimacy Bias", "line 3: test 'Primacy Bias' is unknown"),
         ("information\tA", "information\tD", "line 2: target 'D' is unknown (allowed: A, B, C)"),
         ("information\tA", "information\t", "line 2: Target is empty"),
-        ("\r\n1\tBase", "\r\n\tBase", "line 2: Ex Num is empty"),
         ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
         ("a note", "a\tnote", "line 2: 10 cells, but the columns are 9; put a text with a tab"),
         ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base in line 2 already"),
         (BASE, BASE.replace("sea,", 'sea",', 1), "line 2:"),
         ("3\tNonce Calibration\t", '3\tNonce Calibration\t"', "line 17:"),
-        ('in June?"\ta note', "in June?\ta note", "line 2:"),
     ],
 )
 def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, old, new, message):
@@ -191,13 +161,6 @@ def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, old, new, 
     with pytest.raises(DataError) as raised:
         read(tmp_path, PLAIN.replace(old, new, 1))
     assert f"items.tsv, {message}" in str(raised.value)
-
-
-def test_every_fault_of_a_file_is_told(tmp_path):
-    text = PLAIN.replace("information\tA", "information\tD").replace("Adjective Calibration", "Verb Calibration")
-    with pytest.raises(DataError) as raised:
-        read(tmp_path, text)
-    assert len(str(raised.value).splitlines()) == 4 + 2  # A is right in two rows of each frame
 
 
 def test_rows_inside_a_text_are_refused(tmp_path):
@@ -241,20 +204,6 @@ def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_pa
     assert file.repairs[0].what.startswith("3 of 8 rows are in ")
     with pytest.raises(DataError, match=r"chosen\.tsv: no row of .*items\.tsv is in it"):
         read(tmp_path, "\r\n".join([HEADER, *FIRST[:4]]), rows=tmp_path / "chosen.tsv")
-
-
-def test_a_shuffled_share_with_commas_numbers_with_points_and_a_stray_column_is_read(tmp_path):
-    rows = [row.split("\t") for row in (SECOND[6], FIRST[2], SECOND[0])]
-    with (tmp_path / "share.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*COLUMNS, "Unnamed: 9"])
-        writer.writerows([f"{row[0]}.0", row[1], row[2].strip('"'), *row[3:], "b" * (row is rows[1])] for row in rows)
-    share = read_reasoning_file(tmp_path / "share.csv", "official", "toy", keep_doubtful=True)
-    whole = {item.id: item for item in read(tmp_path, PLAIN).items}
-    assert [whole[item.id] for item in share.items] == share.items
-    assert [item.test for item in share.items] == ["other-property", "vocabulary", "base"]
-    assert share.repairs[0].what == "columns 'Unnamed: 9' were ignored"
-    assert sum("was read as" in repair.what for repair in share.repairs) == 3
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs")), min_size=1)
@@ -309,18 +258,6 @@ def kept(path, **settings):
     return read_reasoning_file(path, "official", "toy", **({"keep_doubtful": True} | settings))
 
 
-@needs_the_release
-@pytest.mark.parametrize("path", sorted(REASONING.glob("*_QA_*")), ids=lambda path: path.name[:24])
-def test_every_whole_file_of_the_release_has_the_shape_that_is_known(path):
-    """Whatever construction it is about, and however many items it has."""
-    file = kept(path)
-    answered = {item.test for item in file.items if item.gold != "C"}
-    assert answered <= {"base", "recency", "vocabulary", "name"}
-    assert sum(item.gold == "C" for item in file.items) == 4 * len({item.frame_id for item in file.items})
-    assert all(item.question[0].isupper() and item.text.endswith((".", "?", "!", '"')) for item in file.items)
-    assert not any(". " in item.question or "? " in item.question for item in file.items)
-
-
 SIZES = {  # items, those that are not doubtful, and repairs
     "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": (384, 194, 233),
     "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": (140, 140, 121),
@@ -337,15 +274,6 @@ def test_what_the_release_has_is_read_and_what_is_doubtful_in_it_is_found(name):
     file = kept(RELEASE / name)
     sound = kept(RELEASE / name, keep_doubtful=False)
     assert (len(file.items), len(sound.items), len(file.repairs)) == SIZES[name]
-
-
-@needs_the_release
-def test_the_options_of_the_first_item_are_found_in_five_tests_of_38():
-    file = kept(RELEASE / next(iter(SIZES)))
-    foreign = [repair for repair in file.repairs if "of the item's Base row" in repair.what]
-    assert len(foreign) == 190 == 5 * 38
-    two = [repair.what for repair in file.repairs if "another answer" in repair.what]
-    assert [what.partition(" row")[0] for what in two] == ["the Name Bias", "the Name Calibration"]
 
 
 @needs_the_release

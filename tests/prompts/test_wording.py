@@ -60,14 +60,6 @@ def test_what_is_asked_is_no_example(tmp_path):
         ask_inference(ITEM, "plain", prompts, [other], chain_of_thought=False)
 
 
-def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
-    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
-    with pytest.raises(
-        PromptError, match=r"prompt 'plane' is unknown; did you mean 'plain'\? \(allowed: other, plain\)"
-    ):
-        ask_inference(ITEM, "plane", prompts, [], chain_of_thought=False)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -110,19 +102,6 @@ def test_the_prompts_of_the_project():
 def test_each_digit_is_explained_in_every_prompt():
     for prompt in load_inference_prompts(ROOT / "prompts").prompts.values():
         assert all(prompt.text.count(digit) == 1 for digit in "012"), prompt.text
-
-
-def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(tmp_path):
-    text = REASONING.replace(
-        "prompts:", 'prompts:\n  when: {rephrases: null, unsure: true, text: "If unsure {unsure}."}'
-    )
-    prompts = load_reasoning_prompts(write(tmp_path, "reasoning", text))
-    item = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
-    asked = {
-        order: ask_reasoning(item, "when", prompts, chain_of_thought=False, order=order) for order in ("BCA", "CAB")
-    }
-    assert asked["BCA"] == "If unsure B.\n\nAnn is old. Who is old? A Ann B nobody C Bob\n\nOne letter."
-    assert asked["CAB"] == "If unsure A.\n\nAnn is old. Who is old? A nobody B Bob C Ann\n\nOne letter."
 
 
 @pytest.mark.parametrize(("unsure", "text"), [("true", "If unsure, choose C."), ("false", "Or choose {unsure}.")])
