@@ -4,9 +4,6 @@ The harness sums in float32 and this project in float64, so the sums of a text d
 two best texts are nearer to each other than `NEAR` could be decided in another way; such items are named here.
 """
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,13 +12,12 @@ import torch
 from exported_project import FORM, MEANING, PAIRS, UNBALANCED
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
-from ruamel.yaml import YAML
 from tiny_lms import tokenizer_of
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from conftest import ROOT
-from cxprobe.exports.harness import choice_tasks, groups_of, harness_files, pair_tasks
-from cxprobe.exports.project import read_pairs, read_prompts, write_files
+from cxprobe.exports.harness import choice_tasks, harness_files, pair_tasks
+from cxprobe.exports.project import write_files
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs, texts_by_scheme
@@ -83,15 +79,6 @@ def test_the_label_is_the_place_of_the_right_text_and_not_always_the_same(tasks,
     assert 0.3 < sum(places) / len(places) < 0.7
 
 
-def test_a_choice_is_the_question_with_an_answer_and_the_right_one_is_gold(tasks, prompts):
-    questions = prompts[0].set_index("id")
-    for task in tasks:
-        for item in task.items if task.kind != "pairs" else ():
-            question = questions.loc[item["id"]]
-            assert all(choice.startswith(question["question"]) for choice in item["choices"])
-            assert item["symbols"][item["label"]] == question["gold"]
-
-
 def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks):
     named = {task.name: task for task in tasks}
     alone = [task for task in tasks if task.kind == "pairs" and task.construction == UNBALANCED]
@@ -99,15 +86,6 @@ def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks)
     assert all("a preference for a word is enough" in task.description for task in alone)
     assert all(len({item["variant"] for item in task.items}) == 1 for task in alone)
     assert "preference" not in named[f"cxprobe_{FORM.replace('-', '_')}_pairs"].description
-
-
-def test_groups_hold_all_tasks_by_construction_and_by_kind(tasks):
-    groups = groups_of(tasks)
-    assert groups["cxprobe"] == ["cxprobe_pairs", "cxprobe_nli", "cxprobe_reasoning"]
-    names = {task.name for task in tasks}
-    assert {name for kind in groups["cxprobe"] for name in groups[kind]} == names
-    by_construction = [groups[f"cxprobe_{name.replace('-', '_')}"] for name in PAIRS]
-    assert sorted(name for own in by_construction for name in own) == sorted(names)
 
 
 def run(folder: Path, model: Path, tasks=("cxprobe",)) -> pd.DataFrame:
@@ -222,35 +200,3 @@ def save_gpt2(folder: Path) -> None:
     )
     GPT2LMHeadModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-
-
-@pytest.mark.slow
-def test_the_command_of_the_harness_runs_a_folder_that_was_moved(folder, tmp_path):
-    moved = folder.rename(tmp_path / "moved")
-    name = f"cxprobe_{MEANING.replace('-', '_')}"
-    command = [sys.executable, "-m", "lm_eval", "--model", "hf", "--tasks", name, "--include_path", str(moved)]
-    command += ["--model_args", f"pretrained={ROOT / 'models' / 'mini-clm'}", "--device", "cpu", "--limit", "4"]
-    command += ["--output_path", str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    moved.rename(folder)
-    assert done.returncode == 0, done.stderr
-    (found,) = (tmp_path / "out").rglob("results_*.json")
-    rates = json.loads(found.read_text())["results"]
-    assert {"acc,none"} <= rates[f"{name}_pairs"].keys()
-
-
-def test_the_files_say_what_to_run_and_each_task_names_its_items(folder, tasks):
-    text = (folder / "README.md").read_text()
-    for task in tasks:
-        assert f"| {task.name} | {len(task.items)} |" in text
-        yaml = YAML(typ="rt").load(folder / f"{task.name}.yaml")
-        assert len((folder / yaml["dataset_kwargs"]["file"]).read_text().splitlines()) == len(task.items)
-
-
-def test_the_tables_of_the_project_make_the_tasks(made_params, pairs, tasks):
-    own = read_pairs(made_params)
-    again = [
-        *pair_tasks(own),
-        *choice_tasks(read_prompts(made_params, "choices"), read_prompts(made_params, "answers")),
-    ]
-    assert again == tasks

@@ -63,11 +63,6 @@ def test_questions_can_be_chosen_by_prompt_and_shots(questions, tmp_path):
     assert {str(one.id) for one in log.samples} == set(wanted["id"])
 
 
-def test_questions_that_there_are_not_are_refused(questions, tmp_path):
-    with pytest.raises(ValueError, match=r"no questions of inference with .*'prompt': 'sort'"):
-        run(tmp_path, questions, ["0"], "task.py@nli", prompt="sort")
-
-
 def test_the_folder_needs_nothing_of_this_project(questions):
     files = inspect_files(questions)
     for name, content in files.items():

@@ -155,15 +155,6 @@ def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_o
     assert said["decides"].all()
 
 
-def test_an_item_that_only_a_blind_model_was_asked_about_does_not_decide(read, judged):
-    blind = judged.head(2).assign(id=["i", "j"], model=RULE, asked="rule", drawn=[True, False])
-    none = pd.DataFrame(columns=["model", "id", "answer", "score", "value"])
-    found = read("prompts", {"items": blind, "scores": none}, models=["by-rule"])
-    assert found["decides"].tolist() == [True, False]
-    assert found["variant"].tolist() == ["none", "none"]
-    assert found["weights"].tolist() == ["none", "none"]
-
-
 def test_the_file_has_all_columns_each_with_a_description(made_params):
     table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(made_params, ["pairs"]))))
     assert table.column_names == list(COLUMNS)

@@ -1,6 +1,7 @@
 """A small project whose data have been made, with three of the real constructions, for the tests of the exports."""
 
 import os
+import runpy
 import shutil
 from pathlib import Path
 
@@ -9,16 +10,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.constructions.people import load_people
 from cxprobe.files.tables import write_table
-from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.make import build_pairs
 from cxprobe.pairs.sources import without_gaps
-from cxprobe.prompts.make import build_choices, build_questions, item_table, load_material
-from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.params import Params, load_params
-from cxprobe.scenarios.make import enumerate_items, fill_texts
-from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.run.stage import Stage
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
 PAIRS = (MEANING, FORM, UNBALANCED)
@@ -71,39 +66,16 @@ def write_small_project(folder: Path) -> None:
 def make_small_data() -> Params:
     """Make the data of the project in the working directory, and what its blind model answers to pairs."""
     params = load_params()
-    make_pairs(params)
-    make_prompts(params)
+    for line in ("pairs", "prompts", "scenarios"):
+        name = f"make_{line}"
+        runpy.run_path(str(ROOT / "pipelines" / line / "make.py"))[name](Stage(name, "", params))
     make_sentences()
-    scenarios = load_scenarios(MEANING)
-    items = enumerate_items(scenarios, share=params.scenarios.make.share, seed=params.seed)
-    texts = fill_texts(scenarios, items, seed=params.seed)
-    for stem, table in {"items": items, "texts": texts}.items():
-        write_table(table, Path("data/make_scenarios") / MEANING / f"{stem}.parquet")
-    return params
-
-
-def make_pairs(params: Params) -> None:
-    people = load_people()
-    tables = []
-    for name in PAIRS:
-        own = build_pairs(name, load_pairs(name, people), people, params.pairs.make, params.seed).pairs
-        write_table(own, Path("data/make_pairs") / f"{name}.parquet")
-        tables.append(own.assign(balanced=name != UNBALANCED))
-    every = without_gaps(pd.concat(tables, ignore_index=True))
-    judged = every.assign(model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5)
+    paths = {name: Path("data/make_pairs") / f"{name}.parquet" for name in PAIRS}
+    pairs = pd.concat([pd.read_parquet(path).assign(balanced=name != UNBALANCED) for name, path in paths.items()])
+    judged = without_gaps(pairs).assign(model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5)
     write_table(judged, Path("data/judge_pairs/items.parquet"))
     write_table(judged.drop(columns=["context", "good", "bad"]), Path("data/judge_pairs/scores.parquet"))
-
-
-def make_prompts(params: Params) -> None:
-    settings, seed = params.prompts.make, params.seed
-    material = load_material(MEANING, settings, seed=seed)
-    inference, reasoning = load_inference_prompts(), load_reasoning_prompts()
-    questions = build_questions(MEANING, material, inference, reasoning, settings, seed=seed)
-    choices, answers = build_choices(MEANING, material, load_continuations(), settings, seed=seed)
-    tables = {"questions": questions, "choices": choices, "answers": answers, "items": item_table(material, questions)}
-    for stem, table in tables.items():
-        write_table(table, Path("data/make_prompts") / MEANING / f"{stem}.parquet")
+    return params
 
 
 def make_sentences() -> None:
