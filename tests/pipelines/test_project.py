@@ -159,7 +159,7 @@ def test_a_measuring_stage_that_is_killed_goes_on_where_it_stopped(project):
     with subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as dvc:
-        while not list(stored.rglob("*.np*")):
+        while not list(stored.rglob("*.answers")):
             assert dvc.poll() is None
             time.sleep(0.005)
         for child in psutil.Process(dvc.pid).children(recursive=True):
@@ -167,7 +167,7 @@ def test_a_measuring_stage_that_is_killed_goes_on_where_it_stopped(project):
                 child.send_signal(signal.SIGTERM)
         assert dvc.wait(timeout=60) != 0
     assert not (project / "data/score_pairs/mlm").exists()
-    assert list(stored.rglob("*.np*"))
+    assert list(stored.rglob("*.answers"))
     run(project, *command)
     tokens = read_table(project / "data/score_pairs/mlm/tokens.parquet")
     assert len(tokens)

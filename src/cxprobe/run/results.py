@@ -47,7 +47,8 @@ def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
         if outcome.counts:
             # As objects, since a column of numbers would turn whole numbers into rounded ones.
             counts = pd.Series(dict(outcome.counts), dtype=object).rename_axis("count").reset_index(name="value")
-            write_table(counts, waiting / "counts.csv")
+            # Of a reporting stage, DVC keeps tables/ and not the whole folder.
+            write_table(counts, waiting / ("tables" if stage.name.startswith("report_") else "") / "counts.csv")
         records = []
         if stage.name.startswith("judge_"):
             write_json(outcome.headline, waiting / "metrics.json")

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,8 @@ def tracking_uri() -> str:
 def keep_context(records: Sequence[RunRecord], context: RunContext) -> None:
     """Keep the context of runs on this machine for `sync`, since it must change no output."""
     try:
-        for record in records:
-            write_json(asdict(context), _context_file(record))
+        for record, own in _one_after_another(records, context):
+            write_json(asdict(own), _context_file(record))
     except OSError as error:  # such as a full disk
         print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
 
@@ -71,10 +71,15 @@ def add_runs(records: Sequence[RunRecord], context: RunContext) -> None:
     """
     try:
         with uninterrupted():
-            _add_missing(open_store(), [(record, context) for record in records])
+            _add_missing(open_store(), _one_after_another(records, context))
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({error}): the results are written; `cxprobe sync` writes"
         print(blot(f"{warning} the runs later"), file=sys.stderr)
+
+
+def _one_after_another(records: Sequence[RunRecord], context: RunContext) -> list[tuple[RunRecord, RunContext]]:
+    """Return records with times of start that differ, since MLflow's UI shows the newest runs first."""
+    return [(record, replace(context, started=context.started + number)) for number, record in enumerate(records)]
 
 
 def sync(records: Sequence[RunRecord]) -> int:
