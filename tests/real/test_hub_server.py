@@ -49,17 +49,19 @@ for line in sys.stdin:
 MINE = """
 import sys
 from pathlib import Path
-from cxprobe.constructions import load_construction, load_pattern
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.params import FilesCorpus, Mining
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
-from cxprobe.make.corpora import list_corpus, open_corpus
-from cxprobe.make.mining import collect, make_job, run_shards
-from cxprobe.params import FilesCorpus, MineSentences
 def mine(folder, into):
     corpus = FilesCorpus(kind="files", folder=folder, glob=None, format="jsonl", text="text", url="url")
     duplicates = {"shingle": 5, "permutations": 64, "threshold": 0.9}
-    settings = MineSentences(
-        tagger="tagger", most_words=100, longest_line=1 << 20, most_faults=0.1, duplicates=duplicates,
-        engine={"kind": "local", "workers": 1})
+    settings = Mining(
+        constructions={"toy": "web"}, watched=[], tagger="tagger", most_words=100, longest_line=1 << 20,
+        most_faults=0.1, duplicates=duplicates, engine={"kind": "local", "workers": 1})
     construction = load_construction("toy")
     print(list_corpus(corpus).to_json(orient="records"))
     job = make_job(open_corpus(corpus, Path("scratch")), settings, load_pattern("toy", construction), Path("scratch"))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,7 +35,8 @@ pytestmark = [
     pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {', '.join(missing_programs())}"),
 ]
 
-FEATURES = Path("data/extract_features/one/toy/generated")
+STAGE = "measure_recognition@one"
+FEATURES = Path("data/measure_recognition/one/toy/generated")
 TWO_NODES = ("--gres=gpu:2 --ntasks-per-node=2", "--gres=gpu:1 --nodes=2 --ntasks-per-node=1")  # as the page says
 CLUSTER_PAGE = (ROOT / "docs/tutorials/cluster.md").read_text()
 
@@ -183,12 +185,12 @@ def test_jobs_that_cannot_run_are_told(project, cluster, changed, said):
     assert re.search(f"mine_sentences: .*{said}", done.stderr), done.stderr
 
 
-# Extraction
+# Measuring
 
 
 def of_this_project(command: str) -> str:
-    """Return a line of the page for the model and the construction of the test; nothing else is replaced."""
-    return command.replace("roberta", "one").replace("comparative-correlative", "toy")
+    """Return a line of the page for the model of the test; nothing else is replaced."""
+    return command.replace("roberta", "one")
 
 
 def lines_of(heading: str) -> list[str]:
@@ -203,32 +205,32 @@ def params_of(heading: str) -> dict:
 
 
 @pytest.fixture(scope="module")
-def extracted_here(begun, tmp_path_factory):
-    """A project in which one process has extracted."""
-    folder = copied(begun, tmp_path_factory.mktemp("extracted") / "project")
+def measured_here(begun, tmp_path_factory):
+    """A project in which one process has measured."""
+    folder = copied(begun, tmp_path_factory.mktemp("measured") / "project")
     change_params(folder, folder / "params.yaml", probe_one_model)
-    run(folder, "dvc", "repro", "extract_features")
+    run(folder, "dvc", "repro", STAGE)
     return folder
 
 
 def probe_one_model(params: dict) -> None:
-    params["grid"]["recognition"]["models"] = ["one"]
-    params["extract_features"]["token_budget"] = 32
+    params["recognition"]["models"] = ["one"]
+    params["recognition"]["embed"]["token_budget"] = 32
 
 
 @pytest.fixture
-def to_extract(extracted_here, tmp_path):
-    """The project as it was before, with the page's parameters; accelerator and token_budget are this machine's."""
-    folder = copied(extracted_here, tmp_path / "project")
-    for path in ("data/extract_features", "results/extract_features"):
-        run(folder, "rm", "-r", path)
+def to_measure(measured_here, tmp_path):
+    """The project as it was before, with the page's parameters; the accelerator is this machine's."""
+    folder = copied(measured_here, tmp_path / "project")
+    for path in ("data/measure_recognition", "results/measure_recognition", "data/.scratch"):
+        shutil.rmtree(folder / path)
     lock = YAML(typ="safe").load(folder / "dvc.lock")
-    del lock["stages"]["extract_features@one-toy"]
+    del lock["stages"][STAGE]
     with (folder / "dvc.lock").open("w") as file:
         YAML(typ="safe").dump(lock, file)
     (folder / ".venv").symlink_to(sys.prefix)
-    asked = params_of("Several GPUs")["extract_features"] | {"accelerator": "cpu", "token_budget": 32}
-    change_params(folder, folder / "params.yaml", lambda params: params["extract_features"].update(asked))
+    asked = params_of("Several GPUs")["compute"] | {"accelerator": "cpu"}
+    change_params(folder, folder / "params.yaml", lambda params: params["compute"].update(asked))
     return folder
 
 
@@ -237,56 +239,51 @@ def shell(project: Path, command: str, cluster) -> subprocess.CompletedProcess[s
     return run(project, "bash", "-c", command, check=False, **cluster.environment, MASTER_ADDR="127.0.0.1")
 
 
-def test_extraction_on_two_tasks_gives_what_one_process_gives(to_extract, cluster, extracted_here):
+def test_measuring_on_two_tasks_gives_what_one_process_gives(to_measure, cluster, measured_here):
     submit, take_over = map(of_this_project, lines_of("Several GPUs"))
-    done = shell(to_extract, submit, cluster)
-    printed = "".join(path.read_text() for path in to_extract.glob("slurm-*.out"))
+    done = shell(to_measure, submit, cluster)
+    printed = printed_by_jobs(to_measure)
     assert done.returncode == 0, printed
     assert "MEMBER: 2/2" in printed
-    assert_same_features(to_extract, extracted_here)
-    assert shell(to_extract, take_over, cluster).returncode == 0
-    key, data = "extract_features@one-toy", "data/extract_features/one/toy"
-    assert mined(to_extract, key)[data] == mined(extracted_here, key)[data]
-    assert "Running stage 'extract" not in run(to_extract, "dvc", "repro", "extract_features").stdout
+    assert_same_features(to_measure, measured_here)
+    assert shell(to_measure, take_over, cluster).returncode == 0
+    assert mined(to_measure, STAGE) == mined(measured_here, STAGE)
+    assert "Running stage" not in run(to_measure, "dvc", "repro", STAGE).stdout
 
 
-def test_extraction_on_two_nodes_gives_what_one_process_gives(to_extract, cluster, extracted_here):
-    change_params(
-        to_extract, to_extract / "params.yaml", lambda params: params["extract_features"].update(devices=1, num_nodes=2)
-    )
+def test_measuring_on_two_nodes_gives_what_one_process_gives(to_measure, cluster, measured_here):
+    params = to_measure / "params.yaml"
+    change_params(to_measure, params, lambda params: params["compute"].update(devices=1, num_nodes=2))
     line = of_this_project(lines_of("Several GPUs")[0])
     assert TWO_NODES[1] in CLUSTER_PAGE
-    done = shell(to_extract, line.replace(*TWO_NODES), cluster)
-    assert done.returncode == 0, "".join(path.read_text() for path in to_extract.glob("slurm-*.out"))
-    assert_same_features(to_extract, extracted_here)
+    done = shell(to_measure, line.replace(*TWO_NODES), cluster)
+    assert done.returncode == 0, printed_by_jobs(to_measure)
+    assert_same_features(to_measure, measured_here)
 
 
-def test_extraction_that_loses_a_task_ends_and_goes_on(to_extract, cluster, extracted_here):
-    change_params(
-        to_extract, to_extract / "params.yaml", lambda params: params["extract_features"].update(token_budget=1)
-    )
+def test_measuring_that_loses_a_task_ends_and_goes_on(to_measure, cluster, measured_here):
     submit = of_this_project(lines_of("Several GPUs")[0])
-    own = project_environment(to_extract) | cluster.environment | {"MASTER_ADDR": "127.0.0.1"}
-    with subprocess.Popen(["bash", "-c", submit], cwd=to_extract, env=own) as waiting:
-        batches = "data/.scratch/extract_features/*/*.npy"
-        wait_until(lambda: len(list(to_extract.glob(batches))) >= 3, 180)
-        second_task(to_extract).kill()
+    own = project_environment(to_measure) | cluster.environment | {"MASTER_ADDR": "127.0.0.1"}
+    with subprocess.Popen(["bash", "-c", submit], cwd=to_measure, env=own) as waiting:
+        # Lightning prints it when the two have found each other, before the model is loaded.
+        wait_until(lambda: "All distributed processes registered" in printed_by_jobs(to_measure), 180)
+        second_task(to_measure).kill()
         assert waiting.wait(120) != 0
-    left = len(list(to_extract.glob(batches)))
-    assert left >= 3
-    assert not (to_extract / FEATURES).exists()
-    assert shell(to_extract, submit, cluster).returncode == 0
-    ours, theirs = read_features(to_extract / FEATURES), read_features(extracted_here / FEATURES)
-    order = [np.argsort(features.ids) for features in (ours, theirs)]
-    np.testing.assert_allclose(ours.vectors[:, order[0]], theirs.vectors[:, order[1]], atol=1e-5)
+    assert not (to_measure / FEATURES).exists()
+    assert shell(to_measure, submit, cluster).returncode == 0
+    assert_same_features(to_measure, measured_here)
+
+
+def printed_by_jobs(project: Path) -> str:
+    return "".join(path.read_text() for path in project.glob("slurm-*.out"))
 
 
 def second_task(project: Path) -> psutil.Process:
-    """Return the process of the second of two tasks that extract."""
+    """Return the process of the second of two tasks that measure."""
     for process in psutil.process_iter():
         try:
             is_second = process.cwd() == str(project) and process.environ().get("SLURM_PROCID") == "1"
-            if is_second and any("extract_features.py" in word for word in process.cmdline()):
+            if is_second and any("recognition/measure.py" in word for word in process.cmdline()):
                 return process
         except psutil.Error:
             continue
@@ -308,7 +305,7 @@ def test_the_whole_pipeline_is_one_job_that_submits_those_of_its_mining(project,
     (submit,) = lines_of("One GPU")
     # With limits of its own, which must not reach the jobs that it submits.
     done = shell(project, submit.replace("sbatch", "sbatch --wait --mem=4000 --ntasks=1"), cluster)
-    printed = "".join(path.read_text() for path in project.glob("slurm-*.out"))
+    printed = printed_by_jobs(project)
     assert done.returncode == 0, printed
     assert mined(project) == mined_here
     assert (project / "results/report/index.html").exists(), printed

@@ -16,7 +16,6 @@ from pathlib import Path
 from subprocess import run as run_program
 from typing import NamedTuple
 
-import optuna
 import pytest
 from dvc_stages import generations_of
 from mlflow import MlflowClient
@@ -38,8 +37,6 @@ from team_servers import (
 from written_pages import fences
 
 from conftest import ROOT, change_params, make_project, project_environment, run
-from cxprobe.probing import Regularisation
-from cxprobe.recognition.tuning import Search, Tuned, write_study
 from cxprobe.run.record import RunRecord
 from cxprobe.run.results import read_records
 from cxprobe.run.tracking import record_digest
@@ -136,8 +133,9 @@ def whole(tmp_path_factory) -> Iterator[tuple[Path, StageServer]]:
 
 
 def search_too(params: dict) -> None:
-    params["tune_probes"].update(enabled=True, trials=2, folds=2)
-    params["grid"]["recognition"]["models"] = ["one", "by-form"]
+    range_of_C = {"low": 0.01, "high": 100.0}
+    tune = {"trials": 2, "folds": 2, "C": range_of_C, "l1_ratio": [0.0], "standardise": [False, True]}
+    params["recognition"] |= {"models": ["one", "by-form"], "tune": tune}
 
 
 def at_once(server: StageServer, folder: Path, stages: Sequence, environment: dict[str, str]) -> Iterator[Ended]:
@@ -145,8 +143,9 @@ def at_once(server: StageServer, folder: Path, stages: Sequence, environment: di
     for some in (stages[start : start + AT_ONCE] for start in range(0, len(stages), AT_ONCE)):
         started = []
         for stage in some:
-            _, script, *arguments = shlex.split(stage.cmd)
-            started.append(server.start(folder, folder / script, *arguments, **environment))
+            script = folder / "pipelines" / f"{stage.cmd.removeprefix('sh pipelines/run ')}.py"
+            item = stage.addressing.partition("@")[2]
+            started.append(server.start(folder, script, *filter(None, [item]), **environment))
         yield from [server.wait(process) for process in started]
 
 
@@ -255,7 +254,7 @@ def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team)
         ["bash", "-e", "-c", team.named(client)], cwd=project, env=own, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert re.findall("Running stage '(.+?)'", done.stdout) == ["list_corpus@toy"]
+    assert re.findall("Running stage '(.+?)'", done.stdout) == ["watch_corpora@toy"]
     number = re.search(r"(\d+) runs have a record under results/; \1 of them were new to MLflow", done.stdout)
     assert number, done.stdout
     assert sync(project, team) == (int(number[1]), 0)
@@ -278,27 +277,3 @@ def test_of_two_people_who_sync_at_once_both_succeed_and_each_run_is_there_once(
     assert [number for number, _ in synced] == [len(records)] * 2
     assert list(faults(records, team, tmp_path / "downloaded")) == []
     assert sync(project, team) == (len(records), 0)
-
-
-def test_studies_are_copied_into_a_database_as_the_page_says(team, tmp_path, monkeypatch):
-    [create] = re.findall("`(createdb [^`]*)`", PAGE.read_text())
-    as_administrator(create, team.postgres, team.folder)
-    monkeypatch.setenv("PGPASSWORD", (team.folder / "mlflow.password").read_text().strip())
-    monkeypatch.chdir(tmp_path)
-    distributions = {"C": optuna.distributions.FloatDistribution(1e-4, 1e2, log=True)}
-    trials = tuple(
-        optuna.trial.create_trial(params={"C": C}, distributions=distributions, value=C / 2) for C in (0.1, 0.2)
-    )
-    for model in ("one", "two"):
-        folder = Path("data/fit_probes") / model / "toy" / "tuning"
-        folder.mkdir(parents=True)
-        found = Tuned(Regularisation(0.2, 0.0, False), 0.1, 2, trials)
-        write_study({Search("generated", "number", 0): found}, folder / "study.db")
-    (python,) = fences(PAGE, "python")
-    exec(compile(team.named(python), PAGE.name, "exec"), {})
-    storage = f"postgresql+psycopg://mlflow@127.0.0.1:{team.postgres.port}/studies"
-    names = [f"{model}/toy/tuning generated number 0" for model in ("one", "two")]
-    assert sorted(optuna.get_all_study_names(storage)) == names
-    for name in names:
-        copied = optuna.load_study(study_name=name, storage=storage).trials
-        assert [(trial.params, trial.value) for trial in copied] == [(trial.params, trial.value) for trial in trials]

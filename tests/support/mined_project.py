@@ -54,7 +54,7 @@ def engine_of_page(kind: str) -> dict:
 
 
 def use_engine(project: Path, engine: dict) -> None:
-    change_params(project, project / "params.yaml", lambda params: params["mine_sentences"].update(engine=engine))
+    change_params(project, project / "params.yaml", lambda params: params["mining"].update(engine=engine))
 
 
 def mine(project: Path, check: bool = True, **environment: str):
