@@ -8,15 +8,14 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cxprobe.constructions.sentences import ALL_SENTENCES
 from cxprobe.lm.params import Member, ModelSpec
 from cxprobe.report.dots import MARKERS, OKABE_ITO
+from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, whole_ticks
 
 RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
@@ -74,15 +73,15 @@ def accuracy_side_by_side(
     of_source = {str(source): rows for source, rows in by_layer.groupby("source", sort=False)}
     features = {source: [name for name in order if name in set(rows["feature"])] for source, rows in of_source.items()}
     most = max(map(len, features.values()))
-    size = (max(len(features) * PANEL[0], 4.4) + 1.0, most * PANEL[1] * 0.9 + 1.2)
-    figure = Figure(figsize=size, layout="constrained")
+    height = PANEL[1] * 0.95
+    size = (max(len(features) * PANEL[0], 4.4) + 0.4, most * height + 1.5)
+    figure = Figure(figsize=size)
     figure.suptitle(title, fontsize=11)
-    grid = figure.subplots(most, len(features), squeeze=False)
     panels: dict[str, Axes] = {}
     for column, (source, names) in enumerate(features.items()):
-        for spare in grid[len(names) :, column]:
-            spare.remove()
-        for axes, feature in zip(grid[:, column], names, strict=False):
+        for line, feature in enumerate(names):
+            up = size[1] - 0.7 - (line + 1) * height
+            axes = add_panel(figure, 0.7 + column * PANEL[0], up + 0.45, PANEL[0] - 0.75, height - 1.05)
             rates = _of(of_source[source], feature)
             _draw_layers(axes, rates, _of(controls[controls["source"] == source], feature), members)
             name = f"{_readable(feature)}, {source} (n = {int(rates['n'].iloc[0]):,})"
@@ -118,27 +117,26 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
     layers = sorted(by_value["layer"].unique().tolist())
     # The last tenth of viridis is too pale a yellow for a line on white.
     colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(layers))))
-    norm = BoundaryNorm([layer - 0.5 for layer in [*layers, layers[-1] + 1]], ncolors=len(layers))
     for feature, axes in panels.items():
         bounds = _of(trained, feature).iloc[0]
         axes.axvspan(bounds["least"] - 0.5, bounds["greatest"] + 0.5, color="0.88", zorder=0, label="trained on")
         for control, line in _of(controls, feature).groupby("control", sort=False):
             axes.plot(line["value"], line["accuracy"], label=_readable(str(control)), **CONTROL_STYLE)
-        for layer in layers:
+        for number, layer in enumerate(layers):
             line = _of(by_value[by_value["layer"] == layer], feature)
-            look = {"color": colours(norm(layer))} if len(layers) > 1 else {"color": "black", "label": "blind model"}
+            look = {"color": colours(number)} if len(layers) > 1 else {"color": "black", "label": "blind model"}
             axes.plot(line["value"], smoothed(line), linewidth=1.6, **look)
             points: dict[str, Any] = {"marker": ".", "markersize": 3, "linestyle": "", "alpha": 0.35}
             axes.plot(line["value"], line["accuracy"], color=look["color"], label="_nolegend_", **points)
         if feature == ALL_SENTENCES:
-            axes.set_xticks([])
+            draw_x_scale(axes, {})
         else:
-            axes.set_xlabel(f"{_readable(feature)} (words)")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            draw_x_scale(axes, whole_ticks(_of(by_value, feature)["value"]), f"{_readable(feature)} (words)")
     _finish(figure, panels, least=min(by_value["accuracy"].min(), controls["accuracy"].min()))
     if len(layers) > 1:
-        scale = ScalarMappable(norm=norm, cmap=colours)
-        figure.colorbar(scale, ax=list(panels.values()), label="layer (0 = embeddings)", ticks=layers, fraction=0.04)
+        strip = add_panel(figure, figure.get_figwidth() - 0.35, 1.0, 0.2, figure.get_figheight() - 2.0)
+        strip.imshow([[number] for number in range(len(layers))], cmap=colours, aspect="auto", origin="lower")
+        draw_y_scale(strip, {number: str(layer) for number, layer in enumerate(layers)}, "layer (0 = embeddings)")
     return figure
 
 
@@ -158,8 +156,9 @@ def optimisation_history(trials: pd.DataFrame, title: str) -> Figure:
             axes.scatter(tried["number"], tried["accuracy"], color=colour, s=4, alpha=0.5)
             highest = tried["accuracy"].cummax()
             axes.step(tried["number"], highest, where="post", color=colour, linewidth=1, label=f"layer {layer}")
-        axes.set(title=_readable(feature), xlabel="trial", ylabel="accuracy on held-out folds")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_title(_readable(feature), fontsize=9, y=1.0)
+        draw_x_scale(axes, whole_ticks(_of(complete, feature)["number"]), "trial")
+        draw_y_scale(axes, _within(PERCENT, axes), "accuracy on held-out folds")
     _add_legend(figure, panels.values())
     return figure
 
@@ -180,9 +179,10 @@ def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
     for feature, axes in panels.items():
         for (parameter, line), marker in zip(_of(importances, feature).groupby("parameter"), MARKERS, strict=False):
             axes.plot(line["layer"], line["importance"], marker=marker, markersize=4, label=str(parameter))
-        axes.set(title=_readable(feature), xlabel="layer (0 = embeddings)", ylabel="share of the variance")
+        axes.set_title(_readable(feature), fontsize=9, y=1.0)
         axes.set_ylim(-0.02, 1.02)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        draw_x_scale(axes, whole_ticks(_of(importances, feature)["layer"]), "layer (0 = embeddings)")
+        draw_y_scale(axes, PERCENT, "share of the variance")
     _add_legend(figure, panels.values())
     return figure
 
@@ -221,10 +221,11 @@ def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame, mem
     _draw_blind(axes, {member.label: lines[member.slug].iloc[0] for member in blind}, among_others=len(present) > 1)
     for control, line in controls.groupby("control", sort=False):
         axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **CONTROL_STYLE)
-    axes.set_xlabel("layer (0 = embeddings)" if seeing else "")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if not seeing:
-        axes.set_xticks([])
+    if seeing:
+        layers = pd.concat([lines[member.slug]["layer"] for member in seeing])
+        draw_x_scale(axes, whole_ticks(layers), "layer (0 = embeddings)")
+    else:
+        draw_x_scale(axes, {})
 
 
 def _draw_blind(axes: Axes, rates: Mapping[str, pd.Series], *, among_others: bool) -> None:
@@ -268,17 +269,25 @@ def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:
     """Return a figure with a panel for each feature of a table, in the table's order."""
     features = list(dict.fromkeys(table["feature"]))
     columns = min(2, len(features))
-    lines = -(-len(features) // columns)
-    figure = Figure(figsize=(columns * PANEL[0] + 1.0, lines * PANEL[1] + 0.6), layout="constrained")
-    grid = np.atleast_1d(figure.subplots(lines, columns)).ravel()
-    for spare in grid[len(features) :]:
-        spare.remove()
+    lines, bottom = -(-len(features) // columns), 0.55
+    heading = 0.35 + 0.2 * title.count("\n")
+    figure = Figure(figsize=(columns * PANEL[0] + 0.9, lines * PANEL[1] + bottom + heading))
     figure.suptitle(title, fontsize=11)
-    return figure, dict(zip(features, grid, strict=False))
+    panels = {}
+    for number, feature in enumerate(features):
+        line, column = divmod(number, columns)
+        up = bottom + 0.45 + (lines - 1 - line) * PANEL[1]
+        panels[feature] = add_panel(figure, 0.7 + column * PANEL[0], up, PANEL[0] - 0.75, PANEL[1] - 0.85)
+    return figure, panels
 
 
 def _of(table: pd.DataFrame, feature: str) -> pd.DataFrame:
     return table[table["feature"] == feature]
+
+
+def _within(ticks: Mapping[float, str], axes: Axes) -> dict[float, str]:
+    low, high = axes.get_ylim()
+    return {tick: text for tick, text in ticks.items() if low <= tick <= high}
 
 
 def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
@@ -286,13 +295,10 @@ def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
     bottom = floor(10 * min(least, 0.45)) / 10
     for feature, axes in panels.items():
         heading, _, note = _readable(feature).partition("\n")
-        axes.set_title(heading, fontsize=10, pad=6 + 9 * len(note.splitlines()))
+        axes.set_title(heading, fontsize=9, y=1.0, pad=6 + 9 * len(note.splitlines()))
         axes.text(0.5, 1.015, note, transform=axes.transAxes, ha="center", va="bottom", fontsize=7)
         axes.set_ylim(bottom, 1.02)
-        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-        axes.grid(axis="y", color="0.9", linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_ylabel("test accuracy")
+        draw_y_scale(axes, _within(PERCENT, axes), "test accuracy", grid=True)
     _add_legend(figure, panels.values())
 
 
@@ -306,7 +312,7 @@ def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
         figure.legend(
             entries.values(),
             entries.keys(),
-            loc="outside lower center",
+            loc="lower center",
             ncols=max(1, min(5, columns)),
             frameon=False,
             fontsize=9,

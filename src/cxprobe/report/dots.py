@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
+from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, log_ticks
+
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
@@ -148,23 +150,18 @@ def dots_of_run(table: pd.DataFrame, title: str, *, chance: float | None = 0.5) 
     """
     height = len(table) * ROW * 0.8 + 0.95
     figure = Figure(figsize=(5.2, height))
-    # Fixed margins: a constrained layout takes most of the time of a small figure.
-    axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
-    places = np.arange(len(table))
-    draw_dots(axes, table, "accuracy", places, "", 0)
+    axes = add_panel(figure, 2.2, 0.5, 2.8, height - 0.9, title)
+    rows = np.arange(len(table))
+    draw_dots(axes, table, "accuracy", rows, "", 0)
     if chance is None:
-        axes.vlines(table["chance"], places - 0.4, places + 0.4, color="0.35", linestyle=":", linewidth=1.2)
+        axes.vlines(table["chance"], rows - 0.4, rows + 0.4, color="0.35", linestyle=":", linewidth=1.2)
     else:
         axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
-    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
-    axes.set_yticks(places, labels, fontsize=8)
-    axes.set_ylim(len(table) - 0.5, -0.5)
     axes.set_xlim(-0.02, 1.02)
-    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
-    axes.tick_params(axis="x", labelsize=8)
-    axes.set_xlabel("accuracy", fontsize=8)
-    axes.set_title(title, fontsize=9)
-    tidy(axes, "x")
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    draw_x_scale(axes, PERCENT, "accuracy", grid=True)
+    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
+    draw_y_scale(axes, dict(enumerate(labels)))
     return figure
 
 
@@ -192,49 +189,38 @@ def curves(
         best: The best blind model of each panel (see `best_blind`), drawn as a black line: the columns panels
             and value. A panel that it lacks has no such line.
     """
-    places = list(dict.fromkeys(table[panels]))
+    names = list(dict.fromkeys(table[panels]))
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
-    columns = min(4, len(places))
-    lines = -(-len(places) // columns)
-    figure = Figure(figsize=(columns * 2.4 + 0.6, lines * 2.15 + 0.9), layout="constrained")
-    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
-    for spare in grid[len(places) :]:
-        spare.remove()
-    for number, (axes, place) in enumerate(zip(grid, places, strict=False)):
+    columns = min(4, len(names))
+    lines, bottom, panel_height = -(-len(names) // columns), 0.85, 2.15
+    figure = Figure(figsize=(columns * 2.4 + 0.8, lines * panel_height + bottom + 0.2))
+    ticks = log_ticks(table[x])
+    for number, name in enumerate(names):
+        in_panel = table[table[panels] == name]
+        line, column = divmod(number, columns)
+        sizes = " to ".join(f"{size:,}" for size in sorted({int(in_panel["n"].min()), int(in_panel["n"].max())}))
+        heading = f"{within(readable(str(name)), 2.2 / _HEADING)}\n(n = {sizes})"
+        up = bottom + (lines - 1 - line) * panel_height
+        axes = add_panel(figure, 0.75 + column * 2.4, up, 2.1, panel_height - 0.7, heading)
+        axes.set_xscale("log")
         for kind_number, kind in enumerate(kinds):
-            of_kind = table if colours is None else table[table[colours] == kind]
-            own = of_kind[of_kind[panels] == place].sort_values(x)
+            rates = (in_panel if kind is None else in_panel[in_panel[colours] == kind]).sort_values(x)
             colour, marker = OKABE_ITO[kind_number % len(OKABE_ITO)], MARKERS[kind_number % len(MARKERS)]
-            axes.fill_between(own[x], own["low"], own["high"], color=colour, alpha=0.2, linewidth=0)
+            axes.fill_between(rates[x], rates["low"], rates["high"], color=colour, alpha=0.2, linewidth=0)
             label = None if kind is None else str(kind)  # in the legend
-            axes.plot(own[x], own[value], color=colour, marker=marker, markersize=4, label=label)
+            axes.plot(rates[x], rates[value], color=colour, marker=marker, markersize=4, label=label)
         if chance is not None:
             axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
-        for height in [] if best is None else best.loc[best[panels] == place, value]:
+        for height in [] if best is None else best.loc[best[panels] == name, value]:
             axes.axhline(height, color="black", linewidth=1.2, label=BEST_BLIND)
-        axes.set_xscale("log")
-        lowest = number + columns >= len(places)
-        axes.tick_params(labelbottom=lowest)
-        axes.set_xlabel(readable(x) if lowest else "")
+        axes.set_xlim(table[x].min() / 1.2, table[x].max() * 1.2)
         axes.set_ylim(-0.04, 1.04)
-        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-        of_place = table.loc[table[panels] == place, "n"]
-        sizes = " to ".join(f"{size:,}" for size in sorted({int(of_place.min()), int(of_place.max())}))
-        axes.set_title(f"{within(readable(str(place)), 2.2 / _HEADING)}\n(n = {sizes})", fontsize=9)
-        tidy(axes, "y")
+        is_lowest = number + columns >= len(names)
+        draw_x_scale(axes, ticks if is_lowest else {}, readable(x) if is_lowest else "")
+        draw_y_scale(axes, PERCENT, "" if column else readable(value), grid=True, labelled=column == 0)
     write_title(figure, title)
-    lines_of = {
-        name: line for axes in grid[: len(places)] for line, name in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(
-        lines_of.values(),
-        lines_of.keys(),
-        loc="outside upper right" if colours is None else "outside lower center",  # two fit beside the title
-        ncols=2 if colours is None else columns + 1,
-        frameon=False,
-        fontsize=8,
-    )
-    figure.supylabel(readable(value), fontsize=10)
+    entries = legend_of(figure.axes)
+    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=columns + 1, frameon=False, fontsize=8)
     return figure
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from cxprobe.lm.params import Member
-from cxprobe.report.dots import BEST_BLIND, MARKERS, OKABE_ITO, WEIGHTS, legend_of, tidy, write_title
+from cxprobe.report.dots import BEST_BLIND, MARKERS, OKABE_ITO, WEIGHTS, legend_of, write_title
+from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale
 from cxprobe.scenarios.rules import Scenarios
 
 CHANCE = 0.5
@@ -72,36 +72,25 @@ def scenario_figure(
     legend_height = -(-(len(ran) + len(others) + 3) // COLUMNS) * 0.22
     width, height = columns * PANEL[0] + 0.4, lines * PANEL[1] + 0.8 + legend_height
     figure = Figure(figsize=(width, height))
-    # Fixed margins in inches: a constrained layout takes most of the time of a figure.
-    figure.subplots_adjust(
-        left=0.8 / width,
-        right=1 - 0.1 / width,
-        bottom=(0.5 + legend_height) / height,
-        top=1 - 0.75 / height,
-        wspace=0.08,
-        hspace=0.45,
-    )
-    panels = np.atleast_1d(figure.subplots(lines, columns, sharey=True)).ravel()
-    for spare in panels[len(calibrations) :]:
-        spare.remove()
     write_title(figure, title)
     place = pd.Series(range(len(names)), index=names, dtype=float)
     labels = {member.slug: member.label for member in members}
-    for number, (calibration, axes) in enumerate(zip(calibrations, panels, strict=False)):
+    scenario_ticks = {number: _tick(name, changes[name], rates) for number, name in enumerate(names)}
+    for number, calibration in enumerate(calibrations):
+        line, column = divmod(number, ROW)
+        up = legend_height + 0.55 + (lines - 1 - line) * PANEL[1]
+        axes = add_panel(figure, 0.7 + column * PANEL[0], up, PANEL[0] - 0.35, PANEL[1] - 0.8, titles[calibration])
         axes.axhline(CHANCE, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         shown, theirs = (table[table["calibration"] == calibration] for table in (rates, published))
         _draw_models(axes, shown, rate, theirs, place, {model: labels.get(model, model) for model in ran}, others)
         if best is not None and len(best):
             places, edge = place[best["scenario"]], SPREAD / 2 + 0.1
             axes.hlines(best[rate], places - edge, places + edge, color="black", linewidth=2, label=BEST_BLIND)
-        axes.set_title(titles[calibration], fontsize=10)
-        axes.set_xticks(range(len(names)), [_tick(name, changes[name], rates) for name in names], fontsize=7)
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.set_ylim(-0.04, 1.04)
-        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-        tidy(axes, "y")
-        axes.set_ylabel(rate if number % ROW == 0 else "")
-    legend = legend_of(panels[: len(calibrations)])
+        draw_x_scale(axes, scenario_ticks if number + ROW >= len(calibrations) else {}, size=6.5)
+        draw_y_scale(axes, PERCENT, "" if column else rate, grid=True, labelled=column == 0)
+    legend = legend_of(figure.axes)
     figure.legend(legend.values(), legend.keys(), loc="lower center", ncols=COLUMNS, frameon=False, fontsize=8)
     return figure
 
