@@ -14,19 +14,8 @@ HEAD = """\
 sources: [made for the tests]
 """
 PEOPLE = [
-    "baker",
-    "clerk",
-    "dentist",
-    "editor",
-    "farmer",
-    "guide",
-    "harpist",
-    "judge",
-    "knight",
-    "lawyer",
-    "miner",
-    "poet",
-]
+    "baker", "clerk", "dentist", "editor", "farmer", "guide", "harpist", "judge", "knight", "lawyer", "miner", "poet",
+]  # fmt: skip
 INFERENCE = """\
 inference:
   slots: {SBJ: who, OBJ: what}

@@ -6,7 +6,7 @@ import pytest
 from conftest import ITEMS as TOY
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
-from cxprobe.prompts.items import RELATIONS, load_items, render_inferences, render_reasonings
+from cxprobe.prompts.items import Phrase, fill, load_items, read_marks, render_inferences, render_reasonings
 
 
 def load_text(folder, text):
@@ -28,14 +28,6 @@ def test_every_template_is_asked_about_every_premise(tmp_path):
     ]
     assert [item.reading for item in rendered] == ["asserted"] * 3 + ["denied"] * 3 + [""]
     assert len({item.premise_id for item in rendered}) == 3
-
-
-def test_slots_that_a_sentence_does_not_show_are_filled_beside_it(tmp_path):
-    text = TOY.replace(
-        '[OBJ:it the cat].", reading: denied, slots: {}', 'the cat.", reading: denied, slots: {OBJ: a cat}'
-    )
-    text = text.replace("{OBJ} {OBJ:was} {V:VBN}", "somebody {V:VBD} {OBJ}").replace("{OBJ:them}", "{OBJ}")
-    assert render_inferences(load_text(tmp_path, text), "toy")[3].hypothesis == "Somebody fed a cat."
 
 
 @pytest.mark.parametrize(
@@ -92,12 +84,6 @@ def test_the_eight_tests_of_a_frame(tmp_path):
     assert len({item.frame_id for item in rendered}) == 1
 
 
-def test_without_an_opposite_there_is_no_vocabulary_test(tmp_path):
-    text = TOY.replace('    swapped: "the older you are, the wilder you are."\n', "")
-    assert text != TOY
-    assert "vocabulary" not in {item.test for item in render_reasonings(load_text(tmp_path, text), "toy", seed=1)}
-
-
 def test_what_a_construction_does_not_have_is_absent(tmp_path):
     start = TOY.index("  challenge:")
     inferences, reasonings = TOY[:start], TOY[TOY.index("reasoning:") :]
@@ -109,13 +95,6 @@ def test_what_a_construction_does_not_have_is_absent(tmp_path):
     (tmp_path / "toy" / "items.yaml").write_text("sources: [x]\n")
     with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
         load_items("toy", tmp_path)
-
-
-def test_the_order_of_the_frames_follows_from_the_seed():
-    items = next(items for items in OWN.values() if items.reasoning)
-    orders = {tuple(item.id for item in render_reasonings(items, "toy", seed=seed)) for seed in range(5)}
-    assert len(orders) == 5
-    assert render_reasonings(items, "toy", seed=1) == render_reasonings(items, "toy", seed=1)
 
 
 def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
@@ -149,6 +128,72 @@ def answer_of(item):
     return {"A": item.a, "B": item.b, "C": None}[item.gold]
 
 
+def test_marks_are_read_and_taken_off():
+    text, phrases = read_marks("yesterday [SBJ:she my aunt] [V wiped] [OBJ the table] clean.")
+    assert text == "Yesterday my aunt wiped the table clean."
+    assert phrases == {"SBJ": Phrase("my aunt", "she"), "V": Phrase("wiped"), "OBJ": Phrase("the table")}
+
+
+@pytest.mark.parametrize("marked", ["[SBJ] slept.", "[sbj she] slept.", "She [V slept.", "{SBJ} slept."])
+def test_a_bracket_that_is_no_mark_is_refused(marked):
+    with pytest.raises(ValueError, match="a bracket that is not part of a mark"):
+        read_marks(marked)
+
+
+# Irregular verbs, doubled consonants, silent letters: what rules over strings get wrong.
+@pytest.mark.parametrize(
+    ("verb", "forms"),
+    [
+        ("batted", ("bat", "batted", "batting", "batted")),
+        ("panicked", ("panic", "panicked", "panicking", "panicked")),
+        ("slunk", ("slink", "slunk", "slinking", "slunk")),
+        ("dyed", ("dye", "dyed", "dyeing", "dyed")),
+        ("cut at", ("cut at", "cut at", "cutting at", "cut at")),
+        ("boil an egg", ("boil an egg", "boiled an egg", "boiling an egg", "boiled an egg")),
+    ],
+)
+def test_the_first_word_of_a_verb_phrase_is_inflected(verb, forms):
+    assert tuple(Phrase(verb).form(tag) for tag in ("VB", "VBD", "VBG", "VBN")) == forms
+
+
+def test_a_verb_of_two_lemmas_needs_a_note():
+    with pytest.raises(ValueError, match="the verb 'saw' is a form of see or of saw; give its lemma"):
+        Phrase("saw").form("VBG")
+    assert Phrase("saw", "see").form("VBG") == "seeing"
+    assert Phrase("saw", "saw").form("VBG") == "sawing"
+
+
+@pytest.mark.parametrize(
+    ("pronoun", "sentence"),
+    [
+        ("I", "I was there, so ask me and my dog."),
+        ("you", "You were there, so ask you and your dog."),
+        ("he", "He was there, so ask him and his dog."),
+        ("she", "She was there, so ask her and her dog."),
+        ("it", "It was there, so ask it and its dog."),
+        ("we", "We were there, so ask us and our dog."),
+        ("they", "They were there, so ask them and their dog."),
+    ],
+)
+def test_a_noun_phrase_agrees_with_its_pronoun(pronoun, sentence):
+    template = "{X:they} {X:was} there, so ask {X:them} and {X:their} dog."
+    assert fill(template, {"X": Phrase("someone", pronoun)}) == sentence
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{Y} slept.", "asks for Y, which nothing fills"),
+        ("{X:VBZ} slept.", "form 'VBZ' is unknown"),
+        ("{x} slept.", "a brace that is not part of a place"),
+        ("{X slept.", "a brace that is not part of a place"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_refused(template, message):
+    with pytest.raises(ValueError, match=message):
+        fill(template, {"X": Phrase("cats", "they")})
+
+
 # The items that the project has.
 FOLDER = ROOT / "constructions"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
@@ -173,32 +218,12 @@ def test_what_is_rendered_looks_like_sentences(name):
         assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_negation_tells_nothing_about_the_gold_label(name):
-    negated = Counter(
-        (item.gold, bool(re.search(r"\b(?:not|no|never|nobody|without)\b", item.hypothesis, re.IGNORECASE)))
-        for item in INFERENCES[name]
-        if item.set == "templatic"
-    )
-    assert all(negated[gold, True] for gold in RELATIONS)
-    assert all(negated[gold, False] for gold in RELATIONS)
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].inference.challenge])
 def test_a_challenge_has_another_label_than_the_construction_would(name):
     asked = OWN[name].inference
     for premise in asked.challenge:
         as_asserted = next(iter(asked.readings.values()))
         assert all(gold != as_asserted[of] for of, gold in premise.gold.items()), premise.text
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].reasoning])
-def test_who_is_named_first_is_not_who_is_right(name):
-    base = [item for item in REASONINGS[name] if item.test == "base"]
-    first = [item.text.lower().find(answer_of(item).lower()) for item in base]
-    other = [item.text.lower().find((item.b if item.gold == "A" else item.a).lower()) for item in base]
-    share = sum(mine < theirs for mine, theirs in zip(first, other, strict=True)) / len(base)
-    assert 0.3 < share < 0.7
 
 
 def test_the_tests_of_a_frame_agree_with_each_other():

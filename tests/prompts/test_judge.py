@@ -83,16 +83,6 @@ def test_an_accuracy_is_that_of_the_replies_there_were(rows):
     assert set(table["construction"]) == replied
 
 
-def test_items_of_one_premise_are_no_independent_ones():
-    rows = [(reply, "entailment", "a", "p", premise) for premise in range(8) for reply in [str(premise % 2)] * 6]
-    judged = table_of_replies(rows)
-    together = prompt_accuracy(judged, ["construction"])
-    apart = prompt_accuracy(judged.assign(cluster_premise=[str(n) for n in range(len(judged))]), ["construction"])
-    assert together.loc[0, "accuracy"] == apart.loc[0, "accuracy"] == 0.5
-    width = [(table["high"] - table["low"]).item() for table in (together, apart)]
-    assert width[0] > 1.5 * width[1]
-
-
 def test_a_table_without_clusters_or_with_another_outcome_is_refused():
     judged = table_of_replies([("0", "entailment", "a", "p", 1)])
     with pytest.raises(DataError, match="no column begins with cluster_"):
@@ -230,26 +220,17 @@ def test_chance_is_what_the_best_constant_answer_gets():
     assert prompt_accuracy(both, ["construction"])["chance"].item() == (5 + 2) / 14
 
 
-def rotated(answer_of, golds, asked="reply"):
+def rotated(answer_of, golds):
     """Judge answers to items, each in three orders; ``answer_of`` returns the letter for an item and an order."""
     rows = []
     for number, gold in enumerate(golds):
         for order in ("ABC", "BCA", "CAB"):
             answer, shown = answer_of(number, order), "ABC"[order.index(gold)]
             outcome = ("right" if answer == shown else "wrong") if answer else "unparsed"
-            rows.append(
-                {
-                    "id": f"{number}/{order}",
-                    "item": str(number),
-                    "kind": "reasoning",
-                    "construction": "a",
-                    "asked": asked,
-                }
-                | {"prompt": "p", "shots": 0, "examples": "none", "chain_of_thought": False, "order": order}
-                | {"gold": shown, "answer": answer, "outcome": outcome, "credit": float(outcome == "right")}
-                | {"cluster_premise": str(number)}
-            )
-    return pd.DataFrame(rows)
+            rows.append((f"{number}/{order}", str(number), order, shown, answer, outcome, float(outcome == "right")))
+    table = pd.DataFrame(rows, columns=["id", "item", "order", "gold", "answer", "outcome", "credit"])
+    asked = {"kind": "reasoning", "construction": "a", "asked": "reply", "prompt": "p", "shots": 0, "examples": "none"}
+    return table.assign(**asked, chain_of_thought=False, cluster_premise=table["item"])
 
 
 GOLDS = ["A", "B", "C", "C", "C", "C"]

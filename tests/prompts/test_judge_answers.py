@@ -91,13 +91,6 @@ def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_
         np.testing.assert_allclose([values[row.id, row.answer, name] for name in EVERY], expected)
 
 
-def test_without_pmi_no_text_is_needed_that_says_nothing():
-    texts = {text: scores for text, scores in scored_texts().items() if not text.startswith("So")}
-    assert set(score_answers(CHOICES, ANSWERS, texts.values(), ["sum"])["score"]) == {"sum"}
-    with pytest.raises(DataError, match="So yes"):
-        score_answers(CHOICES, ANSWERS, texts.values(), EVERY)
-
-
 SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
 MEMBERS = [
     Member("real", SPEC, "real"),

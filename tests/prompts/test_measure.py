@@ -1,7 +1,6 @@
 """The texts of questions and answers and their scores, against a plain loop over the model's own probabilities."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from tiny_lms import save_lm
@@ -11,7 +10,7 @@ from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
 from cxprobe.lm.texts import Choice
-from cxprobe.prompts.measure import check_lengths, choices_of, texts_of_choices
+from cxprobe.prompts.measure import check_lengths, texts_of_choices
 
 ANSWERS = {"0": " the cat sings.", "1": " the dog", "2": " a horse runs"}
 CHOICES = [Choice("a", "the old cat runs.", ANSWERS, "the"), Choice("b", "the old cat sings.", ANSWERS, "the")]
@@ -42,17 +41,6 @@ def causal_log_probs(model, before: str, answer: str) -> list[float]:
         log_p = model.model(torch.tensor([[*context, *own]])).logits[0].log_softmax(-1)
     places = range(len(context) - 1, len(context) + len(own) - 1)
     return [log_p[place, id_].item() for place, id_ in zip(places, own, strict=True)]
-
-
-def test_questions_and_answers_come_from_their_tables():
-    questions = pd.DataFrame(
-        [(one.id, one.context, one.anywhere) for one in CHOICES], columns=["id", "question", "anywhere"]
-    )
-    rows = [(one.id, symbol, text) for one in reversed(CHOICES) for symbol, text in one.answers.items()]
-    answers = pd.DataFrame(rows, columns=["id", "answer", "text"])
-    assert choices_of(questions.assign(gold="0"), answers) == CHOICES
-    with pytest.raises(DataError, match="1 questions have no answers, such as a; run make_prompts again"):
-        choices_of(questions, answers[answers["id"] == "b"])
 
 
 def test_causal_scores_are_those_of_one_text_at_a_time(models):

@@ -186,16 +186,6 @@ def test_a_file_that_is_absent_empty_or_of_another_kind_is_refused(tmp_path):
         read(tmp_path, "CxN Type\tNumber\tP/H/R\tAnnotation Targets\r\ntoy\t1\tpremise\tIt rained.")
 
 
-def test_a_file_of_several_constructions_is_refused_since_it_does_not_say_which_row_is_about_which(tmp_path):
-    other = [row.replace("3\t", "1\t", 1) for row in SECOND]
-    with pytest.raises(DataError) as raised:
-        read(tmp_path, "\r\n".join([HEADER, *FIRST, *other]))
-    lines = str(raised.value).splitlines()
-    assert len(lines) == 8
-    assert "line 10: item 1 has its test Base in line 2 already" in lines[0]
-    assert "a file is about one construction" in lines[0]
-
-
 def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_path):
     other = [row.replace("3\t", "1\t", 1).replace("Recency Bias", "Recency") for row in SECOND[:3]]
     (tmp_path / "chosen.tsv").write_text("\r\n".join([HEADER, *other, *FIRST[4:6]]))

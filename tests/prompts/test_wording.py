@@ -1,111 +1,178 @@
+"""How an item becomes a question, or a text to continue, and what the files of prompts must have."""
+
 import re
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 
 import pytest
+from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.prompts.items import Reasoning, make_inference
-from cxprobe.prompts.wording import ask_inference, ask_reasoning, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.wording import (
+    ask_inference,
+    ask_reasoning,
+    continue_inference,
+    continue_reasoning,
+    load_continuations,
+    load_inference_prompts,
+    load_reasoning_prompts,
+)
 
-INFERENCE = """\
-prompts:
-  plain: {rephrases: null, text: "Is it so? {no field} here"}
-  other: {rephrases: plain, text: "So is it?"}
-heading: "For example:"
-example: "{premise} / {hypothesis} = {answer}"
-item: "{premise} / {hypothesis}"
-direct: "One digit."
-reasoned: "Think, then a digit."
-"""
-REASONING = """\
-prompts:
-  plain: {rephrases: null, unsure: false, text: "Choose."}
-item: "{text} {question} A {a} B {b} C {c}"
-neither: nobody
-direct: "One letter."
-reasoned: "Think, then a letter."
-"""
+CONTENT = {
+    "inference": {
+        "prompts": {
+            "plain": {"rephrases": None, "text": "Is it so? {no field} here"},
+            "other": {"rephrases": "plain", "text": "So is it?"},
+        },
+        "heading": "For example:",
+        "example": "{premise} / {hypothesis} = {answer}",
+        "item": "{premise} / {hypothesis}",
+        "direct": "One digit.",
+        "reasoned": "Think, then a digit.",
+    },
+    "reasoning": {
+        "prompts": {
+            "plain": {"rephrases": None, "unsure": False, "text": "Choose."},
+            "when": {"rephrases": None, "unsure": True, "text": "If unsure {unsure}."},
+        },
+        "item": "{text} {question} A {a} B {b} C {c}",
+        "neither": "nobody",
+        "direct": "One letter.",
+        "reasoned": "Think, then a letter.",
+    },
+}
 ITEM = make_inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
 SHOWN = make_inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
+RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
+LOAD = {"inference": load_inference_prompts, "reasoning": load_reasoning_prompts, "continuations": load_continuations}
+PROJECT = {name: load(ROOT / "prompts") for name, load in LOAD.items()}
 
 
-def write(folder, name, text):
-    (folder / f"{name}.yaml").write_text(text)
-    return folder
+@pytest.fixture
+def prompts(tmp_path):
+    """Write a file of prompts with changes, each from a path of keys to a value, and read it."""
+
+    def read(name, changes=()):
+        yaml = YAML(typ="safe")
+        content = deepcopy(CONTENT.get(name)) or yaml.load(ROOT / "prompts" / f"{name}.yaml")
+        for (*parents, key), value in changes:
+            reduce(getitem, parents, content)[key] = value
+        yaml.dump(content, tmp_path / f"{name}.yaml")
+        return LOAD[name](tmp_path)
+
+    return read
 
 
-def test_a_question_has_its_parts_in_order(tmp_path):
-    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
-    assert ask_inference(ITEM, "plain", prompts, [], chain_of_thought=False) == (
+def test_a_question_has_its_parts_in_order(prompts):
+    inference = prompts("inference")
+    assert ask_inference(ITEM, "plain", inference, [], chain_of_thought=False) == (
         "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
     )
-    assert ask_inference(ITEM, "other", prompts, [SHOWN], chain_of_thought=True) == (
+    assert ask_inference(ITEM, "other", inference, [SHOWN], chain_of_thought=True) == (
         "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
         "Think, then a digit."
     )
-
-
-def test_a_multiple_choice_question_has_its_options(tmp_path):
-    prompts = load_reasoning_prompts(write(tmp_path, "reasoning", REASONING))
-    item = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
-    asked = ask_reasoning(item, "plain", prompts, chain_of_thought=False)
-    assert asked == "Choose.\n\nAnn is old. Who is old? A Bob B Ann C nobody\n\nOne letter."
-    assert ask_reasoning(item, "plain", prompts, chain_of_thought=True).endswith("Think, then a letter.")
-
-
-def test_what_is_asked_is_no_example(tmp_path):
-    prompts = load_inference_prompts(write(tmp_path, "inference", INFERENCE))
-    other = make_inference(ITEM.premise, "A cat slept.", "entailment", "toy", "templatic")
     with pytest.raises(PromptError, match="is asked about and is an example too"):
-        ask_inference(ITEM, "plain", prompts, [other], chain_of_thought=False)
+        ask_inference(ITEM, "plain", inference, [ITEM], chain_of_thought=False)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("order", "unsure", "shown"),
+    [("ABC", "C", "A Bob B Ann C nobody"), ("BCA", "B", "A Ann B nobody C Bob"), ("CAB", "A", "A nobody B Bob C Ann")],
+)
+def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts, order, unsure, shown):
+    asked = ask_reasoning(RIDDLE, "when", prompts("reasoning"), chain_of_thought=False, order=order)
+    assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
     [
-        (
-            "rephrases: plain",
-            "rephrases: plane",
-            "prompts.other.rephrases: 'plane' is not the name of another prompt; did you mean",
-        ),
-        ("rephrases: plain", "rephrases: other", "prompts.other.rephrases: 'other' is not the name of another prompt"),
-        ("= {answer}", "= {gold}", "example: '{premise} / {hypothesis} = {gold}' must have exactly the fields"),
-        ("= {answer}", "", "must have exactly the fields {premise}, {hypothesis}, {answer}"),
-        ('item: "{premise} /', 'item: "{premise.__class__} /', "item: "),
-        ("direct:", "directly:", "directly: unknown key; did you mean 'direct'?"),
-        ("heading:", "# heading:", "heading: missing"),
-        ("  other:", "  Other One:", "prompts.Other One"),
+        ("prompts other rephrases", "plane", "prompts.other.rephrases: 'plane' is not the name of another prompt; did"),
+        ("prompts other rephrases", "other", "prompts.other.rephrases: 'other' is not the name of another prompt"),
+        ("example", "{premise} {hypothesis}", "must have exactly the fields {premise}, {hypothesis}, {answer}"),
+        ("item", "{premise.__class__} {hypothesis}", "item: "),
+        ("directly", "One.", "directly: unknown key; did you mean 'direct'?"),
+        ("heading", None, "heading: "),
+        ("prompts|Other One", {"rephrases": None, "text": "x"}, "prompts.Other One"),
     ],
 )
-def test_a_fault_is_told_with_its_file_and_key(tmp_path, old, new, message):
+def test_a_fault_is_told_with_its_file_and_key(prompts, tmp_path, path, value, message):
     with pytest.raises(PromptError) as raised:
-        load_inference_prompts(write(tmp_path, "inference", INFERENCE.replace(old, new)))
+        prompts("inference", [(path.split("|") if "|" in path else path.split(), value)])
     assert str(raised.value).startswith(str(tmp_path / "inference.yaml"))
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize(("unsure", "text"), [(True, "If unsure, choose C."), (False, "Or choose {unsure}.")])
+def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsure, text):
+    plain = {"rephrases": None, "unsure": unsure, "text": text}
+    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
+        prompts("reasoning", [(("prompts", "plain"), plain)])
+
+
 def test_the_prompts_of_the_project():
-    inference = load_inference_prompts(ROOT / "prompts").prompts
+    inference, reasoning = PROJECT["inference"].prompts, PROJECT["reasoning"].prompts
+    assert all(prompt.text.count(digit) == 1 for prompt in inference.values() for digit in "012")
     contents = [name for name, prompt in inference.items() if prompt.rephrases is None]
     assert len(contents) == 4
     assert max(sum(prompt.rephrases == name for prompt in inference.values()) for name in contents) >= 3
-    reasoning = load_reasoning_prompts(ROOT / "prompts").prompts
     unsure = [prompt.unsure for prompt in reasoning.values() if prompt.rephrases is None]
     assert sorted(unsure) == [False, False, True, True]
-    assert all(("{unsure}" in prompt.text) == prompt.unsure for prompt in reasoning.values())
     # No prompt names a letter by itself: which option a letter stands for depends on the order.
     assert not any(re.search(r"\b[BC]\b", prompt.text.replace("A, B or C", "")) for prompt in reasoning.values())
-    texts = [prompt.text for prompts in (inference, reasoning) for prompt in prompts.values()]
+    texts = [prompt.text for prompt in (*inference.values(), *reasoning.values())]
     assert len(texts) == len(set(texts))
 
 
-def test_each_digit_is_explained_in_every_prompt():
-    for prompt in load_inference_prompts(ROOT / "prompts").prompts.values():
-        assert all(prompt.text.count(digit) == 1 for digit in "012"), prompt.text
+PLAIN = {
+    "text": "{premise} So {hypothesis}",
+    "answers": {"entailment": " Yes.", "neutral": " Maybe.", "contradiction": " No."},
+    "anywhere": "So:",
+}
 
 
-@pytest.mark.parametrize(("unsure", "text"), [("true", "If unsure, choose C."), ("false", "Or choose {unsure}.")])
-def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(tmp_path, unsure, text):
-    changed = REASONING.replace('unsure: false, text: "Choose."', f'unsure: {unsure}, text: "{text}"')
-    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
-        load_reasoning_prompts(write(tmp_path, "reasoning", changed))
+def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
+    continuations = prompts("continuations", [(("inference", "plain"), PLAIN)])
+    choice = continue_inference("x", ITEM, "plain", continuations, [SHOWN, SHOWN])
+    shown = "A dog barked. So A dog was old. Maybe.\n\n"
+    assert choice.context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
+    assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
+    assert (choice.id, choice.anywhere) == ("x", "So:")
+
+
+def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
+    continuations = PROJECT["continuations"]
+    choice = continue_reasoning("x", RIDDLE, "question", continuations)
+    assert choice.context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
+    assert choice.answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
+    listed = continue_reasoning("x", RIDDLE, "letters", continuations, "CAB")
+    neither = continuations.reasoning["letters"].neither
+    assert listed.context == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
+    assert listed.answers == {"A": " A", "B": " B", "C": " C"}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "message"),
+    [
+        ("inference.plain", "text", "{premise}", "together must have exactly the fields {hypothesis}, {premise}"),
+        ("inference.plain", "anywhere", "{premise}", "anywhere must have none"),
+        ("inference.plain", "text", "{premise} So {hypothesis} ", "must not be empty or end in a space"),
+        ("inference.plain", "answers", {"neutral": " No."}, "give entailment, neutral, contradiction"),
+        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
+        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "two answers are the same"),
+        ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A must have the field {a}"),
+        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists them"),
+        ("reasoning.letters", "neither", None, "a text that lists the options must have"),
+        ("reasoning.letters", "text", "{text} {question} A. {a} B. {b}", "a text that lists the options must have"),
+        ("reasoning.letters", "answers", {"A": " {b}", "B": " B", "C": " C"}, "answer A may have no field but {a}"),
+    ],
+)
+def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):
+    with pytest.raises(PromptError) as raised:
+        prompts("continuations", [(("inference", "plain"), dict(PLAIN)), ((*name.split("."), key), value)])
+    assert f"continuations.yaml: {name}" in str(raised.value)
+    assert message in str(raised.value)
