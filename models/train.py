@@ -42,20 +42,17 @@ def main(
 ) -> None:
     """Make all that models/params.yaml names, in its order; what is there with the same settings is not made again."""
     try:
-        _make_all(Run(load_pretraining_params(params), out))
+        run = Run(load_pretraining_params(params), out)
+        run.step("corpus", run.params.corpus, [], partial(write_corpus, run.params.corpus))
+        run.step(NGRAMS, run.params.ngrams, ["corpus"], run.make_ngrams)
+        for name, vocabulary in run.params.vocabularies.items():
+            words = (HERE / "words.yaml").read_text("utf-8")
+            run.step(name, (vocabulary, words), ["corpus"], partial(run.make_vocabulary, vocabulary))
+        for name, training in run.params.models.items():
+            settings = (run.params.seed, training)
+            run.step(name, settings, ["corpus", training.start], partial(run.train_model, name))
     except CxprobeError as error:
         raise SystemExit(str(error)) from None
-
-
-def _make_all(run: "Run") -> None:
-    run.step("corpus", run.params.corpus, [], partial(write_corpus, run.params.corpus))
-    run.step(NGRAMS, run.params.ngrams, ["corpus"], run.make_ngrams)
-    for name, vocabulary in run.params.vocabularies.items():
-        words = (HERE / "words.yaml").read_text("utf-8")
-        run.step(name, (vocabulary, words), ["corpus"], partial(run.make_vocabulary, vocabulary))
-    for name, training in run.params.models.items():
-        settings = (run.params.seed, training)
-        run.step(name, settings, ["corpus", training.start], partial(run.train_model, name))
 
 
 class Run:

@@ -66,14 +66,9 @@ def write_corpus(settings: Corpus, folder: Path) -> None:
                 f"(such as '{records['url'].iloc[0]}')?"
             )
         print(f"{part}: {len(chosen):,} records")
-        zipped = {"method": "gzip", "mtime": 0}
-        chosen.to_json(
-            folder / f"{part}.json.gz",
-            orient="records",
-            lines=True,
-            force_ascii=False,
-            compression=zipped,
-        )
+        gzip = {"method": "gzip", "mtime": 0}
+        path = folder / f"{part}.json.gz"
+        chosen.to_json(path, orient="records", lines=True, force_ascii=False, compression=gzip)
 
 
 def read_sentences(path: Path) -> list[list[str]]:
@@ -172,10 +167,10 @@ def paragraphs(xhtml: str) -> list[str]:
             element.decompose()
     for line_break in chapter.find_all("br"):
         line_break.replace_with(" ")
-    for found in chapter.find_all(_PARAGRAPHS):
-        found.append(" ")
-    outer = [found for found in chapter.find_all(_PARAGRAPHS) if not found.find_parent(_PARAGRAPHS)]
-    texts = [" ".join(found.get_text().translate(_SPACES).split()) for found in outer]
+    for paragraph in chapter.find_all(_PARAGRAPHS):
+        paragraph.append(" ")
+    outer = [paragraph for paragraph in chapter.find_all(_PARAGRAPHS) if not paragraph.find_parent(_PARAGRAPHS)]
+    texts = [" ".join(paragraph.get_text().translate(_SPACES).split()) for paragraph in outer]
     return [text for text in texts if text]
 
 

@@ -68,12 +68,5 @@ def _discount(counts: "pd.Series[int]") -> float:
 def write_ngrams(table: pa.Table, path: Path) -> None:
     """Write a table of counts as a .parquet file, as small as it gets."""
     with replacing(path) as partial:
-        pa.parquet.write_table(
-            table,
-            partial,
-            compression="zstd",
-            compression_level=19,
-            dictionary_pagesize_limit=2**22,
-            row_group_size=len(table),
-            write_statistics=False,
-        )
+        options = {"dictionary_pagesize_limit": 2**22, "row_group_size": len(table), "write_statistics": False}
+        pa.parquet.write_table(table, partial, compression="zstd", compression_level=19, **options)

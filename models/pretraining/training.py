@@ -134,18 +134,13 @@ class Batches(IterableDataset[Batch]):
         if self._settings.objective == "causal":
             labels[:, :-1] = np.where(ids[:, 1:] == filler, IGNORED, ids[:, 1:])
             return torch.from_numpy(ids), torch.from_numpy(labels)
-        masked, hidden = mask_tokens(
-            ids,
-            np.array(self._tokenizer.all_special_ids),
-            self._settings.masked_last if self._steps is None else self._masked_share(step, self._steps),
-            self._tokenizer.mask_token_id,
-            generator_for(self._seed, "mask", step),
-        )
+        share = self._settings.masked_last
+        if self._steps is not None:
+            share = masked_share(step, self._steps, self._settings.masked_first, share)
+        special, generator = np.array(self._tokenizer.all_special_ids), generator_for(self._seed, "mask", step)
+        masked, hidden = mask_tokens(ids, special, share, self._tokenizer.mask_token_id, generator)
         labels[hidden] = ids[hidden]
         return torch.from_numpy(masked), torch.from_numpy(labels)
-
-    def _masked_share(self, step: int, steps: int) -> float:
-        return masked_share(step, steps, self._settings.masked_first, self._settings.masked_last)
 
 
 class LanguageModelling(pl.LightningModule):
@@ -232,26 +227,6 @@ class _KeepCheckpoints(pl.Callback):
             save_model(module.model, self._tokenizer, folder)
 
 
-class _Data(pl.LightningDataModule):
-    """Hands out the batches from the step on at which the trainer stands."""
-
-    def __init__(self, tokenizer: Any, settings: Training, parts: dict[str, Segments], seed: int) -> None:
-        super().__init__()
-        self._tokenizer, self._settings, self._parts, self._seed = tokenizer, settings, parts, seed
-
-    def train_dataloader(self) -> DataLoader[Batch]:
-        assert self.trainer is not None  # noqa: S101
-        return self._loader("train", first=self.trainer.global_step, steps=self._settings.steps)
-
-    def val_dataloader(self) -> DataLoader[Batch]:
-        return self._loader("validation", first=0, steps=None)
-
-    def _loader(self, part: str, first: int, steps: int | None) -> DataLoader[Batch]:
-        segments = self._parts[part]
-        batches = Batches(segments, self._tokenizer, self._settings, first=first, steps=steps, seed=self._seed)
-        return DataLoader(batches, batch_size=None)
-
-
 def train(
     model: Any,
     tokenizer: Any,
@@ -299,12 +274,18 @@ def train(
             TQDMProgressBar(refresh_rate=20),
         ],
     )
-    if state.exists():
-        step = int(torch.load(state, weights_only=True, mmap=True)["global_step"])
-        print(f"resuming at step {step} of {settings.steps}, which an earlier run left in {state}", flush=True)
-    module = LanguageModelling(model, settings, tokenizer.pad_token_id)
-    data = _Data(tokenizer, settings, parts, seed)
-    trainer.fit(module, datamodule=data, ckpt_path=state if state.exists() else None, weights_only=True)
+    first = int(torch.load(state, weights_only=True, mmap=True)["global_step"]) if state.exists() else 0
+    if first:
+        print(f"resuming at step {first} of {settings.steps}, which an earlier run left in {state}", flush=True)
+    learnt = Batches(parts["train"], tokenizer, settings, first=first, steps=settings.steps, seed=seed)
+    measured = Batches(parts["validation"], tokenizer, settings, first=0, steps=None, seed=seed)
+    trainer.fit(
+        LanguageModelling(model, settings, tokenizer.pad_token_id),
+        DataLoader(learnt, batch_size=None),
+        DataLoader(measured, batch_size=None),
+        ckpt_path=state if first else None,
+        weights_only=True,
+    )
 
 
 def perplexity(model: Any, tokenizer: Any, settings: Training, segments: Segments, seed: int) -> float:

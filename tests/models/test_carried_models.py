@@ -1,7 +1,6 @@
 """The language models in models/: what is promised of them in their cards and in params.yaml."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from ruamel.yaml import YAML
 from safetensors import safe_open
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-from conftest import ROOT, project_environment
+from conftest import ROOT
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec, members_of
 from cxprobe.run.params import load_params
@@ -20,20 +19,6 @@ MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
 FOLDERS = [MODELS / "mini-mlm", MODELS / "mini-clm", *CHECKPOINTS]
 MIB = 2**20
-LOGITS = """\
-import sys, torch
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
-into, *folders = sys.argv[1:]
-torch.set_num_threads(1)
-found = {}
-for folder in folders:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    kind = AutoModelForMaskedLM if folder.endswith("mlm") else AutoModelForCausalLM
-    model = kind.from_pretrained(folder).eval()
-    with torch.no_grad():
-        found[folder] = model(**tokenizer("The more she reads, the [MASK] she knows.", return_tensors="pt")).logits
-torch.save(found, into)
-"""
 
 
 def name_of(folder: Path) -> str:
@@ -51,18 +36,6 @@ def test_a_carried_model_loads_whole_and_in_float32_by_the_ordinary_name(folder)
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
     with safe_open(folder / "model.safetensors", framework="pt") as file:
         assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
-
-
-@pytest.mark.pipeline
-def test_a_second_process_computes_the_same_logits(tmp_path):
-    folders = [str(MODELS / name) for name in ("mini-mlm", "mini-clm")]
-    for run in ("first", "second"):
-        command = [sys.executable, "-c", LOGITS, str(tmp_path / run), *folders]
-        subprocess.run(command, env=project_environment(ROOT), check=True, capture_output=True)
-    first, second = (torch.load(tmp_path / run, weights_only=True) for run in ("first", "second"))
-    for folder in folders:
-        assert torch.equal(first[folder], second[folder])
-        assert first[folder].isfinite().all()
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)

@@ -1,6 +1,5 @@
 import gzip
 import json
-import shutil
 import subprocess
 from zipfile import ZipFile
 
@@ -10,7 +9,7 @@ import pytest
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml, validate
-from pretraining.corpus import Sources, paragraphs, read_book, write_corpus
+from pretraining.corpus import Sources, paragraphs, write_corpus
 from pretraining.settings import Corpus
 
 OPF = """<?xml version="1.0" encoding="utf-8"?>
@@ -97,13 +96,6 @@ def test_the_listed_repositories_become_a_corpus_at_their_commits(host, tmp_path
     assert list(records(tmp_path / "corpus", "validation")) == ["books/two#chapter-1/0", "books/two#chapter-2/0"]
 
 
-def test_a_repository_that_cannot_be_fetched_is_named(host, tmp_path):
-    shutil.rmtree(host / "books" / "two")
-    listed = settings("books/two#", repositories=host / "list.yaml", host=f"file://{host}")
-    with pytest.raises(DataError, match=r"books/two at [0-9a-f]{40}: `git fetch` failed"):
-        write_corpus(listed, tmp_path / "corpus")
-
-
 def write_shard(path, *records: dict) -> None:
     path.parent.mkdir(exist_ok=True)
     with gzip.open(path, "wt") as file:
@@ -150,22 +142,3 @@ def test_the_running_text_is_kept_and_nothing_else():
         "One line and another",
         "“The last & least.”",
     ]
-
-
-def test_chapters_come_in_the_order_of_the_spine(tmp_path):
-    write_book(tmp_path / "epub")
-    records = dict(read_book(tmp_path / "epub"))
-    assert list(records) == ["chapter-1/0", "chapter-2/0"]
-    assert records["chapter-1/0"].splitlines() == paragraphs(CHAPTER)
-
-
-def test_long_chapters_are_cut_between_paragraphs(tmp_path):
-    write_book(tmp_path / "epub", "".join(f"<p>{'word ' * 250}{n}.</p>" for n in range(5)))
-    records = dict(read_book(tmp_path / "epub"))
-    assert [text.count("\n") + 1 for text in records.values()] == [2, 2, 1] * 2
-    assert list(records)[:3] == ["chapter-1/0", "chapter-1/1", "chapter-1/2"]
-
-
-def test_a_folder_that_is_no_book_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"content\.opf is not there"):
-        list(read_book(tmp_path))

@@ -11,8 +11,8 @@ from nltk.util import everygrams
 
 from conftest import ROOT
 from cxprobe.files.writing import digest
-from cxprobe.lm.ngrams import DISCOUNTS, START, UNKNOWN, KneserNey, sentences_of
-from pretraining.ngrams import count_ngrams, write_ngrams
+from cxprobe.lm.ngrams import DISCOUNTS, START, KneserNey, sentences_of
+from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams, load_pretraining_params
 
 TEXTS = [
@@ -103,20 +103,6 @@ def test_discounts_are_those_of_ney_and_totals_count_what_was_pruned():
     for row in pruned.to_pylist():
         assert row == rows[tuple(row.values())[:3]]
         assert not row["first"] or row["count"] >= 3
-
-
-def test_a_rare_word_is_an_unknown_one():
-    model = KneserNey.of(count_ngrams(TEXTS, Ngrams(word=2, pair=1, triple=1)))
-    assert "birds" not in model.words
-    assert model.log_probabilities(["birds"]) == model.log_probabilities(["zebras"])
-    assert model.log_probabilities(["birds"]) > model.log_probabilities(["on", "zebras"])[-1:]
-    assert UNKNOWN in model.words
-
-
-def test_the_same_texts_in_another_order_give_the_same_file(tmp_path):
-    for name, texts in (("one", TEXTS), ("two", TEXTS[::-1])):
-        write_ngrams(count_ngrams(texts, ALL), tmp_path / name)
-    assert digest(tmp_path / "one") == digest(tmp_path / "two")
 
 
 def test_the_carried_model_is_small_and_knows_what_stands_beside_what():

@@ -2,8 +2,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.errors import DataError, ParamsError
-from pretraining.settings import load_pretraining_params, load_words
+from cxprobe.errors import ParamsError
+from pretraining.settings import load_pretraining_params
 
 PARAMS = ROOT / "models" / "params.yaml"
 
@@ -16,11 +16,6 @@ def changed(folder, edit):
     with (folder / "params.yaml").open("w") as file:
         yaml.dump(content, file)
     return folder / "params.yaml"
-
-
-def test_the_projects_own_parameters_are_right():
-    models = load_pretraining_params(PARAMS).models
-    assert list(models) == ["mini-mlm-first", "mini-mlm-second", "mini-clm", "mini-mlm", "tiny-clm"]
 
 
 @pytest.mark.parametrize(
@@ -39,15 +34,3 @@ def test_the_projects_own_parameters_are_right():
 def test_a_fault_is_named_with_its_place(tmp_path, edit, message):
     with pytest.raises(ParamsError, match=message):
         load_pretraining_params(changed(tmp_path, edit))
-
-
-def test_the_projects_words_are_enough_for_scenarios():
-    words = load_words(ROOT / "models" / "words.yaml")
-    assert len({word for pair in words.comparatives for word in pair}) >= 40
-    assert len(set(words.names)) >= 60
-
-
-def test_a_word_that_is_none_is_refused(tmp_path):
-    (tmp_path / "words.yaml").write_text("{comparatives: [], names: [], others: [two words]}")
-    with pytest.raises(DataError, match=r"others\[0\]: 'two words' is not allowed"):
-        load_words(tmp_path / "words.yaml")

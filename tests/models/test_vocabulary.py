@@ -1,9 +1,7 @@
 import numpy as np
-import pytest
 from tokenizers import Tokenizer
 
 from conftest import tiny_tokenizer
-from cxprobe.errors import DataError
 from pretraining.vocabulary import count_pieces, encode_records, trim_tokenizer, trim_vocabulary
 
 OLD = {
@@ -30,11 +28,6 @@ def test_special_tokens_and_characters_stay_and_the_frequent_pieces_fill_the_res
     assert vocabulary.pieces == ["[PAD]", "[UNK]", "a", "##a", "β", "the", "dog"]
 
 
-def test_a_piece_that_the_corpus_lacks_is_kept_for_its_place_in_the_old_vocabulary():
-    vocabulary = trim_vocabulary(OLD, counts(dog=3, rare=2, cat=1), {}, size=8)
-    assert vocabulary.pieces == ["[PAD]", "[UNK]", "a", "é", "##a", "cat", "rare", "dog"]
-
-
 def test_required_words_are_pieces_with_the_mean_of_what_they_were_cut_into():
     vocabulary = trim_vocabulary(OLD, counts(), {"dog": [10], "cata": [8, 5]}, size=8)
     embeddings = np.random.default_rng(0).normal(size=(len(OLD), 3)).astype(np.float32)
@@ -42,11 +35,6 @@ def test_required_words_are_pieces_with_the_mean_of_what_they_were_cut_into():
     np.testing.assert_array_equal(trimmed["dog"], embeddings[10])
     np.testing.assert_allclose(trimmed["cata"], (embeddings[8] + embeddings[5]) / 2)
     np.testing.assert_array_equal(trimmed["a"], embeddings[3])
-
-
-def test_a_vocabulary_too_small_for_what_must_stay_is_refused():
-    with pytest.raises(DataError, match="5 pieces must be kept, but the vocabulary is to have 4"):
-        trim_vocabulary(OLD, counts(β=1), {}, size=4)
 
 
 def test_the_trimmed_tokenizer_cuts_text_as_the_old_one_where_the_pieces_are_left():
@@ -74,11 +62,3 @@ def test_the_trimmed_tokenizer_straightens_quotes_and_neither_cuts_nor_pads():
     assert typographic.ids == straight.ids
     assert len(typographic.ids) > 9
     assert typographic.offsets == straight.offsets
-
-
-def test_pieces_are_counted_as_the_tokenizer_cuts():
-    tokenizer = tiny_tokenizer().backend_tokenizer
-    records = [["the cat", "the"], ["the dog"]]
-    seen = count_pieces(encode_records(tokenizer, records), tokenizer.get_vocab_size())
-    assert seen.sum() == 5
-    assert seen[tokenizer.token_to_id("the")] == 3

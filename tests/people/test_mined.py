@@ -7,11 +7,11 @@ from labelling_desk import BLANK, TAGS, toy_pattern
 
 from conftest import save_toy_tagger
 from cxprobe.corpora.pattern import Pattern
+from cxprobe.corpora.readers import Record
 from cxprobe.corpora.search import Found, Matchers
 from cxprobe.people.mined import (
     LONGEST_AROUND,
     Candidate,
-    Record,
     Surroundings,
     find_surroundings,
     piece_finder,
@@ -79,6 +79,10 @@ def test_a_sentence_that_the_pattern_does_not_match_has_no_hits(tags):
 TEXT = "One. Two  here. Three it is. Four. Five."
 
 
+def record(url: str, text: str, base: int = 0) -> Record:
+    return Record(text, url, base)
+
+
 def candidate(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> Candidate:
     start = within.index(text)
     return Candidate(text, " ".join(text.split()), url, base + start, base + start + len(text))
@@ -98,26 +102,26 @@ def around(one: Candidate, *records: Record, paragraphs: bool = False) -> Surrou
     ],
 )
 def test_two_sentences_of_the_record_are_shown_on_each_side(text, before, after):
-    assert around(candidate(text), Record("u", TEXT, 0)) == (before, after)
+    assert around(candidate(text), record("u", TEXT, 0)) == (before, after)
 
 
 def test_of_several_records_of_one_source_the_one_with_the_sentence_is_taken():
-    records = [Record("u", "Nothing. Here.", 0), Record("u", TEXT, 20), Record("u", TEXT.upper(), 20)]
+    records = [record("u", "Nothing. Here.", 0), record("u", TEXT, 20), record("u", TEXT.upper(), 20)]
     assert around(candidate("Four.", base=20), *records) == ("Two here. Three it is.", "Five.")
 
 
 def test_a_sentence_that_is_no_longer_there_has_no_surroundings():
-    assert around(candidate("Four."), Record("u", "Another text altogether, it is.", 0)) is None
-    assert around(candidate("Four."), Record("v", TEXT, 0)) is None
+    assert around(candidate("Four."), record("u", "Another text altogether, it is.", 0)) is None
+    assert around(candidate("Four."), record("v", TEXT, 0)) is None
 
 
 def test_the_paragraphs_before_and_after_are_looked_at_where_there_are_paragraphs():
-    records = [Record("p/a.py#9", "Nine.", 0), Record("p/a.py#10", "Ten.", 0), Record("p/a.py#11", "Eleven. More.", 0)]
+    records = [record("p/a.py#9", "Nine.", 0), record("p/a.py#10", "Ten.", 0), record("p/a.py#11", "Eleven. More.", 0)]
     one = Candidate("x", "Ten.", "p/a.py#10", 0, 4)
     assert around(one, *records, paragraphs=True) == ("Nine.", "Eleven. More.")
     assert around(one, *records) == ("", "")
     first = Candidate("y", "Nine.", "p/a.py#0", 0, 5)
-    assert around(first, Record("p/a.py#0", "Nine.", 0), Record("p/a.py#1", "Ten.", 0), paragraphs=True) == ("", "Ten.")
+    assert around(first, record("p/a.py#0", "Nine.", 0), record("p/a.py#1", "Ten.", 0), paragraphs=True) == ("", "Ten.")
 
 
 @given(st.integers(1, 2000))
@@ -125,7 +129,7 @@ def test_long_surroundings_are_cut_at_a_word(length):
     long = " ".join(["word"] * length)
     text = f"{long} Middle {long}"
     one = Candidate("x", "Middle", "u", len(long) + 1, len(long) + 7)
-    before, after = around(one, Record("u", text, 0))
+    before, after = around(one, record("u", text, 0))
     assert max(len(before), len(after)) <= LONGEST_AROUND + 4
     assert set(f"{before} {after}".split()) <= {"word", "..."}
     assert ("..." in before) == (len(long) > LONGEST_AROUND)

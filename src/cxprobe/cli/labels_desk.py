@@ -21,7 +21,7 @@ from cxprobe.files.writing import DATA, SCRATCH, digest, scratch_folder, write_b
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
 from cxprobe.people.labels import DECIDES, LABELS_FILE, Said, Target, is_decision, read_labels, with_label, write_labels
-from cxprobe.people.mined import Candidate, Record, Surroundings, find_surroundings, piece_finder
+from cxprobe.people.mined import Candidate, Surroundings, find_surroundings, piece_finder
 from cxprobe.people.screen import has_styles, show_card, show_definition
 from cxprobe.people.sessions import (
     HELP,
@@ -282,7 +282,7 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
     """Return the text around all mined sentences, from the corpus or from what was kept when it was last read."""
     from datatrove.io import get_datafolder
 
-    from cxprobe.corpora.readers import READERS, Fault, Keys
+    from cxprobe.corpora.readers import FORMATS, Fault, Keys, Record
     from cxprobe.corpora.sources import open_corpus
 
     files = open_corpus(corpus, SCRATCH)
@@ -293,19 +293,17 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
         folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
         for shard in files.shards:
             with folder.open(shard, "rb") as file:
-                for block in READERS[files.format](cast(IO[bytes], file), shard, keys, longest):
-                    if not isinstance(block, Fault):
-                        yield from map(Record, block.urls, block.texts.to_pylist(), block.bases)
+                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, longest):
+                    if not isinstance(record, Fault):
+                        yield record
 
     if not kept.is_file():
         _say("reading the corpus for the sentences around; this is done once")
         candidates = [candidate for group in _mined_groups(construction) for candidate in group.sentences]
-        found = find_surroundings(candidates, records(), paragraphs=corpus.kind == "installed")
-        rows = [(name, *texts) for name, texts in found.items()]
+        around = find_surroundings(candidates, records(), paragraphs=corpus.kind == "installed")
+        rows = [(name, *texts) for name, texts in around.items()]
         write_table(pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string"), kept)
-    table = read_table(kept)
-    columns = (table[name].tolist() for name in ("id", "before", "after"))
-    return {name: Surroundings(before, after) for name, before, after in zip(*columns, strict=True)}
+    return {name: Surroundings(*texts) for name, *texts in read_table(kept).itertuples(index=False, name=None)}
 
 
 def _git_user() -> str:

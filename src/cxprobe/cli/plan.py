@@ -71,8 +71,8 @@ def count(params: "Params") -> Iterator[Asked]:
 
     recognition, scenarios, prompts = params.recognition, params.scenarios, params.prompts
     if recognition.models and recognition.constructions:
-        texts = read_sentences(params, mined=True)["text"]
-        yield from _read(params, "measure_recognition", recognition.models, texts)
+        sentences = read_sentences(params, mined=True)
+        yield from _read(params, "measure_recognition", recognition.models, sentences["text"])
     if scenarios.models and scenarios.constructions:
         yield from _read(params, "score_scenarios", scenarios.models, read_scenarios(params)["text"])
     yield from _pairs(params)

@@ -36,7 +36,7 @@ def items_of(kind: RatedKind, names: Sequence[str], tasks: Tasks, seed: int) -> 
             people = load_people()
             content = load_pairs(name, people)
             # As many as there are frames, so that each of them comes with every type of nouns.
-            items += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed).pairs, tasks.pairs)
+            items += items_of_pairs(render_pairs(name, content, people, len(content.frames), seed), tasks.pairs)
         elif kind == "inference":
             items += items_of_inferences(render_inferences(load_items(name), name), tasks.inference)
         else:

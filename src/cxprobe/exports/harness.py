@@ -66,8 +66,8 @@ def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
     keys = ["construction", "words", "variant"]
     cells = unbalanced_cells(pairs)
     reasons = dict(zip(cells[keys].itertuples(index=False, name=None), cells["reason"], strict=True))
-    is_alone = [key in reasons for key in pairs[keys].itertuples(index=False, name=None)]
-    pairs = pairs.assign(alone=pairs["variant"].where(is_alone, ""))
+    alone = [key[-1] if key in reasons else "" for key in pairs[keys].itertuples(index=False, name=None)]
+    pairs = pairs.assign(alone=alone)
     tasks = []
     for (construction, words, variant), rows in pairs.groupby(["construction", "words", "alone"], sort=False):
         construction = str(construction)

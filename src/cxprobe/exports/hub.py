@@ -160,7 +160,7 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     for _, group in answers.groupby(["configuration", "construction"], sort=False):
         names = [dict(text.split("=", 1) for text in texts) for texts in group["clusters"]]
         clusters = pd.DataFrame(names, index=group.index).add_prefix(CLUSTER)
-        clusters = clusters.where(clusters.notna(), group["item"], axis=0)
+        clusters = clusters.apply(lambda column, ids=group["item"]: column.fillna(ids))
         rates.append(rate_by(group.drop(columns="clusters").join(clusters), "accuracy", keys))
     return pd.concat(rates, ignore_index=True)[rates[0].columns]
 

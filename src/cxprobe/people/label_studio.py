@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from importlib.resources import files
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field, TypeAdapter, ValidationError
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line
-from cxprobe.people.labels import JUDGEMENTS, Judgement, Label
+from cxprobe.people.labels import JUDGEMENTS, Label
 from cxprobe.people.sessions import Desk, Group, ShownSentence, shown_sentences
 
 _MOST_FAULTS = 20  # lines of a message
@@ -208,4 +208,4 @@ def _labels_of(task: _Task, names: Mapping[int, str]) -> Iterator[tuple[datetime
             if target in labels:
                 raise ValueError(f"annotator {person} gives one sentence two labels: {labels[target]} and {label}")
             labels[target] = label
-            yield created, Label(kind, target, cast(Judgement, label), names[person], created.date().isoformat())
+            yield created, Label(kind, target, label, names[person], created.date().isoformat())

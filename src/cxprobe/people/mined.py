@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from cxprobe.corpora.pattern import Pattern
+    from cxprobe.corpora.readers import Record
 
 MOST_AROUND = 2  # sentences on each side
 LONGEST_AROUND = 400  # characters on each side
@@ -93,14 +94,6 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
     return find
 
 
-class Record(NamedTuple):
-    """A record of a corpus; its text starts at character ``base`` of what ``url`` names."""
-
-    url: str
-    text: str
-    base: int
-
-
 class Surroundings(NamedTuple):
     """The text before a sentence and after it; empty where the source begins or ends."""
 
@@ -109,7 +102,7 @@ class Surroundings(NamedTuple):
 
 
 def find_surroundings(
-    candidates: Collection[Candidate], records: Iterable[Record], *, paragraphs: bool
+    candidates: Collection[Candidate], records: Iterable["Record"], *, paragraphs: bool
 ) -> dict[str, Surroundings]:
     """Return the surroundings of each sentence, by its id; those whose record is not there are left out.
 
