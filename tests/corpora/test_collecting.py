@@ -20,16 +20,6 @@ def outcome(documents: int, faults: int) -> Collected:
     return Collected(pd.DataFrame(), counts, pd.DataFrame(), table)
 
 
-def test_a_corpus_without_a_document_is_refused_with_the_keys_that_were_there():
-    with pytest.raises(DataError, match=r"corpora\.c4: none of .*part-0\.jsonl, line 1: .*its keys are text"):
-        check_readable(outcome(0, 70), "c4", 1.0)
-
-
-def test_an_empty_corpus_is_refused():
-    with pytest.raises(DataError, match="none of its 3 files has a document"):
-        check_readable(outcome(0, 0), "c4", 1.0)
-
-
 @pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])
 def test_more_faults_than_the_limit_are_refused(faults, refused):
     if not refused:

@@ -2,9 +2,13 @@ import pytest
 
 from conftest import PATTERN, ROOT
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import Pattern, load_pattern
-from cxprobe.corpora.search import Found, Matchers, Rejected, check_examples, find, load_tagger, passes, tag_everything
-from cxprobe.errors import ConstructionError, ModelError
+from cxprobe.corpora.pattern import leave_out, load_pattern
+from cxprobe.corpora.search import Found, Matchers, Rejected, check_examples, find, load_tagger
+from cxprobe.errors import ConstructionError, ModelError, ParamsError
+
+MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
+PLACE = "mining.left_out.comparative-correlative"
+OTHER_STEM = "comparative of another stem"
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +19,7 @@ def correlative():
 
 def judge(pattern, tagger, sentence):
     nlp = load_tagger(str(tagger), pattern)
-    verdict = find(Matchers(pattern, nlp), nlp, [sentence])[0]
-    assert tag_everything(Matchers(pattern, nlp), nlp, [sentence])[0]._fields == verdict._fields
-    return verdict
+    return find(Matchers(pattern, nlp), nlp, [sentence])[0]
 
 
 @pytest.mark.parametrize(
@@ -50,33 +52,9 @@ def test_a_sentence_is_dropped_for_a_reason(correlative, toy_tagger, sentence, r
     assert verdict == Rejected(reason) if reason else isinstance(verdict, Found)
 
 
-def without(pattern: Pattern, form: str) -> Pattern:
-    """Return a pattern in which a form is not enabled."""
-    content = pattern.model_dump()
-    forms = [one for part in content["parts"] for one in part["patterns"] if one["name"] == form]
-    assert len(forms) == len(content["parts"])
-    for one in forms:
-        one["enabled"] = False
-    return Pattern.model_validate(content)
-
-
-def test_without_forms_of_another_stem_the_definition_of_the_paper_remains(correlative, toy_tagger):
-    letter = without(correlative, "comparative of another stem")
-    for sentence in ("The better you play, the taller he gets.", "The more money he had, the taller he got."):
-        assert isinstance(judge(correlative, toy_tagger, sentence), Found)
-        assert isinstance(judge(letter, toy_tagger, sentence), Rejected)
-    assert isinstance(judge(letter, toy_tagger, "The more careful you are, the taller he gets."), Found)
-
-
 def test_the_tags_of_the_whole_sentence_are_kept(correlative, toy_tagger):
     found = judge(correlative, toy_tagger, "The longer we waited, the colder it became.")
     assert found.tags == "DT JJR NN NN . DT JJR NN NN ."
-
-
-@pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
-def test_the_pre_filter_loses_no_example(name):
-    pattern = load_pattern(name, load_construction(name, ROOT / "constructions"), ROOT / "constructions")
-    assert all(passes(pattern, sentence) for sentence in pattern.must_match)
 
 
 def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, tmp_path):
@@ -102,9 +80,48 @@ def test_a_tagger_that_is_not_there_is_named(correlative):
         load_tagger("no_such_pipeline", correlative)
 
 
-@pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
+@pytest.mark.parametrize("name", MINED)
 def test_every_pattern_holds_its_examples_with_the_tagger_of_the_project(name):
     construction = load_construction(name, ROOT / "constructions")
     pattern = load_pattern(name, construction, ROOT / "constructions")
     nlp = load_tagger(str(ROOT / "models" / "tagger" / "en_ewt_cxprobe"), pattern)
     check_examples(pattern, nlp, ROOT / "constructions" / name / "pattern.yaml")
+
+
+# Forms that a run leaves out
+
+
+def test_what_is_left_out_is_as_good_as_not_enabled(correlative):
+    content = correlative.model_dump()
+    for part in content["parts"]:
+        part["patterns"] = [form for form in part["patterns"] if form["name"] != OTHER_STEM]
+    assert leave_out(correlative, [OTHER_STEM], PLACE) == type(correlative).model_validate(content)
+    assert leave_out(correlative, [], PLACE) == correlative
+
+
+@pytest.mark.parametrize(
+    ("sentence", "by_the_letter"),
+    [
+        ("The longer we waited, the colder it became.", True),
+        ("The more careful you are, the older you get.", True),
+        ("The longer we waited, the worse it became.", False),
+        ("The more money he had, the longer we waited.", False),
+    ],
+)
+def test_without_other_stems_the_letter_of_the_paper_is_found(correlative, toy_tagger, sentence, by_the_letter):
+    assert isinstance(judge(correlative, toy_tagger, sentence), Found)
+    left = judge(leave_out(correlative, [OTHER_STEM], PLACE), toy_tagger, sentence)
+    assert isinstance(left, Found) == by_the_letter
+
+
+def test_an_unknown_form_is_told_with_those_that_there_are(correlative):
+    with pytest.raises(
+        ParamsError, match=f"{PLACE}: 'comparative of other stem' is not .* did you mean '{OTHER_STEM}'"
+    ):
+        leave_out(correlative, ["comparative of other stem"], PLACE)
+
+
+def test_a_part_keeps_a_form(correlative):
+    every = [form.name for form in correlative.parts[0].patterns]
+    with pytest.raises(ParamsError, match=r"parts\[0\] of its pattern.yaml has no form left"):
+        leave_out(correlative, every, PLACE)

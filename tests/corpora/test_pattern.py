@@ -1,27 +1,15 @@
 import pytest
 
-from conftest import PATTERN, ROOT
+from conftest import PATTERN
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import lexical_only, load_pattern
 from cxprobe.errors import ConstructionError
-
-MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
 
 
 def load_text(toy_constructions, folder, text):
     (folder / "toy").mkdir()
     (folder / "toy" / "pattern.yaml").write_text(text)
     return load_pattern("toy", load_construction("toy", toy_constructions), folder)
-
-
-@pytest.mark.parametrize("name", MINED)
-def test_every_pattern_loads(name):
-    construction = load_construction(name, ROOT / "constructions")
-    assert load_pattern(name, construction, ROOT / "constructions").parts
-
-
-def test_more_than_one_construction_can_be_mined():
-    assert len(MINED) > 1
 
 
 @pytest.mark.parametrize(
@@ -56,14 +44,3 @@ def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_pat
     pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(form, form + other))
     assert len(pattern.parts[0].patterns) == 2
     assert pattern.alternatives(0) == [[{"LOWER": "the"}, {"TAG": "JJ"}]]
-
-
-def test_words_that_no_part_may_contain_need_not_be_named(toy_constructions, tmp_path):
-    assert load_text(toy_constructions, tmp_path, PATTERN.replace("never: [big]\n", "")).never == []
-
-
-def test_the_correlative_is_looked_for_with_forms_of_another_stem():
-    construction = load_construction("comparative-correlative", ROOT / "constructions")
-    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
-    assert len(pattern.alternatives(0)) == 3
-    assert {"paper", "river", "number"} <= set(pattern.never)

@@ -88,17 +88,6 @@ def test_a_package_that_is_not_installed_is_named(tmp_path):
         open_corpus(corpus, tmp_path)
 
 
-@pytest.mark.parametrize("lines", [(), ("# nothing",)])
-def test_a_file_that_names_no_package_is_an_error(tmp_path, lines):
-    with pytest.raises(DataError, match="names no package"):
-        list_corpus(installed(tmp_path, *lines))
-
-
-def test_a_file_of_names_that_does_not_exist_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="it must name the packages"):
-        find_packages(tmp_path / "absent.txt")
-
-
 def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
     folder, digest = write_installed_corpus([], tmp_path, 2)
     (folder / "000.jsonl").unlink()
@@ -106,7 +95,16 @@ def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["001.jsonl", "corpus.json"]
 
 
-def test_a_file_of_names_that_is_not_in_utf8_is_an_error(tmp_path):
-    (tmp_path / "packages.txt").write_bytes("joblib\n".encode("utf-16"))
-    with pytest.raises(DataError, match=r"packages\.txt: byte 0 is not UTF-8; save it as UTF-8"):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "it must name the packages"),
+        (b"# nothing", "names no package"),
+        ("joblib\n".encode("utf-16"), r"packages\.txt: byte 0 is not UTF-8; save it as UTF-8"),
+    ],
+)
+def test_a_file_that_names_no_packages_is_an_error(tmp_path, content, said):
+    if content is not None:
+        (tmp_path / "packages.txt").write_bytes(content)
+    with pytest.raises(DataError, match=said):
         find_packages(tmp_path / "packages.txt")

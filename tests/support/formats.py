@@ -23,7 +23,7 @@ from conftest import (
 from cxprobe.constructions.construction import grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.people import load_people
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import READERS, Fault, Keys
+from cxprobe.corpora.readers import Fault, Keys, read_blocks
 from cxprobe.corpora.sources import find_packages
 from cxprobe.errors import DataError
 from cxprobe.lm.prompts import read_prompts
@@ -110,7 +110,7 @@ def _corpus(kind: str, path: str) -> Callable[[Path], list[tuple[str, str]]]:
     def read(project: Path) -> list[tuple[str, str]]:
         name, documents = Path(path).name, []
         with (project / path).open("rb") as file:
-            for block in READERS[kind](file, name, Keys("text", "url"), 4_000_000):
+            for block in read_blocks(kind, file, name, Keys("text", "url"), 4_000_000):
                 if isinstance(block, Fault):
                     raise DataError(f"{block.shard}, line {block.line}: {block.fault}")
                 documents += zip(block.texts.to_pylist(), block.urls, strict=True)

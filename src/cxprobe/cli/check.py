@@ -1,6 +1,5 @@
 """The command ``cxprobe check``."""
 
-import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ _NOT_NEEDED = ("sklearn", "spacy")
 
 def check() -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once."""
-    with _without_what_is_not_needed(), _without_looking_for_garbage():
+    with _without_what_is_not_needed():
         from cxprobe.cli.faults import find_faults
 
         faults = find_faults()
@@ -41,15 +40,3 @@ def _without_what_is_not_needed() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(hidden)
-
-
-@contextmanager
-def _without_looking_for_garbage() -> Iterator[None]:
-    """Let Python keep what it makes: looking for garbage finds none, and takes about a tenth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -27,7 +27,7 @@ from cxprobe.corpora import readers, search
 from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import READERS, Block, Fault, Keys
+from cxprobe.corpora.readers import Block, Fault, Keys, read_blocks
 from cxprobe.corpora.search import Candidate, Matchers, Reject, Searcher, load_tagger
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
@@ -38,22 +38,12 @@ _FLUSH = 8 << 20  # bytes of broken lines that are kept in memory before they ar
 _LOOK = 2.0  # seconds between two counts of finished shards
 # What a shard finds follows from these modules alone: a change of another one must not mine everything again.
 SHARD_MODULES = tuple(Path(str(module.__file__)) for module in (segmentation, pattern_module, readers, search))
+_TEXT, _NUMBER = pa.string(), pa.int64()
+_PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
 SCHEMAS = {
-    "candidates": pa.schema(
-        {
-            "text": pa.string(),
-            "url": pa.string(),
-            "start": pa.int64(),
-            "end": pa.int64(),
-            "tags": pa.string(),
-            "words": pa.int64(),
-            "marks": pa.list_(pa.int64()),
-        }
-    ),
-    "rejects": pa.schema({"url": pa.string(), "start": pa.int64(), "end": pa.int64(), "reason": pa.string()}),
-    "faults": pa.schema(
-        {"shard": pa.string(), "line": pa.int64(), "offset": pa.int64(), "fault": pa.string(), "raw": pa.binary()}
-    ),
+    "candidates": pa.schema({"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER)}),
+    "rejects": pa.schema({**_PLACE, "reason": _TEXT}),
+    "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT, "raw": pa.binary()}),
 }
 
 
@@ -64,7 +54,7 @@ class Job:
     Attributes:
         folder: The corpus: a local folder, or any that fsspec knows (s3://, hf://datasets/...).
         shards: The files in it, each a task.
-        format: How they are read: a key of `READERS`.
+        format: How they are read: "jsonl", "parquet" or "text".
         keys: Where a record has its text and the name of its source.
         longest_line: Bytes; a longer record is recorded as a fault.
         pattern: What is looked for.
@@ -285,7 +275,8 @@ def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
     except Exception as fault:  # each storage raises what its own library does
         raise _out_of_reach(shard, fault) from fault
     with file:
-        yield from READERS[job.format](cast(IO[bytes], _Stored(file, shard)), shard, job.keys, job.longest_line)
+        stored = cast(IO[bytes], _Stored(file, shard))
+        yield from read_blocks(job.format, stored, shard, job.keys, job.longest_line)
 
 
 class _Stored:

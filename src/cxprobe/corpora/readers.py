@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
@@ -75,30 +75,34 @@ class Line(NamedTuple):
     offset: int
 
 
-def read_jsonl(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
-    """Read a file with a JSON object in each line."""
-    return _blocks(_json_records(file, shard, keys, longest))
+def read_blocks(format: str, file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
+    """Yield the records of a file as blocks, and what could not be read as it comes.
 
-
-def read_parquet(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
-    """Read the text and url columns of a Parquet file, a few rows at a time."""
-    return _blocks(_parquet_records(file, shard, keys, longest))
-
-
-def read_text(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:  # noqa: ARG001
-    """Read running text, in which an empty line ends a paragraph and a single line break is white space.
-
-    Each paragraph is a record; its position is counted in the characters of the lines that could be read.
+    Args:
+        format: A key of `FORMATS`.
+        file: The file as it is stored; its compression follows from the shard's name.
+        shard: The file's name.
+        keys: Where a record has its text and its source; running text has no keys.
+        longest: Bytes; a longer line (a longer text, in a .parquet file) is a fault.
     """
-    return _blocks(_paragraphs(file, shard, longest))
+    held: list[Record] = []
+    size = 0
+    for record in FORMATS[format](file, shard, keys, longest):
+        if isinstance(record, Fault):
+            yield record
+            continue
+        held.append(record)
+        size += len(record.text)
+        if size >= BLOCK:
+            yield _block(held)
+            held, size = [], 0
+    if held:
+        yield _block(held)
 
 
-# Format -> what reads a file: file, shard, keys, longest line in bytes -> blocks and faults.
-READERS: dict[str, Callable[[IO[bytes], str, Keys, int], Iterator[Block | Fault]]] = {
-    "jsonl": read_jsonl,
-    "parquet": read_parquet,
-    "text": read_text,
-}
+def _block(records: Sequence[Record]) -> Block:
+    texts, urls, bases = zip(*records, strict=True)
+    return Block(pa.array(texts, pa.string()), list(urls), list(bases))
 
 
 def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Fault]:
@@ -134,28 +138,6 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Fau
             raise EOFError("the file is empty")  # even an archive of nothing has some bytes
     except (OSError, EOFError, zlib.error) as broken:
         yield Fault(shard, number, offset, f"cannot be read further: {_one_line(broken)}", b"")
-
-
-def _blocks(records: Iterable[Record | Fault]) -> Iterator[Block | Fault]:
-    """Yield records as blocks, and faults as they come."""
-    held: list[Record] = []
-    size = 0
-    for record in records:
-        if isinstance(record, Fault):
-            yield record
-            continue
-        held.append(record)
-        size += len(record.text)
-        if size >= BLOCK:
-            yield _block(held)
-            held, size = [], 0
-    if held:
-        yield _block(held)
-
-
-def _block(records: Sequence[Record]) -> Block:
-    texts, urls, bases = zip(*records, strict=True)
-    return Block(pa.array(texts, pa.string()), list(urls), list(bases))
 
 
 def _json_records(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Record | Fault]:
@@ -250,7 +232,11 @@ def _row_fault(text: bytes, url: bytes, longest: int) -> str:
     return ""
 
 
-def _paragraphs(file: IO[bytes], shard: str, longest: int) -> Iterator[Record | Fault]:
+def _paragraphs(file: IO[bytes], shard: str, _keys: Keys, longest: int) -> Iterator[Record | Fault]:
+    """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
+
+    The place of a paragraph is counted in the characters of the lines that could be read.
+    """
     paragraph = ""
     base = length = 0
     for line in read_lines(file, shard, longest):
@@ -285,3 +271,11 @@ def _is_wide(content: bytes) -> bool:
 
 def _one_line(fault: Exception) -> str:
     return " ".join(str(fault).split())[:300]
+
+
+# Format -> what reads a file: file, shard, keys, longest line in bytes -> records and faults.
+FORMATS: dict[str, Callable[[IO[bytes], str, Keys, int], Iterator[Record | Fault]]] = {
+    "jsonl": _json_records,
+    "parquet": _parquet_records,
+    "text": _paragraphs,
+}

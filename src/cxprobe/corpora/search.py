@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,11 +144,6 @@ def find(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Fo
     return [doc if isinstance(doc, Rejected) else matchers.match(next(tagged)) for doc in docs]
 
 
-def tag_everything(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
-    """Return what `find` returns, but tag every sentence; tests compare the two."""
-    return [matchers.match(doc) for doc in nlp.pipe(sentences, batch_size=BATCH)]
-
-
 def check_examples(pattern: Pattern, nlp: Language, path: Path) -> None:
     """Check a pattern with its own examples.
 
@@ -157,15 +152,15 @@ def check_examples(pattern: Pattern, nlp: Language, path: Path) -> None:
     """
     matchers = Matchers(pattern, nlp)
     faults = []
-    for sentence, found in zip(pattern.must_match, tag_everything(matchers, nlp, pattern.must_match), strict=True):
+    for sentence, doc in zip(pattern.must_match, nlp.pipe(pattern.must_match), strict=True):
+        found = matchers.match(doc)
         if not passes(pattern, sentence):
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
         if isinstance(found, Rejected):
-            tags = " ".join(f"{token.text}/{token.tag_}" for token in nlp(sentence))
+            tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
             faults.append(f"{path}: must_match: {sentence!r} is not found ({found.reason}); its tags are {tags}")
-    others = tag_everything(matchers, nlp, pattern.must_not_match)
-    for sentence, found in zip(pattern.must_not_match, others, strict=True):
-        if isinstance(found, Found):
+    for sentence, doc in zip(pattern.must_not_match, nlp.pipe(pattern.must_not_match), strict=True):
+        if isinstance(found := matchers.match(doc), Found):
             faults.append(f"{path}: must_not_match: {sentence!r} is found, from the words {found.marks}; {found.tags}")
     if faults:
         raise ConstructionError("\n".join(faults))
@@ -176,9 +171,6 @@ def passes(pattern: Pattern, sentence: str) -> bool:
     text = pa.array([sentence])
     filters = (pattern.document_filter, pattern.sentence_filter)
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
-
-
-Finder = Callable[[Matchers, Language, Sequence[str]], list[Found | Rejected]]
 
 
 class Searcher(NamedTuple):
@@ -247,25 +239,28 @@ def search(block: Block, searcher: Searcher) -> Findings:
     lines = [line for record, text in texts for line in _lines(record, text)]  # no sentence is longer than a line
     spans = list(_sentences(_that_match(lines, pattern.sentence_filter)))
     kept = _that_match(spans, pattern.sentence_filter)
-    findings = _judge(block, kept, searcher, find)
-    findings.counts.update(
-        {
-            "documents": len(block.texts),
-            "documents_that_pass": len(documents),
-            "documents_with_dropped_words_only": len(passing) - len(documents),
-            "sentences_of_their_lines_that_pass": len(spans),
-            "sentences_that_pass": len(kept),
-            "sentences_tagged": len(kept) - sum(reject.reason != "other tags" for reject in findings.rejects),
-            "bytes_of_text": pc.sum(pc.binary_length(block.texts)).as_py() or 0,
-        }
+    fits = [_fits(sentence.text, searcher) for sentence in kept]
+    fitting = [sentence.text for sentence, short in zip(kept, fits, strict=True) if short]
+    verdicts = iter(find(searcher.matchers, searcher.nlp, fitting))
+    candidates, rejects = [], []
+    for sentence, short in zip(kept, fits, strict=True):
+        verdict = next(verdicts) if short else Rejected("too long")
+        base = block.bases[sentence.record]
+        place = (block.urls[sentence.record], base + sentence.start, base + sentence.end)
+        if isinstance(verdict, Rejected):
+            rejects.append(Reject(*place, verdict.reason))
+        else:
+            candidates.append(Candidate(sentence.text, *place, verdict.tags, verdict.words, list(verdict.marks)))
+    counts = Counter(
+        documents=len(block.texts),
+        documents_that_pass=len(documents),
+        documents_with_dropped_words_only=len(passing) - len(documents),
+        sentences_of_their_lines_that_pass=len(spans),
+        sentences_that_pass=len(kept),
+        sentences_tagged=len(candidates) + sum(reject.reason == "other tags" for reject in rejects),
+        bytes_of_text=pc.sum(pc.binary_length(block.texts)).as_py() or 0,
     )
-    return findings
-
-
-def search_by_tagging_everything(block: Block, searcher: Searcher) -> Findings:
-    """Find the candidates of a block by tagging every sentence of every record; slow, for tests."""
-    everything = [Span(record, 0, len(text), text) for record, text in enumerate(block.texts.to_pylist())]
-    return _judge(block, list(_sentences(everything)), searcher, tag_everything)
+    return Findings(candidates, rejects, counts)
 
 
 def _lines(record: int, text: str) -> Iterator[Span]:
@@ -285,23 +280,6 @@ def _sentences(texts: Iterable[Span]) -> Iterator[Span]:
 def _that_match(spans: Sequence[Span], expression: str) -> list[Span]:
     passed = pc.match_substring_regex(pa.array([span.text for span in spans], pa.string()), expression)
     return [spans[row] for row in pc.indices_nonzero(passed).to_pylist()]
-
-
-def _judge(block: Block, kept: Sequence[Span], searcher: Searcher, finder: Finder) -> Findings:
-    fits = [_fits(sentence.text, searcher) for sentence in kept]
-    fitting = [sentence.text for sentence, short in zip(kept, fits, strict=True) if short]
-    judged = iter(finder(searcher.matchers, searcher.nlp, fitting))
-    findings = Findings([], [], Counter())
-    for sentence, short in zip(kept, fits, strict=True):
-        verdict = next(judged) if short else Rejected("too long")
-        url, base = block.urls[sentence.record], block.bases[sentence.record]
-        start, end = base + sentence.start, base + sentence.end
-        if isinstance(verdict, Rejected):
-            findings.rejects.append(Reject(url, start, end, verdict.reason))
-        else:
-            tags, words, marks = verdict
-            findings.candidates.append(Candidate(sentence.text, url, start, end, tags, words, list(marks)))
-    return findings
 
 
 def _fits(sentence: str, searcher: Searcher) -> bool:
