@@ -113,8 +113,9 @@ def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_
 
 
 def test_what_a_run_needs_is_told_beforehand():
-    assert demand(QUESTIONS, llm()) == (10, sum(len(text) for _, text in QUESTIONS) // 4, 70)
-    assert str(demand(QUESTIONS * 200, llm())).startswith("2,000 requests at most, about 5,000 input tokens and at mos")
+    assert demand(QUESTIONS * 200, llm()).startswith(
+        "2,000 requests at most, about 5,000 input tokens and at most 14,000 output tokens; "
+    )
 
 
 def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):

@@ -49,31 +49,13 @@ class Reply(NamedTuple):
     error: str
 
 
-class Demand(NamedTuple):
-    """How much a run will ask of a model at most; questions that an earlier run has put cost nothing.
-
-    Attributes:
-        requests: One for each question.
-        input_tokens: A rough estimate.
-        output_tokens: The most that all replies together can have.
-    """
-
-    requests: int
-    input_tokens: int
-    output_tokens: int
-
-    def __str__(self) -> str:
-        """Return what is said before the first request."""
-        return (
-            f"{self.requests:,} requests at most, about {self.input_tokens:,} input tokens and at most "
-            f"{self.output_tokens:,} output tokens; questions that an earlier run has put are not asked again"
-        )
-
-
-def demand(questions: Sequence[Question], llm: Llm) -> Demand:
-    """Return how much it takes to put these questions to a model."""
+def demand(questions: Sequence[Question], llm: Llm) -> str:
+    """Return, before the first request, how much it takes at most to put these questions to a model."""
     characters = sum(len(question.text) for question in questions)
-    return Demand(len(questions), characters // CHARACTERS_PER_TOKEN, len(questions) * llm.max_tokens)
+    return (
+        f"{len(questions):,} requests at most, about {characters // CHARACTERS_PER_TOKEN:,} input tokens and at most "
+        f"{len(questions) * llm.max_tokens:,} output tokens; questions that an earlier run has put are not asked again"
+    )
 
 
 def open_llm(llm: Llm) -> Any:
@@ -244,10 +226,8 @@ def _put(
     replies = []
     for question in questions:
         sample = samples[question.id]
-        if sample.error is None:
-            replies.append(Reply(question.id, sample.output.completion, ""))
-        else:
-            replies.append(Reply(question.id, None, blot(str(sample.error.message))))
+        text = sample.output.completion if sample.error is None else None
+        replies.append(Reply(question.id, text, blot(str(sample.error.message)) if sample.error else ""))
     return replies
 
 

@@ -171,18 +171,15 @@ def _stated(match: re.Match[str], text: str, words: Mapping[str, str], patterns:
         return _Stated(match.start(), match.end(), None) if symbol == "A" and match.re is patterns.stating[0] else None
     answer = _together(symbol, match["word"] or match["alone"], text[match.end() :], words)
     following = patterns.mention.search(text, match.end())
-    if following and _OPEN.fullmatch(text, match.end(), following.start()):
-        answer = None
-    if _FRACTION.match(text, match.end()):
-        answer = None
-    if _CONTRARY.search(text[: match.start()]):
+    is_alternative = following and _OPEN.fullmatch(text, match.end(), following.start())
+    if is_alternative or _FRACTION.match(text, match.end()) or _CONTRARY.search(text[: match.start()]):
         answer = None
     return _Stated(match.start(), match.end(), answer, match.re is patterns.stating[0])
 
 
 def _together(symbol: str | None, word: str | None, rest: str, words: Mapping[str, str]) -> str | None:
     """Return the answer of a symbol, its words, or both; None if they do not belong together."""
-    meant = {one for one, own in words.items() if word and own.lower() == word.lower()}
+    meant = {answer for answer, text in words.items() if word and text.lower() == word.lower()}
     if symbol is None:
         return next(iter(meant)) if len(meant) == 1 else None
     differs = bool(word) and symbol.upper() not in meant and bool(re.match(r"\s*(?:$|[.,;)\]}\n])", rest))
@@ -207,14 +204,14 @@ def _lines(text: str, words: Mapping[str, str]) -> Iterator[_Stated]:
     line_ = re.compile(
         rf"^[^\S\n]*[(\[]?(?P<symbol>[{''.join(words)}])[)\].:–—-]+[^\S\n]+(?P<rest>\S.*?)[.!]*[^\S\n]*$", re.M
     )
-    option = re.compile(rf"\s*[(\[]?[{''.join(words)}][)\].:]")
+    listed = re.compile(rf"\s*[(\[]?[{''.join(words)}][)\].:]")
     for match in line_.finditer(text):
         rest = match["rest"].lower()
-        own = words[match["symbol"]].lower()
+        option = words[match["symbol"]].lower()
         length = len(rest.split())
         before = text[: match.start()].strip().rsplit("\n", 1)[-1]
-        is_last = not text[match.end() :].strip() and not option.match(before)
-        if (length > 1 and rest in own) or (not own and length <= _SHORT and ":" not in rest and is_last):
+        is_last = not text[match.end() :].strip() and not listed.match(before)
+        if (length > 1 and rest in option) or (not option and length <= _SHORT and ":" not in rest and is_last):
             yield _Stated(match.start(), match.end(), match["symbol"])
 
 

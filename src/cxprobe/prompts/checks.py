@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, article_faults, gender_of, normalised, repeated
-from cxprobe.prompts.items import InferenceItems, Items, MarkedSentence, ReasoningFrame
+from cxprobe.prompts.items import Challenge, InferenceItems, Items, MarkedSentence, ReasoningFrame
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
@@ -34,10 +34,12 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         premise and its hypothesis; a phrase twice in a sentence; articles; and pronouns that do not agree.
     """
     yield from _faults_of_templates(asked)
-    premises = [(("premises", number), premise, asked.hypotheses) for number, premise in enumerate(asked.premises)]
-    challenge = [(("challenge", number), premise, premise.gold) for number, premise in enumerate(asked.challenge)]
+    premises: dict[tuple[str, int], MarkedSentence] = {}
+    premises |= {("premises", number): premise for number, premise in enumerate(asked.premises)}
+    premises |= {("challenge", number): premise for number, premise in enumerate(asked.challenge)}
     told = {}  # place of a premise in the file -> its words, and those of its hypotheses by name
-    for keys, premise, names in [*premises, *challenge]:
+    for keys, premise in premises.items():
+        names = premise.gold if isinstance(premise, Challenge) else asked.hypotheses
         told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in names}
         yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *told[keys])))
     for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in told.items()):

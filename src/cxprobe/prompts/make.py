@@ -97,9 +97,12 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         others = [name for name in known if name != construction]
         pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
-    inferences = {of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets}
-    for of in settings.inference_files:
-        inferences[of] = [item for item in files[of].items if item.construction == construction]
+    inferences: dict[str, list[Inference]] = {
+        of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets
+    }
+    inferences |= {
+        of: [item for item in files[of].items if item.construction == construction] for of in settings.inference_files
+    }
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
     repairs = {of: file.repairs for of, file in files.items()}
     for of, multiple in settings.reasoning_files.items():
