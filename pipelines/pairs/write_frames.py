@@ -38,10 +38,11 @@ def write_frames(stage: Stage) -> Outcome:
         writer = FrameWriter(name, about, content, people, prompt, partial(_ask, stage, name))
         written = writer.write(settings, stage.params.seed)
         with replacing(stage.data / name / "frames.yaml") as frames:
-            frames.write_text(writer.text_of(written, stage.item), encoding="utf-8")
+            frames.write_text(writer.text_of(written.proposals, stage.item), encoding="utf-8")
         write_table(written.replies, stage.data / name / "replies.parquet")
         counts.update(written.counts)
-        proposals.append(written.reasons.assign(construction=name))
+        table = pd.DataFrame(written.proposals, columns=["proposal", "row", "reason", "detail"]).drop(columns="row")
+        proposals.append(table.assign(construction=name))
     table = pd.concat(proposals, ignore_index=True)
     reasons = table.groupby(["construction", "reason"]).size().rename("proposals").reset_index()
     return Outcome(counts=counts, tables={"proposals": table, "reasons": reasons})

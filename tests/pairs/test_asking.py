@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
 
@@ -37,16 +36,6 @@ def test_each_text_of_a_pair_is_shown_first_once_and_the_letter_of_the_right_one
     for row in asked.itertuples():
         shown = {"A": row.option_a, "B": row.option_b}
         assert shown[row.gold] in {"It is so.", "She {sings}."}
-
-
-def test_two_equal_texts_are_not_asked_about(tmp_path):
-    assert set(preference_questions(PAIRS, "own", load(tmp_path))["pair"]) == {"x", "y"}
-
-
-def test_the_project_has_a_plain_prompt_that_asks_for_a_letter():
-    asked = preference_questions(PAIRS, "plain", load_preference_prompts(ROOT / "prompts"))
-    assert asked["question"].str.contains("A. It is so.\nB. It is not.", regex=False).sum() == 1
-    assert asked["question"].str.endswith("Reply with one letter, A or B, and nothing else.").all()
 
 
 def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):

@@ -74,15 +74,6 @@ def test_answers_that_are_exchanged_in_the_other_variant_are_balanced():
     assert len(unbalanced_cells(pairs({("x", "A"): CONATIVE, ("y", "A"): exchanged}))) == 2
 
 
-def test_agreement_has_other_words_in_each_pair():
-    assert unbalanced_cells(pairs({("x", "this"): SINGULAR, ("x", "these"): PLURAL * 2})).variant.tolist() == ["these"]
-    assert unbalanced_cells(pairs({("x", "this"): SINGULAR})).empty
-
-
-def test_a_single_pair_says_nothing_about_its_cell():
-    assert unbalanced_cells(pairs(MIXED).iloc[:1]).empty
-
-
 @pytest.mark.parametrize(
     ("good", "bad", "words"),
     [
@@ -94,12 +85,6 @@ def test_a_single_pair_says_nothing_about_its_cell():
 )
 def test_what_tells_two_texts_apart_is_the_first_word_in_which_they_differ(good, bad, words):
     assert telling_words(good, bad) == words
-
-
-def test_columns_that_the_pairs_lack_make_no_cells():
-    table = pairs({("x", "A"): CONATIVE}).drop(columns=["construction", "words", "variant"])
-    assert unbalanced_cells(table)[["right", "n"]].to_numpy().tolist() == [["unclear", 4]]
-    assert unbalanced_cells(table.assign(field="f"), ["field"])["field"].tolist() == ["f"]
 
 
 def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names_them():
@@ -130,11 +115,6 @@ def test_a_construction_of_unbalanced_cells_has_accuracies_by_cell_alone():
     assert groups(single)["group"].tolist() == ["variant.A"]
 
 
-def test_a_variant_of_several_constructions_has_their_balanced_cells():
-    found = groups(judged({**MIXED, ("let-alone", "B"): NAMES})).set_index("group")["n"].to_dict()
-    assert found == {"all": 24, "variant.A": 8, "variant.B": 16}
-
-
 def test_the_bias_of_several_constructions_is_that_of_those_whose_cells_are_all_balanced():
     cells = {**MIXED, ("let-alone", "B"): NAMES}
     own = judged(cells)
@@ -142,15 +122,3 @@ def test_the_bias_of_several_constructions_is_that_of_those_whose_cells_are_all_
     assert metrics_of(own)["bias_variant"] == alone["bias_variant"]
     one_cell = metrics_of(own.where("construction", "half"))
     assert one_cell["bias_variant"] == 1 - one_cell["accuracy"]
-
-
-def test_a_construction_whose_cells_are_balanced_is_as_it_was():
-    own = judged().where("construction", "let-alone")
-    assert "unbalanced_cells" not in metrics_of(own)
-    assert pair_tables(own, [])["unbalanced"].empty
-    assert metrics_of(own)["accuracy"] == own.items["accuracy"].mean()
-
-
-def test_tables_of_several_models_have_the_unbalanced_cells_of_each():
-    both = JudgedPairs.joined({"a": judged(seed=0), "b": judged(seed=1)})
-    assert pair_tables(both)["unbalanced"].groupby("model").size().to_dict() == {"a": 3, "b": 3}

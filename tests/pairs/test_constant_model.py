@@ -8,15 +8,13 @@ from tokenizers.models import BPE, WordPiece
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from toy_pairs import load_all
 from transformers import PreTrainedTokenizerFast
 
-from conftest import ROOT
-from cxprobe.constructions.people import load_people
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import token_table
-from cxprobe.pairs.frames import has_pairs, load_pairs
 from cxprobe.pairs.judge import HowToJudge, judge_answers, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.measure import texts_of_pairs
@@ -25,14 +23,8 @@ from cxprobe.pairs.measure import texts_of_pairs
 @pytest.fixture(scope="module")
 def pairs():
     """An item of every noun type of every construction."""
-    people = load_people(ROOT / "lexicon" / "people.yaml")
-    names = [folder.name for folder in sorted((ROOT / "constructions").iterdir())]
-    loaded = {
-        name: load_pairs(name, people, ROOT / "constructions")
-        for name in names
-        if has_pairs(name, ROOT / "constructions")
-    }
-    return [pair for name, content in loaded.items() for pair in render_pairs(name, content, people, 1, seed=1).pairs]
+    loaded, people = load_all()
+    return [pair for name, content in loaded.items() for pair in render_pairs(name, content, people, 1, seed=1)]
 
 
 def tokenizer_for(kind, texts):

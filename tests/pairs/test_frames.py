@@ -1,20 +1,13 @@
 import pytest
+from toy_pairs import load_toy
 
-from conftest import PAIRS, PEOPLE
-from cxprobe.constructions.people import load_people
+from conftest import PAIRS
 from cxprobe.errors import ConstructionError
-from cxprobe.pairs.frames import has_pairs, load_pairs
-
-
-def people_of(folder, text=PEOPLE):
-    (folder / "people.yaml").write_text(text)
-    return load_people(folder / "people.yaml")
+from cxprobe.pairs.frames import has_pairs
 
 
 def pairs_of_text(folder, text=PAIRS):
-    (folder / "x").mkdir()
-    (folder / "x" / "pairs.yaml").write_text(text)
-    return load_pairs("x", people_of(folder), folder)
+    return load_toy(folder, text)[0]
 
 
 def test_a_file_that_is_right_loads(tmp_path):
@@ -104,24 +97,3 @@ def test_faults_of_slots_templates_and_sentences_are_told_at_once(tmp_path):
         "line 10: the slot 'thme' is unknown; did you mean 'they'?",
         "line 20: variant B: 'an cake' has the wrong article",
     ]
-
-
-def test_what_pairs_do_not_have_is_absent(tmp_path):
-    form = """\
-tests: form
-slots: {one: {gloss: a noun}}
-variants:
-  A: {continuation: "{one} {verb}.", contrast: {verb: {good: sings, bad: sing}}}
-frames: [{one: Ann}]
-"""
-    content = pairs_of_text(tmp_path, form)
-    assert (content.people, content.switched, content.fillers, content.content_slots) == ([], False, {}, [])
-    assert content.variants["A"].context is None
-
-
-def test_two_contrasts_of_a_variant_must_both_differ_in_every_row(tmp_path):
-    text = PAIRS.replace('receiver: {good: "{N2}", bad: "{N1}"}', 'receiver: {good: "{gift}", bad: a cake}')
-    with pytest.raises(
-        ConstructionError, match=r"line 20: variant B: .* do not differ in \{receiver\}: both .* 'a cake'"
-    ):
-        pairs_of_text(tmp_path, text)

@@ -8,16 +8,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_pairs import credited, metrics_of, of_benchmark, own
+from judged_pairs import metrics_of, of_benchmark, own
 
 from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_preference, judge_reply
-from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models, pair_tables
+from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models
 from cxprobe.pairs.params import Benchmark
 from cxprobe.pairs.replies import (
     asked_metrics,
     asked_rates,
-    asked_settings,
     judge_replies,
     read_replies,
 )
@@ -108,16 +107,6 @@ def test_a_model_that_knows_the_answer_is_right_and_minds_no_order():
     assert (metrics["bias_order"], metrics["bias_variant"], metrics["changed_with_order"]) == (0.0, 0.0, 0.0)
 
 
-def test_the_rows_have_the_columns_of_pairs_that_likelihoods_decide():
-    found = judged(lambda gold, _: gold).judged
-    assert set(found.items["score"]) == set(found.scores["score"]) == {"asked"}
-    expected = {*pairs().columns, "right", "wrong", "balanced", "scheme", "score", "margin", "accuracy"}
-    assert set(found.items.columns) == expected
-    assert set(found.scores.columns) == expected - {"context", "good", "bad"}
-    pd.testing.assert_series_equal(found.items["accuracy"], credited(found.items)["accuracy"])
-    assert {"constructions", "cells", "biases", "unbalanced"} <= set(pair_tables(found, []))
-
-
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
 
 
@@ -172,27 +161,12 @@ def test_biases_leave_out_items_that_were_decided_in_one_way_only():
     assert by_way["bias"].to_dict() == {"order": 0.0, "variant": 0.0}
 
 
-def test_a_model_of_which_nothing_could_be_read_has_no_accuracy_and_says_why():
-    found = judged(lambda *_: "Answer: 1")
-    assert found.judged.items.empty
-    assert found.metrics == {"unparsed": 1.0, "failed": 0.0}
-    assert asked_rates(found.replies, ["construction"])["left_out"].tolist() == [24]
-
-
 def test_which_cells_are_balanced_follows_from_all_pairs_and_not_from_those_that_were_asked_about():
     table = pairs()
     one = table[(table["item"] == "toy-0") & (table["order"] == "original")]  # in each variant a single answer
     found = judge(table, asked_about(one, lambda gold, _: gold)).judged.items
     assert found["id"].tolist() == one["id"].tolist()
     assert found["balanced"].all()
-
-
-def test_replies_are_told_apart_by_construction():
-    two = pd.concat([pairs("toy"), pairs("other")], ignore_index=True)
-    found = judge(two, asked_about(two, lambda gold, id_: gold if id_.startswith("toy") else "A"))
-    assert found.judged.items.groupby("construction")["accuracy"].mean().to_dict() == {"toy": 1.0, "other": 0.5}
-    rates = asked_rates(found.replies, ["construction"]).set_index("construction")
-    assert rates["consistency"].to_dict() == {"toy": 1.0, "other": 0.0}
 
 
 def test_the_rows_of_several_models_are_construction_by_construction_and_none_of_a_model_without_any():
@@ -275,13 +249,3 @@ def test_a_text_that_is_repeated_is_an_answer_unless_its_letter_is_another(reply
 
 def test_a_request_that_failed_has_no_answer():
     assert judge_preference(None, "A", OPTIONS) == ("", "failed")
-
-
-def test_the_settings_of_a_run_have_the_names_of_other_runs():
-    settings = {"seed": "1", "pairs.score.bos": "add", "pairs.judge.scheme": "pll", "pairs.judge.score": "sum"}
-    assert asked_settings(settings, "plain") == {
-        "seed": "1",
-        "pairs.score.bos": "none",
-        "pairs.judge.scheme": "reply, prompt plain",
-        "pairs.judge.score": "asked",
-    }

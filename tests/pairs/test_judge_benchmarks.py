@@ -74,16 +74,6 @@ def test_a_benchmark_has_a_run_of_all_pairs_and_one_for_each_group_that_the_next
     }  # fmt: skip
 
 
-def test_every_score_has_the_accuracies_of_all_and_of_each_group():
-    judged = judge("others", PAIRS, benchmark())
-    found = rates_of(judged.scores, ["phenomenon"], "scheme", "score").set_index(["score", "group"])
-    assert len(found) == 3 * 3
-    for score in ("sum", "per_token", "per_character"):
-        own = judge("others", PAIRS, benchmark(score=score)).items
-        expected = rates_of(own, ["phenomenon"]).set_index("group")
-        pd.testing.assert_frame_equal(found.loc[score].drop(columns="scheme"), expected)
-
-
 def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
     always = PAIRS.iloc[[0, 0]].assign(id=["d", "e"], item=["d", "e"], phenomenon="always")
     items = judge("others", pd.concat([PAIRS, always]), benchmark()).items

@@ -10,7 +10,6 @@ from sklearn.metrics import cohen_kappa_score
 from cxprobe.pairs.ways import (
     agreement_of_ways,
     kappa_with_interval,
-    rates_of_layers,
     rates_of_ways,
     verdict_table,
     verdicts,
@@ -46,15 +45,6 @@ def test_the_layer_that_decides_is_the_best_one_on_other_frames():
     assert items["said"].isna().all()
 
 
-def test_pairs_without_a_prediction_have_no_verdict_and_rows_go_by_their_ids():
-    layers = [[0.5] * 12, [0.9, 0.1] * 6]
-    shuffled = predicted(layers).sample(frac=1, random_state=0)
-    items = verdicts(shuffled[shuffled["id"] != "pair 3"], expected(), None).set_index("id")
-    assert "pair 3" not in items.index
-    assert items.loc["pair 0", "recognised"] == 1.0
-    assert items.loc["pair 1", "recognised"] == 0.0
-
-
 def test_rates_of_a_way_that_was_not_tried_have_no_rows_and_ties_are_half():
     items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected([1.0, 0.0, 0.5] * 4), None)
     long = verdict_table(items)
@@ -65,15 +55,6 @@ def test_rates_of_a_way_that_was_not_tried_have_no_rows_and_ties_are_half():
     assert rates.loc["words", ["accuracy", "ties", "n"]].tolist() == [0.5, 12, 12]
     assert rates.loc["expected", "accuracy"] == pytest.approx(0.5)
     assert rates.loc["recognised", "accuracy"] == 1.0
-
-
-def test_every_layer_has_a_rate_and_words_are_no_layer():
-    layers = [[0.9] * 12, [0.9] * 12, [0.9] * 6 + [0.1] * 6]
-    predictions = predicted(layers)
-    found = rates_of_layers(predictions, verdicts(predictions, expected(), None), ["construction"])
-    assert found["layer"].tolist() == [0, 1]
-    assert found["accuracy"].tolist() == [1.0, 0.5]
-    assert found["n"].tolist() == [12, 12]
 
 
 def test_agreement_counts_what_both_decide_and_leaves_ties_out():

@@ -1,10 +1,11 @@
 """Blind models of minimal pairs: rules that prefer one continuation, and the files that a measuring stage writes."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.errors import ParamsError
@@ -12,6 +13,7 @@ from cxprobe.lm.ngrams import blind_facts, load_ngrams, ngram_scores, unigram_sc
 from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, write_preferences, write_token_scores
 
+_RULES = ("first_mentioned", "last_mentioned", "shorter")
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 
 
@@ -71,39 +73,27 @@ def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     """
     if kind not in _RULES:
         raise ParamsError(_no_model_of_pairs("a rule", kind))
-    rule = _RULES[kind]
     rows = []
     for pair in pairs:
         first, second = sorted((pair.good, pair.bad))
-        preference = rule(pair.context, first, second)
+        preference = _prefer(kind, pair.context, first, second)
         rows.append((pair.id, preference if first == pair.good else -preference))
     return pd.DataFrame(rows, columns=["id", "margin"]).astype({"margin": "float64"})
 
 
-# Each rule returns a number above 0 for the first continuation, below 0 for the second, and 0 for none.
+def _prefer(rule: str, context: str, first: str, second: str) -> float:
+    """Return a number above 0 for the first continuation, below 0 for the second, and 0 for none.
 
-
-def _first_mentioned(context: str, first: str, second: str) -> float:
-    """Prefer what the context names earlier, by its first mention; places count from its end, 0 is nowhere."""
-    return _compare({word: place for place, word in enumerate(reversed(_names(context)), start=1)}, first, second)
-
-
-def _last_mentioned(context: str, first: str, second: str) -> float:
-    """Prefer what the context names later, by its last mention; places count from its beginning, 0 is nowhere."""
-    return _compare({word: place for place, word in enumerate(_names(context), start=1)}, first, second)
-
-
-def _shorter(context: str, first: str, second: str) -> float:
-    del context
-    return float(len(second) - len(first))
-
-
-def _compare(places: Mapping[str, int], first: str, second: str) -> float:
-    """Return 1 or -1 for the continuation whose word has the greater place, at the first difference that decides.
-
-    A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter of
-    "Name A" is not the article.
+    The first mentioned is what the context names earlier, by its first mention; the last mentioned is what it names
+    later, by its last. The first difference of the continuations decides of which the context names a word.
     """
+    if rule == "shorter":
+        return float(len(second) - len(first))
+    words = _names(context)
+    # A word's place counts from the end that the rule likes less; 0 is nowhere.
+    places = {word: place for place, word in enumerate(words if rule == "last_mentioned" else reversed(words), start=1)}
+    # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
+    # of "Name A" is not the article.
     small: dict[str, int] = {}
     for word, place in places.items():
         small[word.lower()] = max(place, small.get(word.lower(), 0))
@@ -111,11 +101,8 @@ def _compare(places: Mapping[str, int], first: str, second: str) -> float:
     def place_of(word: str) -> int:
         return places.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
 
-    for one, other in _differing_words(first, second):
-        difference = place_of(one) - place_of(other)
-        if difference:
-            return 1.0 if difference > 0 else -1.0
-    return 0.0
+    differences = (place_of(one) - place_of(other) for one, other in _differing_words(first, second))
+    return float(np.sign(next(filter(None, differences), 0)))
 
 
 def _differing_words(first: str, second: str) -> list[tuple[str, str]]:
@@ -142,10 +129,3 @@ def _texts_of(pairs: Sequence[Pair]) -> list[str]:
 def _no_model_of_pairs(name: str, kind: str) -> str:
     allowed = ", ".join(("unigrams", "ngrams", "continuation_alone", *_RULES))
     return f"{name}: '{kind}' is no blind model of minimal pairs; allowed are {allowed}"
-
-
-_RULES: Mapping[str, Callable[[str, str, str], float]] = {
-    "first_mentioned": _first_mentioned,
-    "last_mentioned": _last_mentioned,
-    "shorter": _shorter,
-}

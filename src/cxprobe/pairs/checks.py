@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from cxprobe.constructions.faults import (
     PRONOUNS,
@@ -16,14 +15,13 @@ from cxprobe.constructions.faults import (
     words_of,
 )
 from cxprobe.constructions.people import TYPICAL_TYPE, People, Row
-from cxprobe.pairs.frames import PairsFile, Sentence, Variant, fill, slots_of
+from cxprobe.pairs.frames import PairsFile, Sentence, Variant, fill, keys_of, slots_of, with_contrasts
 
 VERB = "verb"  # the slot whose words are to be varied
 MOST_OF_A_VERB = 2
 MOST_OF_A_NOUN = 2  # of the pairs of typical roles
 FEWEST_FRAMES = 10
 """Of fewer frames, how often a word is right says little."""
-_SLOT = re.compile(r"{(\w+)}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ARTICLE = re.compile(r"\b(?:an?|the) {(\w+)}", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
@@ -56,31 +54,20 @@ def lint_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
     yield from dict.fromkeys(faults)
 
 
-class Filling(NamedTuple):
-    """One row of every group.
+def _fillings(content: PairsFile) -> Iterator[tuple[Keys, Row]]:
+    """Give every row of every group at least once, beside rows of the other groups that take turns.
 
-    Attributes:
-        keys: The place of the row that is new in it.
-        values: Slot -> words.
+    Yields:
+        The place of the row that is new, and slot -> words.
     """
-
-    keys: Keys
-    values: Mapping[str, str]
-
-
-def _fillings(content: PairsFile) -> Iterator[Filling]:
-    """Give every row of every group at least once, beside rows of the other groups that take turns."""
     groups = content.groups
     longest = max(groups, key=lambda name: len(groups[name]))
-    place: Keys = (longest,) if longest == "frames" else ("fillers", longest)
     for index in range(len(groups[longest])):
         values = {slot: words for rows in groups.values() for slot, words in rows[index % len(rows)].items()}
-        yield Filling((*place, index), values)
+        yield (*keys_of(longest), index), values
 
 
-def _seats(content: PairsFile) -> Row:
-    """Return words that stand for the people, each a single one."""
-    return {slot: f"Person-{number}" for number, slot in enumerate(content.people, 1)}
+_KEYS: Mapping[Sentence, Keys] = {"construction": ("context",), "rival": ("rival",)}
 
 
 def _faults_of_variants(content: PairsFile, people: People) -> Iterator[Fault]:
@@ -95,13 +82,9 @@ def _faults_of_variants(content: PairsFile, people: People) -> Iterator[Fault]:
 
 def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
     """Give all that a variant writes, with its place."""
-    yield from ((_key_of(sentence), context) for sentence, context in variant.contexts.items() if context)
+    yield from ((_KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
     yield ("continuation",), variant.continuation
     yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
-
-
-def _key_of(sentence: Sentence) -> Keys:
-    return ("context" if sentence == "construction" else "rival",)
 
 
 def _articles_before_people(variant: Variant, content: PairsFile) -> Iterator[Fault]:
@@ -124,9 +107,9 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
         named = set(slots_of(context or "")) & set(content.people)
         if wanted and not named | in_continuation:
             what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
-            yield Fault(_key_of(sentence), what)
+            yield Fault(_KEYS[sentence], what)
         if (inside := sorted(_pronouns(context or "", content))) and not named:
-            yield Fault(_key_of(sentence), f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
+            yield Fault(_KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
 
 
 def _pronouns(template: str, content: PairsFile) -> set[str]:
@@ -147,22 +130,16 @@ def _fixed_pronouns(text: str) -> Iterator[str]:
 def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     """Find a person who is named twice in a sentence of a context, or in a continuation."""
     texts: list[tuple[Keys, str]] = [
-        (_key_of(sentence), part)
+        (_KEYS[sentence], part)
         for sentence, context in variant.contexts.items()
         for part in _SENTENCE_END.split(context or "")
     ]
-    for side in ("good", "bad"):
-        chosen = {slot: getattr(one, side) for slot, one in variant.contrast.items()}
-        texts.append((("continuation",), _with_contrasts(variant.continuation, chosen)))
+    texts += [(("continuation",), with_contrasts(variant, side)) for side in ("good", "bad")]
     for keys, text in texts:
         slots = slots_of(text)
         for person in content.people:
             if slots.count(person) > 1:
                 yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
-
-
-def _with_contrasts(continuation: str, chosen: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda slot: chosen.get(slot[1], slot[0]), continuation)
 
 
 def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
@@ -172,13 +149,16 @@ def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
     nouns = {noun for kind in people.types.values() for noun in kind.nouns} | {
         noun for roles in content.typical for noun in roles
     }
-    names = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_names(nouns)))) + r")\b")
-    common = [re.escape(_LEADING_ARTICLE.sub("", noun)) for noun in sorted(nouns - _names(nouns))]
-    jobs = re.compile(_DETERMINER + r"(?:" + "|".join(common) + r")\b", re.IGNORECASE)
-    patterns = [pattern for pattern, listed in ((names, _names(nouns)), (jobs, common)) if listed]
+    names = [re.escape(noun) for noun in sorted(nouns) if noun[:1].isupper()]
+    common = [re.escape(_LEADING_ARTICLE.sub("", noun)) for noun in sorted(nouns) if not noun[:1].isupper()]
+    patterns = [
+        re.compile(f"{before}(?:{'|'.join(listed)})\\b", flags)
+        for before, listed, flags in ((r"\b", names, 0), (_DETERMINER, common, re.IGNORECASE))
+        if listed
+    ]
     for group, rows in content.groups.items():
         for index, row in enumerate(rows):
-            keys: Keys = ("frames", index) if group == "frames" else ("fillers", group, index)
+            keys: Keys = (*keys_of(group), index)
             for slot, words in row.items():
                 if found := next((match for pattern in patterns if (match := pattern.search(words))), None):
                     yield Fault(
@@ -188,10 +168,6 @@ def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
                     )
                 if len(words.split()) > 1:  # a pronoun alone is a person of its own: "He can't ..."
                     yield from (Fault((*keys, slot), f"{slot}: {what}") for what in _fixed_pronouns(words))
-
-
-def _names(nouns: set[str]) -> set[str]:
-    return {noun for noun in nouns if noun[:1].isupper()}
 
 
 def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
@@ -215,9 +191,10 @@ def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
 def _faults_of_texts(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find words beyond the contrast and wrong articles in what the rows make of the templates."""
     genders = list(people.pronouns.values()) if content.people else [{}]
+    persons = {slot: f"Person-{number}" for number, slot in enumerate(content.people, 1)}
     of_rows = {slot for rows in content.groups.values() for slot in rows[0]}
     for number, (keys, values) in enumerate(_fillings(content)):
-        told = {**genders[number % len(genders)], **values, **_seats(content)}
+        told = {**genders[number % len(genders)], **values, **persons}
         for name, variant in content.variants.items():
             of_contrasts = {slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")}
             where = keys if of_contrasts & of_rows else ("variants", name, "contrast")
@@ -233,7 +210,9 @@ def _beyond_contrast(variant: Variant, values: Mapping[str, str]) -> Iterator[st
         for slot, one in variant.contrast.items()
     }
     for slot, (good, bad) in sides.items():
-        if len(good) != len(bad) or _differing(good, bad) > 1:
+        differing = [{a, b} for a, b in zip(good, bad, strict=False) if a != b]
+        # An article follows from the word after it.
+        if len(good) != len(bad) or sum(not words <= {"a", "an", "the"} for words in differing) > 1:
             yield (
                 f"the members differ in more than one word of {{{slot}}}: {' '.join(good)!r} and {' '.join(bad)!r}; "
                 "write what both can have into the continuation"
@@ -247,23 +226,14 @@ def _beyond_contrast(variant: Variant, values: Mapping[str, str]) -> Iterator[st
         )
 
 
-def _differing(good: Sequence[str], bad: Sequence[str]) -> int:
-    """Return in how many words two texts of equal length differ; an article follows from the word after it."""
-    return sum(a != b and not {a, b} <= {"a", "an", "the"} for a, b in zip(good, bad, strict=True))
-
-
 def _repeated_frames(content: PairsFile) -> Iterator[Fault]:
     """Find frames that make the same pair of texts in a variant."""
     for name, variant in content.variants.items():
         for sentence, context in variant.contexts.items():
             of_members = [slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")]
             shown = {*slots_of(context or ""), *slots_of(variant.continuation), *of_members} & content.frames[0].keys()
-            if not shown:
-                continue
-            texts = (
-                (index, " | ".join(row[slot] for slot in sorted(shown))) for index, row in enumerate(content.frames)
-            )
-            for index, known, _ in repeated(texts):
+            texts = [" | ".join(row[slot] for slot in sorted(shown)) for row in content.frames] if shown else []
+            for index, known, _ in repeated(enumerate(texts)):
                 place = f"variant {name}" + (", the rival" if sentence == "rival" else "")
                 yield Fault(("frames", index), f"{place}: says the same as frame {known} (counted from 0); replace it")
 

@@ -1,7 +1,7 @@
 """prompts/frames.yaml: prompts by which a model writes frames for minimal pairs and filters them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,34 +36,6 @@ class WritingPrompt(Closed):
     """Asks how good an instance of the construction a sentence is."""
     diagnostic: Annotated[str, with_fields("sentence", "statement"), _naming(*DIAGNOSTIC_VERDICTS)]
     """Asks whether a statement follows from a sentence."""
-
-    def ask_for_frames(
-        self, about: Mapping[str, str], templates: list[str], slots: dict[str, str], examples: list[str], number: int
-    ) -> str:
-        """Return the question that asks for frames.
-
-        Args:
-            about: The name, gloss and positive of construction.yaml.
-            templates: The sentences, with their slots in braces.
-            slots: Slot -> what fills it.
-            examples: Existing frames, each as one line of JSON.
-            number: How many to write.
-        """
-        return self.write.format(
-            **about,
-            templates="\n".join(templates),
-            slots="\n".join(f"{slot}: {gloss}" for slot, gloss in slots.items()),
-            examples="\n".join(examples),
-            number=number,
-        )
-
-    def ask_about_instance(self, about: Mapping[str, str], sentence: str) -> str:
-        """Return the question of the first filter, whose answer is one of `INSTANCE_VERDICTS`."""
-        return self.instance.format(**about, sentence=sentence)
-
-    def ask_about_diagnostic(self, sentence: str, statement: str) -> str:
-        """Return the question of the second filter, whose answer is one of `DIAGNOSTIC_VERDICTS`."""
-        return self.diagnostic.format(sentence=sentence, statement=statement)
 
 
 class WritingPrompts(Closed):

@@ -4,6 +4,7 @@ A pair has a context and two continuations, one right and one wrong. Both contin
 slots in which they differ are declared, so that they differ nowhere else.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
@@ -33,6 +34,7 @@ def _readable(template: str) -> str:
 Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$"), AfterValidator(_readable)]
 Rows = Annotated[list[Row], Field(min_length=1)]
 Sentence = Literal["construction", "rival"]
+_SLOT = re.compile(r"{(\w+)}")
 
 
 class Slot(Closed):
@@ -140,8 +142,15 @@ def slots_of(template: str) -> list[str]:
     return [slot for _, slot, _, _ in Formatter().parse(template) if slot is not None]
 
 
-def _keys_of(group: str) -> tuple[str, ...]:
+def keys_of(group: str) -> tuple[str, ...]:
+    """Return the way to a group of rows from the top of the file."""
     return ("frames",) if group == "frames" else ("fillers", group)
+
+
+def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
+    """Return the template of a continuation in which one side of each contrast is put in."""
+    sides = {slot: getattr(contrast, side) for slot, contrast in variant.contrast.items()}
+    return _SLOT.sub(lambda slot: sides.get(slot[1], slot[0]), variant.continuation)
 
 
 def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
@@ -165,10 +174,10 @@ def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
     for group, rows in content.groups.items():
         for slot in rows[0]:
             if slot in filled:
-                yield (*_keys_of(group), 0), f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
+                yield (*keys_of(group), 0), f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
             filled[slot] = group
         for index in range(len(rows)):
-            yield from (((*_keys_of(group), index, *keys), what) for keys, what in _faults_of_row(content, rows, index))
+            yield from (((*keys_of(group), index, *keys), what) for keys, what in _faults_of_row(content, rows, index))
     taken = {*content.people, *_pronoun_slots(people)} & content.slots.keys()
     yield from (
         (("slots", slot), f"'{slot}' is a slot of the people or their pronouns; give yours another name")
@@ -200,18 +209,17 @@ def _faults_of_templates(content: PairsFile, people: People) -> Iterator[Fault]:
     known = {*content.slots, *content.people, *(_pronoun_slots(people) if content.people else ())}
     for name, variant in content.variants.items():
         keys = ("variants", name)
-        allowed = {"context": known, "rival": known, "continuation": known | variant.contrast.keys()}
         templates = {
-            "context": variant.context or "",
-            "rival": variant.rival or "",
-            "continuation": variant.continuation,
+            "context": (variant.context or "", known),
+            "rival": (variant.rival or "", known),
+            "continuation": (variant.continuation, known | variant.contrast.keys()),
         }
         if variant.rival is not None and variant.rival == variant.context:
             yield (*keys, "rival"), "the rival is the context itself; the two cannot have different answers"
-        for part, template in templates.items():
+        for part, (template, allowed) in templates.items():
             for slot in slots_of(template):
-                if slot not in allowed[part]:
-                    yield (*keys, part), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed[part]))}"
+                if slot not in allowed:
+                    yield (*keys, part), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}"
         for slot, contrast in variant.contrast.items():
             where = ("variants", name, "contrast", slot)
             if slot in known:
@@ -237,7 +245,7 @@ def faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
             values = pronouns | first | row | persons
             for name, variant in content.variants.items():
                 if _can_be_filled(variant, values):
-                    where: tuple[str | int, ...] = (*_keys_of(group), index)
+                    where: tuple[str | int, ...] = (*keys_of(group), index)
                     yield from ((where, f"variant {name}: {what}") for what in _faults_of_sentence(variant, values))
 
 
@@ -266,11 +274,9 @@ def fill(variant: Variant, values: Mapping[str, str], sentence: Sentence = "cons
         sentence: Which context; after a rival the two continuations change places.
     """
     context = capitalise_sentences((variant.contexts[sentence] or "").format_map(values))
-    members = []
-    for side in ("good", "bad") if sentence == "construction" else ("bad", "good"):
-        chosen = {slot: getattr(contrast, side).format_map(values) for slot, contrast in variant.contrast.items()}
-        members.append(capitalise_sentences(variant.continuation.format_map({**values, **chosen})))
-    return context, members[0], members[1]
+    members = [capitalise_sentences(with_contrasts(variant, side).format_map(values)) for side in ("good", "bad")]
+    good, bad = members if sentence == "construction" else members[::-1]
+    return context, good, bad
 
 
 def _slots_of_variant(variant: Variant) -> Iterator[str]:

@@ -15,8 +15,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member
-from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, score_pairs, texts_by_scheme
-from cxprobe.lm.texts import token_scores_of
+from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams
 from cxprobe.pairs.sources import OWN
@@ -153,8 +152,7 @@ def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -
     """
     _check_decidable(pairs, how)
     if "margin" not in answers:
-        schemes = texts_by_scheme(token_scores_of(answers))
-        return credit_pairs(pairs, score_pairs(pairs, schemes, how.scores).drop(columns=["good", "bad"]), how)
+        return credit_pairs(pairs, score_pairs(pairs, answers, how.scores).drop(columns=["good", "bad"]), how)
     lacking = sorted(set(pairs["id"]) - set(answers["id"]))
     if lacking or not answers["id"].is_unique:
         raise DataError(

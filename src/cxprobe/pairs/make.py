@@ -1,12 +1,9 @@
 """Minimal pairs as a table, and back."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import lcm
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +14,7 @@ from cxprobe.constructions.people import TYPICAL_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.frames import PairsFile, Variant, fill
+from cxprobe.pairs.frames import PairsFile, fill, with_contrasts
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.pairs.sources import without_gaps
@@ -92,8 +89,12 @@ def draw_items(
     """
     partners = nouns if people else groups[1] if len(groups) > 1 else 1
     n = min(wanted, groups[0] * partners)
-    frames = rng.permutation(groups[0])[np.arange(n) % groups[0]]
-    turns = _in_turns(groups[0], partners, n, rng)
+    items = np.arange(n)
+    frames = rng.permutation(groups[0])[items % groups[0]]
+    # A partner for each item so that (item mod frames, partner) never comes twice: counting both up together meets
+    # every combination of equal remainders once in lcm(frames, partners) items; moving the partner on by one after
+    # each such round meets the others.
+    turns = rng.permutation(partners)[(items + items // lcm(groups[0], partners)) % partners]  # (n,)
     firsts = turns if people else np.zeros(n, dtype=np.int64)
     columns = [frames]
     for number, size in enumerate(groups[1:]):
@@ -108,18 +109,6 @@ def draw_items(
         )
         for item in range(n)
     ]
-
-
-def _in_turns(frames: int, partners: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a partner for each of n items so that (item mod frames, partner) never comes twice, shape (n,).
-
-    Counting both up together meets every combination of equal remainders once in lcm(frames, partners) items; moving
-    the partner on by one after each such round meets the others.
-    """
-    items = np.arange(n)
-    order: NDArray[np.int64] = rng.permutation(partners)
-    turns: NDArray[np.int64] = order[(items + items // lcm(frames, partners)) % partners]
-    return turns
 
 
 def _rounds(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -141,26 +130,12 @@ def _partners(firsts: NDArray[np.int64], nouns: int, rng: np.random.Generator) -
 
 
 NO_TYPE = "none"  # the noun type of pairs without people
-_SLOT = re.compile(r"{(\w+)}")
 _SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """What was made of a construction's pairs.
-
-    Attributes:
-        pairs: Every pair once.
-        shortfalls: Noun type -> how many items there are, where they are fewer than were asked for.
-    """
-
-    pairs: list[Pair]
-    shortfalls: dict[str, int]
 
 
 def render_pairs(
     name: str, content: PairsFile, people: People, per_cell: int, seed: int, words: str = "real"
-) -> Rendered:
+) -> list[Pair]:
     """Draw ``per_cell`` items for every noun type and ask about each in every variant and order.
 
     Switched means that the two people are exchanged in everything that is said of them: the continuations stay the
@@ -171,9 +146,12 @@ def render_pairs(
         name: The construction's folder.
         content: Its pairs.
         people: The nouns.
-        per_cell: Items per noun type: pairs in a cell, one variant in one order.
+        per_cell: Items per noun type: pairs in a cell, one variant in one order; fewer where there are not so many.
         seed: The project's seed.
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
+
+    Returns:
+        Every pair once.
 
     Raises:
         DataError: Two pairs of one cell are the same, the members of a pair do not differ, or an article is wrong.
@@ -182,76 +160,77 @@ def render_pairs(
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
     """
     pairs: list[Pair] = []
-    shortfalls: dict[str, int] = {}
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
-    for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
-        items = _draw_items(content, kind, nouns, per_cell, generator_for(seed, name, kind))
-        for item in items:
-            pronouns = people.pronouns[nouns.pronouns[item.pronouns]] if content.people else {}
-            pairs += _members(name, content, pronouns, kind, item, words)
-        if len(items) < per_cell:
-            shortfalls[kind] = len(items)
-    _check_distinct(name, pairs)
-    return Rendered(pairs, shortfalls)
-
-
-class _Item(NamedTuple):
-    """What an item is made of: the row of each group, the people in the order of their slots, and which pronouns."""
-
-    rows: Sequence[int]
-    persons: Sequence[str]
-    pronouns: int
-
-
-def _draw_items(content: PairsFile, kind: str, nouns: NounType, wanted: int, rng: np.random.Generator) -> list[_Item]:
-    """Draw the items of a noun type; two people in typical roles are drawn together."""
     groups = [len(rows) for rows in content.groups.values()]
-    if content.typical and kind == TYPICAL_TYPE:
-        draws = draw_items(groups, len(content.typical), 1, len(nouns.pronouns), wanted, rng)
-        return [_Item(draw.rows, content.typical[draw.people[0]], draw.pronouns) for draw in draws]
-    draws = draw_items(groups, len(nouns.nouns), len(content.people), len(nouns.pronouns), wanted, rng)
-    return [_Item(draw.rows, [nouns.nouns[index] for index in draw.people], draw.pronouns) for draw in draws]
+    for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
+        rng = generator_for(seed, name, kind)
+        typical = content.typical if kind == TYPICAL_TYPE else []  # two people who are drawn together
+        number, seats = (len(typical), 1) if typical else (len(nouns.nouns), len(content.people))
+        for draw in draw_items(groups, number, seats, len(nouns.pronouns), per_cell, rng):
+            persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
+            pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
+            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words)
+    known: set[tuple[str, ...]] = set()
+    for pair in pairs:
+        key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
+        if key in known:
+            raise DataError(
+                f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
+                "rows of its pairs.yaml differ in nothing that the variant shows"
+            )
+        known.add(key)
+    return pairs
 
 
-def _members(
-    name: str, content: PairsFile, pronouns: Mapping[str, str], kind: str, item: _Item, words: str
+def _pairs_of_item(
+    name: str,
+    content: PairsFile,
+    pronouns: Mapping[str, str],
+    kind: str,
+    rows: Sequence[int],
+    persons: Sequence[str],
+    words: str,
 ) -> Iterator[Pair]:
-    """Yield the pairs of an item."""
-    rows = [group[row] for group, row in zip(content.groups.values(), item.rows, strict=True)]
-    values = {slot: value for row in rows for slot, value in row.items()} | dict(pronouns)
-    own_id = _hash(name, words, kind, *values.values(), *item.persons)
-    nouns = {f"noun{place}": noun for place, noun in enumerate(item.persons, start=1)}
-    clusters = _clusters(name, content, item.rows) | nouns
-    orders = ("original", "switched") if content.switched else ("original",)
-    asked = [
-        (*one, order, sentence) for one in content.variants.items() for order in orders for sentence in one[1].contexts
-    ]
-    for variant_name, variant, order, sentence in asked:
-        seats = content.people if order == "original" else content.people[::-1]
-        context, good, bad = fill(variant, {**values, **dict(zip(seats, item.persons, strict=True))}, sentence)
-        _refuse_unsound(name, variant_name, context, good, bad)
-        gap = " " if context else ""
-        yield Pair(
-            id=f"{name}-{_hash(own_id, variant_name, order, context, good, bad)}",
-            item=f"{name}-{own_id}",
-            context=context,
-            good=gap + good,
-            bad=gap + bad,
-            groups={
-                "construction": name,
-                "tests": content.tests,
-                "words": words,
-                "variant": variant_name,
-                "origin": variant.origin,
-                "sentence": sentence,
-                "noun_type": kind,
-                "order": order,
-            },
-            clusters=clusters | {"wording": f"{name} {_wording(variant)}"},
-        )
+    """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
+    chosen = dict(zip(content.groups, rows, strict=True))
+    values = {slot: value for group, row in chosen.items() for slot, value in content.groups[group][row].items()}
+    values |= pronouns
+    item = _hash(name, words, kind, *values.values(), *persons)
+    clusters = {"frame": f"{name} {chosen.pop('frames')}"}
+    clusters |= {
+        group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
+    }
+    clusters |= {f"noun{number}": noun for number, noun in enumerate(persons, start=1)}
+    for variant_name, variant in content.variants.items():
+        wording = " / ".join(sorted(with_contrasts(variant, side) for side in ("good", "bad")))
+        for order in ("original", "switched") if content.switched else ("original",):
+            seats = content.people if order == "original" else content.people[::-1]
+            told = values | dict(zip(seats, persons, strict=True))
+            for sentence in variant.contexts:
+                context, good, bad = fill(variant, told, sentence)
+                _check_sound(name, variant_name, context, good, bad)
+                gap = " " if context else ""
+                yield Pair(
+                    id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
+                    item=f"{name}-{item}",
+                    context=context,
+                    good=gap + good,
+                    bad=gap + bad,
+                    groups={
+                        "construction": name,
+                        "tests": content.tests,
+                        "words": words,
+                        "variant": variant_name,
+                        "origin": variant.origin,
+                        "sentence": sentence,
+                        "noun_type": kind,
+                        "order": order,
+                    },
+                    clusters=clusters | {"wording": f"{name} {wording}"},
+                )
 
 
-def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) -> None:
+def _check_sound(name: str, variant: str, context: str, good: str, bad: str) -> None:
     """Refuse what only a combination of rows causes; faults of single rows are found when the file is read."""
     text = f"{context} {good}".strip()
     where = f"{CONSTRUCTIONS_FOLDER / name / 'pairs.yaml'}, variant {variant}: {text!r}"
@@ -259,37 +238,6 @@ def _refuse_unsound(name: str, variant: str, context: str, good: str, bad: str) 
         raise DataError(f"{where} is both the right and the wrong member; rows of two groups give one word twice")
     for wrong in wrong_articles(f"{text} {bad}"):
         raise DataError(f"{where}: {wrong!r} has the wrong article; give the article a slot in the noun's own row")
-
-
-def _clusters(name: str, content: PairsFile, rows: Sequence[int]) -> dict[str, str]:
-    """Return the samples of words that an item shares with others: its frame, and its row of each large filler."""
-    chosen = dict(zip(content.groups, rows, strict=True))
-    frame = {"frame": f"{name} {chosen.pop('frames')}"}
-    return frame | {
-        group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
-    }
-
-
-def _wording(variant: Variant) -> str:
-    """Return the two continuations before people and words are put in; which of them is right makes no difference."""
-    good, bad = ({slot: getattr(one, side) for slot, one in variant.contrast.items()} for side in ("good", "bad"))
-    texts = [re.sub(_SLOT, partial(_filled_slot, way), variant.continuation) for way in (good, bad)]
-    return " / ".join(sorted(texts))
-
-
-def _filled_slot(values: Mapping[str, str], slot: re.Match[str]) -> str:
-    return values.get(slot[1], slot[0])
-
-
-def _check_distinct(name: str, pairs: Sequence[Pair]) -> None:
-    seen: dict[tuple[str, ...], Pair] = {}
-    for pair in pairs:
-        known = seen.setdefault((*pair.groups.values(), pair.context, pair.good, pair.bad), pair)
-        if known is not pair:
-            raise DataError(
-                f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
-                "rows of its pairs.yaml differ in nothing that the variant shows"
-            )
 
 
 def _hash(*parts: str) -> str:
@@ -345,10 +293,10 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     contents = {"real": content}
     pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
     if settings.pseudowords and content.content_slots:
-        replaced = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
-        contents["pseudo"], pseudowords = replaced.content, replaced.words
-    rendered = [render_pairs(name, one, people, wanted, seed, words) for words, one in contents.items()]
-    pairs = pair_table([pair for one in rendered for pair in one.pairs])
+        contents["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+    pairs = pair_table(
+        [pair for words, file in contents.items() for pair in render_pairs(name, file, people, wanted, seed, words)]
+    )
     cells = pairs.groupby(_CELL, as_index=False, sort=False).agg(
         pairs=("id", "size"), frames=("cluster_frame", "nunique")
     )
@@ -359,10 +307,10 @@ def tables_of(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
     """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
     if not built:
         return {}
+    cells = [pairs.cells.assign(construction=name) for name, pairs in built.items()]
+    pseudowords = [pairs.pseudowords.assign(construction=name) for name, pairs in built.items()]
     return {
-        "cells": pd.concat([one.cells.assign(construction=name) for name, one in built.items()], ignore_index=True),
-        "pseudowords": pd.concat(
-            [one.pseudowords.assign(construction=name) for name, one in built.items()], ignore_index=True
-        ),
-        "constructions": pd.DataFrame([{"construction": name, **one.counts} for name, one in built.items()]),
+        "cells": pd.concat(cells, ignore_index=True),
+        "pseudowords": pd.concat(pseudowords, ignore_index=True),
+        "constructions": pd.DataFrame([{"construction": name, **pairs.counts} for name, pairs in built.items()]),
     }

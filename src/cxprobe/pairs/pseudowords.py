@@ -7,7 +7,6 @@ Which slots hold content words is declared in pairs.yaml. Function words are out
 import random
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -31,19 +30,6 @@ _WORD = re.compile(r"[a-z]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing)$")
 
 
-@dataclass(frozen=True)
-class Replaced:
-    """Pairs with pseudowords in their content slots.
-
-    Attributes:
-        content: The pairs.
-        words: One row a word: word, pseudoword, and the source that gave it, "wuggy" or "random".
-    """
-
-    content: PairsFile
-    words: pd.DataFrame
-
-
 def candidates_of(source: Source, seed: int) -> Candidates:
     """Return what proposes pseudowords: Wuggy, or nothing, which leaves every word to a random string.
 
@@ -60,7 +46,8 @@ def candidates_of(source: Source, seed: int) -> Candidates:
     if source == "random":
         return lambda _: []
     spec = find_spec("wuggy")
-    if spec is None or spec.origin is None or not (_language_data(Path(spec.origin)) / f"{LANGUAGE}.txt").is_file():
+    data = Path("plugins", "language_data", LANGUAGE, f"{LANGUAGE}.txt")
+    if spec is None or spec.origin is None or not (Path(spec.origin).parent / data).is_file():
         lacking = "the package wuggy" if spec is None else "Wuggy's English data"
         raise DataError(
             f"pairs.make.pseudowords is wuggy, and {lacking} is not installed; pip install 'cxprobe[wuggy]', then "
@@ -68,10 +55,6 @@ def candidates_of(source: Source, seed: int) -> Candidates:
             f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
         )
     return _wuggy(seed)
-
-
-def _language_data(origin: Path) -> Path:
-    return origin.parent / "plugins" / "language_data" / LANGUAGE
 
 
 def _wuggy(seed: int) -> Candidates:
@@ -94,7 +77,7 @@ def _wuggy(seed: int) -> Candidates:
     return propose
 
 
-def replace_content(content: PairsFile, propose: Candidates, seed: int) -> Replaced:
+def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple[PairsFile, pd.DataFrame]:
     """Put a pseudoword in the place of every content word, the same for the same word everywhere.
 
     A pseudoword is as long as its word, ends in -ed or -ing if the word does, takes the same article, and is neither a
@@ -106,16 +89,14 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> Repla
         propose: Gives pseudowords for a word.
         seed: The project's seed.
 
-    Raises:
-        DataError: No slot holds content words.
+    Returns:
+        The pairs; and one row a word: word, pseudoword, and the source that gave it, "wuggy" or "random".
 
     Source:
         Oba & Sugawara 2026, the pseudoword experiment: Wuggy, and a random string of the same length where it has no
         answer.
     """
     slots = content.content_slots
-    if not slots:
-        raise DataError("no slot of these pairs is declared as content, so pseudowords have nothing to replace")
     rows = [row for group in content.groups.values() for row in group]
     words = sorted({word for row in rows for slot in slots if slot in row for word in _WORD.findall(row[slot])})
     taken = {word.lower() for row in rows for value in row.values() for word in value.split()}
@@ -127,7 +108,18 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> Repla
         mapping[word] = fitting[0] if fitting else next(one for one in _strings(word, seed) if _fits(one, word, taken))
         taken.add(mapping[word])
     table = pd.DataFrame({"word": words, "pseudoword": [mapping[word] for word in words], "source": sources})
-    return Replaced(_with_words(content, mapping), table)
+
+    def replaced(rows: list[Row]) -> list[Row]:
+        return [
+            {
+                slot: _WORD.sub(lambda word: mapping[word[0]], value) if slot in slots else value
+                for slot, value in row.items()
+            }
+            for row in rows
+        ]
+
+    fillers = {group: replaced(rows) for group, rows in content.fillers.items()}
+    return content.model_copy(update={"frames": replaced(content.frames), "fillers": fillers}), table
 
 
 def _fits(candidate: str, word: str, taken: Iterable[str]) -> bool:
@@ -150,18 +142,3 @@ def _strings(word: str, seed: int) -> Iterable[str]:
 def _ending(word: str) -> str:
     found = _ENDING.search(word)
     return found[0] if found else ""
-
-
-def _with_words(content: PairsFile, mapping: dict[str, str]) -> PairsFile:
-    def replaced(row: Row) -> Row:
-        return {
-            slot: _WORD.sub(lambda word: mapping[word[0]], value) if content.slots[slot].content else value
-            for slot, value in row.items()
-        }
-
-    return content.model_copy(
-        update={
-            "frames": [replaced(row) for row in content.frames],
-            "fillers": {group: [replaced(row) for row in rows] for group, rows in content.fillers.items()},
-        }
-    )

@@ -3,8 +3,8 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 
 from cxprobe.constructions.people import People, Row
-from cxprobe.errors import DataError
 from cxprobe.pairs.frame_prompts import WritingPrompt
 from cxprobe.pairs.frames import PairsFile, faults_of_sentences, fill
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS, WriteFrames
@@ -24,8 +23,7 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 _ROW = TypeAdapter(Row)
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A frame that was proposed.
 
     Attributes:
@@ -39,20 +37,6 @@ class Proposal:
     row: Row
     reason: str
     detail: str
-
-
-class Verdict(NamedTuple):
-    """What was said of a proposal.
-
-    Attributes:
-        place: Its place among all proposals, from 0.
-        word: The verdict.
-        said: The words that it was read from.
-    """
-
-    place: int
-    word: str
-    said: str
 
 
 def read_word(reply: str, allowed: Sequence[str]) -> str | None:
@@ -138,30 +122,6 @@ def _key(row: Row) -> tuple[str, ...]:
     return tuple(row[slot].lower() for slot in sorted(row))
 
 
-def filter_proposals(
-    proposals: Sequence[Proposal], verdicts: Sequence[Verdict], accepted: Sequence[str]
-) -> list[Proposal]:
-    """Return all proposals, in their order; the first verdict that is not accepted rejects its proposal.
-
-    Args:
-        proposals: Those that were rejected before stay as they are.
-        verdicts: Any number of them about each proposal that is left, but at least one.
-        accepted: The words that reject nothing.
-
-    Raises:
-        DataError: A proposal that is left has no verdict: nothing is kept unseen.
-    """
-    left = {place for place, proposal in enumerate(proposals) if proposal.reason == KEPT}
-    unseen = left - {verdict.place for verdict in verdicts}
-    if unseen:
-        raise DataError(f"proposal {min(unseen)} has no verdict ({len(unseen)} such); nothing is kept unseen")
-    filtered = list(proposals)
-    for verdict in verdicts:
-        if verdict.word not in accepted and filtered[verdict.place].reason == KEPT:
-            filtered[verdict.place] = replace(proposals[verdict.place], reason=verdict.word, detail=verdict.said)
-    return filtered
-
-
 def show(content: PairsFile, row: Row, people: People) -> dict[str, tuple[str, str]]:
     """Return what a frame says: variant -> the sentence with the construction, and the right diagnostic.
 
@@ -179,27 +139,6 @@ def templates_of(content: PairsFile, people: People) -> list[str]:
     slots = {*content.slots, *content.people, *(slot for row in people.pronouns.values() for slot in row)}
     echo = {slot: f"{{{slot}}}" for slot in slots}
     return [" ".join(fill(variant, echo)[:2]).strip() for variant in content.variants.values()]
-
-
-def frames_text(head: Sequence[str], content: PairsFile, rows: Sequence[Row], people: People) -> str:
-    """Return frames as YAML that can be moved into a pairs.yaml, above each what it says.
-
-    Args:
-        head: Lines of a comment.
-        content: The pairs whose frames they may join.
-        rows: The frames.
-        people: The nouns and pronouns.
-    """
-    yaml = YAML()
-    yaml.default_flow_style = True
-    yaml.width = 10_000
-    lines = [*(f"# {line}" for line in head), "frames:" if rows else "frames: []"]
-    for row in rows:
-        text = StringIO()
-        yaml.dump(dict(row), text)
-        lines += [f"  # {' '.join(shown)}" for shown in show(content, row, people).values()]
-        lines.append(f"  - {text.getvalue().strip()}")
-    return "\n".join(lines) + "\n"
 
 
 class Written(NamedTuple):
@@ -221,12 +160,6 @@ class Written(NamedTuple):
         requests = {"requests": len(self.replies), "requests_failed": int(self.replies["failed"].sum())}
         return {**requests, "proposals": len(self.proposals), "kept": reasons[KEPT], **rejected}
 
-    @property
-    def reasons(self) -> pd.DataFrame:
-        """One row a frame: proposal (as it was written), reason and detail."""
-        rows = [(proposal.text, proposal.reason, proposal.detail) for proposal in self.proposals]
-        return pd.DataFrame(rows, columns=["proposal", "reason", "detail"])
-
 
 @dataclass(frozen=True)
 class FrameWriter:
@@ -236,7 +169,7 @@ class FrameWriter:
         name: The construction's folder.
         about: The name, gloss and positive of its construction.yaml.
         content: Its pairs, which test meaning and have a context in every variant.
-        people: The nouns.
+        people: The nouns and pronouns.
         prompt: The words of the questions.
         ask: Puts questions, a table of id and question, and returns it with reply, failed and error, in its order.
     """
@@ -258,62 +191,72 @@ class FrameWriter:
         Source:
             Oba & Sugawara 2026 for the two filters.
         """
-        requests = {f"write/{number}": self._request(number, settings, seed) for number in range(settings.requests)}
-        replies = [self.ask(pd.DataFrame(requests.items(), columns=["id", "question"]))]
+        requests = [(f"write/{number}", self._request(number, settings, seed)) for number in range(settings.requests)]
+        replies = [self.ask(pd.DataFrame(requests, columns=["id", "question"]))]
         texts = [text for reply in replies[0]["reply"] for text in read_proposals(reply)]
         proposals = check_proposals(texts, self.content, self.people)
-        filters = (
-            ("instance", self._about_instance, INSTANCE_VERDICTS, settings.accepted),
-            ("diagnostic", self._about_diagnostics, DIAGNOSTIC_VERDICTS, DIAGNOSTIC_VERDICTS[:1]),
-        )
-        for what, about, allowed, accepted in filters:
+        for name, verdicts, accepted in (
+            ("instance", INSTANCE_VERDICTS, settings.accepted),
+            ("diagnostic", DIAGNOSTIC_VERDICTS, DIAGNOSTIC_VERDICTS[:1]),
+        ):
             questions = [
-                (f"{what}/{place}/{number}", text)
+                (f"{name}/{place}/{number}", question)
                 for place, proposal in enumerate(proposals)
                 if proposal.reason == KEPT
-                for number, text in enumerate(about(proposal))
+                for number, question in enumerate(self._questions(name, proposal.row))
             ]
-            if questions:
-                replies.append(self.ask(pd.DataFrame(questions, columns=["id", "question"])))
-                verdicts = [
-                    Verdict(int(id_.split("/")[1]), "failed", f"no reply: {error}")
-                    if failed
-                    else Verdict(int(id_.split("/")[1]), read_word(reply, allowed) or "unparsed", reply)
-                    for id_, _, reply, failed, error in replies[-1].itertuples(index=False, name=None)
-                ]
-                proposals = filter_proposals(proposals, verdicts, accepted)
+            if not questions:
+                break
+            table = self.ask(pd.DataFrame(questions, columns=["id", "question"]))
+            replies.append(table)
+            for id_, reply, failed, error in table[["id", "reply", "failed", "error"]].itertuples(index=False):
+                place = int(id_.split("/")[1])
+                word = "failed" if failed else read_word(reply, verdicts) or "unparsed"
+                if word not in accepted and proposals[place].reason == KEPT:  # the first such verdict is the reason
+                    detail = f"no reply: {error}" if failed else reply
+                    proposals[place] = proposals[place]._replace(reason=word, detail=detail)
         return Written(proposals, pd.concat(replies, ignore_index=True))
 
-    def text_of(self, written: Written, llm: str) -> str:
-        """Return the frames that were kept as YAML for a person to read, see `frames_text`.
+    def text_of(self, proposals: Sequence[Proposal], llm: str) -> str:
+        """Return the frames that were kept as YAML that can be moved into a pairs.yaml, above each what it says.
 
         Args:
-            written: What `write` returned.
+            proposals: All that were written.
             llm: The model's slug.
         """
-        kept = [proposal.row for proposal in written.proposals if proposal.reason == KEPT]
-        head = [
-            f"{len(kept)} of {len(written.proposals)} frames that {llm} wrote for {self.name}, after both filters. No "
-            "person",
-            "has read them yet: read each with what it says in every variant, and move those that are right to the",
-            f"frames of constructions/{self.name}/pairs.yaml.",
+        yaml = YAML()
+        yaml.default_flow_style = True
+        yaml.width = 10_000
+        kept = [proposal.row for proposal in proposals if proposal.reason == KEPT]
+        lines = [
+            f"# {len(kept)} of {len(proposals)} frames that {llm} wrote for {self.name}, after both filters. No person",
+            "# has read them yet: read each with what it says in every variant, and move those that are right to the",
+            f"# frames of constructions/{self.name}/pairs.yaml.",
+            "frames:" if kept else "frames: []",
         ]
-        return frames_text(head, self.content, kept, self.people)
+        for row in kept:
+            text = StringIO()
+            yaml.dump(dict(row), text)
+            lines += [f"  # {' '.join(shown)}" for shown in show(self.content, row, self.people).values()]
+            lines.append(f"  - {text.getvalue().strip()}")
+        return "\n".join(lines) + "\n"
 
     def _request(self, request: int, settings: WriteFrames, seed: int) -> str:
         """Return a request for frames; each shows other examples, so that the replies can differ."""
-        rng = generator_for(seed, "write_frames", self.name, request)
-        places = rng.permutation(len(self.content.frames))[: settings.examples]
-        examples = [json.dumps(self.content.frames[place], ensure_ascii=False) for place in places]
-        slots = {slot: self.content.slots[slot].gloss for slot in self.content.frames[0]}
-        templates = templates_of(self.content, self.people)
-        return self.prompt.ask_for_frames(self.about, templates, slots, examples, settings.per_request)
+        frames = self.content.frames
+        drawn = generator_for(seed, "write_frames", self.name, request).permutation(len(frames))[: settings.examples]
+        return self.prompt.write.format(
+            **self.about,
+            templates="\n".join(templates_of(self.content, self.people)),
+            slots="\n".join(f"{slot}: {self.content.slots[slot].gloss}" for slot in frames[0]),
+            examples="\n".join(json.dumps(frames[number], ensure_ascii=False) for number in drawn),
+            number=settings.per_request,
+        )
 
-    def _about_instance(self, proposal: Proposal) -> Iterator[str]:
-        shown = show(self.content, proposal.row, self.people).values()
-        for context in dict.fromkeys(context for context, _ in shown):
-            yield self.prompt.ask_about_instance(self.about, context)
-
-    def _about_diagnostics(self, proposal: Proposal) -> Iterator[str]:
-        for shown in show(self.content, proposal.row, self.people).values():
-            yield self.prompt.ask_about_diagnostic(*shown)
+    def _questions(self, name: str, row: Row) -> list[str]:
+        """Return what a filter asks about a frame: once about each sentence, or about each sentence and diagnostic."""
+        shown = list(show(self.content, row, self.people).values())
+        if name == "instance":
+            sentences = dict.fromkeys(sentence for sentence, _ in shown)
+            return [self.prompt.instance.format(**self.about, sentence=sentence) for sentence in sentences]
+        return [self.prompt.diagnostic.format(sentence=sentence, statement=statement) for sentence, statement in shown]

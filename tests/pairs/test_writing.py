@@ -1,54 +1,90 @@
+"""Frames that a model writes: its prompts, what is read from its replies, and what can be kept."""
+
 import json
+from string import Formatter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from toy_pairs import load_toy
 
-from conftest import PAIRS, PEOPLE
-from cxprobe.constructions.people import load_people
-from cxprobe.errors import DataError
-from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.writing import (
-    Verdict,
-    check_proposals,
-    filter_proposals,
-    frames_text,
-    read_proposals,
-    show,
-    templates_of,
-)
+from conftest import ROOT
+from cxprobe.errors import PromptError
+from cxprobe.pairs.frame_prompts import load_writing_prompt
+from cxprobe.pairs.writing import FrameWriter, check_proposals, read_proposals, read_word, show, templates_of
 
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("toy")
-    (folder / "people.yaml").write_text(PEOPLE)
-    people = load_people(folder / "people.yaml")
-    (folder / "x").mkdir()
-    (folder / "x" / "pairs.yaml").write_text(PAIRS)
-    return load_pairs("x", people, folder), people
-
-
+PROMPTS = """\
+prompts:
+  own:
+    write: "{name} {gloss} {positive} | {templates} | {slots} | {examples} | {number} {{}}"
+    instance: "{name} {gloss} {positive} {sentence}: prototypical, extended, unacceptable?"
+    diagnostic: "{sentence} {statement}: appropriate, inappropriate?"
+"""
 GOOD = '{"verb": "knitted", "gift": "a scarf"}'
 OTHER = '{"gift": "an apple", "verb": "bought"}'
 
 
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return load_toy(tmp_path_factory.mktemp("toy"))
+
+
 @pytest.mark.parametrize(
-    ("reply", "found"),
+    ("old", "new", "message"),
     [
-        (f"{GOOD}\n{OTHER}\n", [GOOD, OTHER]),
+        ("{examples}", "", "prompts.own.write: "),
+        ("{number}", "{number} {answer}", "must have exactly the fields {name}, {gloss}, {positive}, {templates}"),
+        ("extended, ", "", "prompts.own.instance: does not name the answers extended"),
+        ("appropriate, inappropriate?", "inappropriate?", "does not name the answers appropriate"),
+        ("diagnostic:", "diagnostics:", "prompts.own.diagnostics: unknown key; did you mean 'diagnostic'?"),
+        ("  own:", "  wn:", "frames.yaml: prompt 'own' is unknown; did you mean 'wn'?"),
+    ],
+)
+def test_a_fault_of_the_prompts_is_told_with_its_file_and_key(tmp_path, old, new, message):
+    assert old in PROMPTS
+    (tmp_path / "frames.yaml").write_text(PROMPTS.replace(old, new))
+    with pytest.raises(PromptError) as raised:
+        load_writing_prompt("own", tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / "frames.yaml"))
+    assert message in str(raised.value)
+
+
+def test_the_prompts_of_the_project_load():
+    for name in YAML(typ="safe").load(ROOT / "prompts" / "frames.yaml")["prompts"]:
+        prompt = load_writing_prompt(name, ROOT / "prompts")
+        assert all("{" not in text for text, *_ in Formatter().parse(prompt.write))
+
+
+@pytest.mark.parametrize(
+    ("reply", "word"),
+    [
+        ("appropriate", "appropriate"),
+        ("Inappropriate.", "inappropriate"),
+        ("**Appropriate**", "appropriate"),
+        ("Answer: inappropriate", "inappropriate"),
+        ("<think>\nIt might be inappropriate.\n</think>\n\nappropriate\n", "appropriate"),
+        ("It is hard to say.\nAnswer: `appropriate`\n---\n", "appropriate"),
+        *((reply, None) for reply in ("", "...", "not appropriate", "appropriate or inappropriate", "unappropriate")),
+        *((reply, None) for reply in ("appropriate\nbecause it follows", "prototypical", "in-appropriate", "Answer:")),
+    ],
+)
+def test_a_last_line_of_one_allowed_word_is_the_verdict(reply, word):
+    assert read_word(reply, ("appropriate", "inappropriate")) == word
+
+
+@pytest.mark.parametrize(
+    ("reply", "objects"),
+    [
         (f"Here are two {{or so}}:\n```json\n[{GOOD},\n {OTHER}]\n```", ["{or so}:", GOOD, OTHER]),
-        (f"1. {GOOD}\n2. {OTHER} and that is all", [GOOD, OTHER]),
         ('{\n "verb": "knitted",\n "gift": "a scarf"\n}', ['{\n "verb": "knitted",\n "gift": "a scarf"\n}']),
         (f'{GOOD}\n{{"verb": "bou', [GOOD, '{"verb": "bou']),
         (f'{{"verb": "it\'s}}\n{GOOD}', ['{"verb": "it\'s}', GOOD]),
         ("There is nothing to say.", []),
-        ("", []),
     ],
 )
-def test_every_object_of_a_reply_is_found_and_a_broken_one_hides_no_other(reply, found):
-    assert read_proposals(reply) == found
+def test_every_object_of_a_reply_is_read_and_a_broken_one_hides_no_other(reply, objects):
+    assert read_proposals(reply) == objects
 
 
 @given(st.lists(st.dictionaries(st.text(), st.text(), min_size=1)), st.text(alphabet="ab ,[]\n1.-", max_size=5))
@@ -64,12 +100,8 @@ def test_objects_come_back_as_they_were_written_whatever_is_between_them(rows, b
         ('{"verb": "knitted"', "unreadable", "not valid JSON: "),
         ('["knitted"]', "unreadable", "the whole: ['knitted'] is not a slot with its words"),
         ('{"verb": "knitted", "gift": 3}', "unreadable", "gift: 3 is not a slot with its words"),
-        ('{"verb": "knitted", "gift": ""}', "unreadable", "gift: '' is not a slot with its words"),
-        ('{"verb": "knitted", "gift": "a  scarf"}', "unreadable", "gift: 'a  scarf' is not a slot with its words"),
         ('{"verb": "knitted", "gift": "{N1}"}', "unreadable", "gift: '{N1}' is not a slot with its words"),
-        ('{"verb": "knitted", "gift": {"a": "b"}}', "unreadable", "gift: "),
         ("{}", "unreadable", "the whole: {} is not a slot with its words"),
-        ('{"verb": "knitted"}', "slots", "missing slots ['gift'], unknown slots []"),
         ('{"verb": "knitted", "gift": "a scarf", "N1": "Ann"}', "slots", "missing slots [], unknown slots ['N1']"),
         ('{"gift": "A Cake", "verb": "baked"}', "repeated", "is number 0 of the frames in pairs.yaml"),
         ('{"verb": "knitted", "gift": "an scarf"}', "faulty", "variant A: 'an scarf' has the wrong article"),
@@ -83,10 +115,8 @@ def test_what_cannot_be_a_frame_is_rejected_with_a_reason(toy, text, reason, det
 
 
 def test_what_was_written_before_is_rejected_and_what_was_rejected_may_be_written_again(toy):
-    wrong = '{"verb": "bought", "gift": "a apple"}'
-    proposals = check_proposals(
-        [wrong, OTHER, GOOD, OTHER.upper().replace("VERB", "verb").replace("GIFT", "gift")], *toy
-    )
+    again = OTHER.upper().replace("VERB", "verb").replace("GIFT", "gift")
+    proposals = check_proposals(['{"verb": "bought", "gift": "a apple"}', OTHER, GOOD, again], *toy)
     assert [proposal.reason for proposal in proposals] == ["faulty", "kept", "kept", "repeated"]
     assert proposals[3].detail == "was written before, as number 1"
     assert list(proposals[1].row) == ["verb", "gift"]  # as in the file, whatever the order in the reply
@@ -102,28 +132,6 @@ def test_a_pair_that_would_not_differ_is_rejected(toy):
     assert "the two members do not differ in {who}" in proposal.detail
 
 
-def test_the_first_verdict_that_is_not_accepted_rejects(toy):
-    proposals = check_proposals([GOOD, OTHER, '{"verb": "x"}', '{"verb": "sold", "gift": "a hat"}'], *toy)
-    verdicts = [
-        Verdict(0, "yes", "yes"), Verdict(0, "yes", "Yes!"),
-        Verdict(1, "yes", "yes"), Verdict(1, "unparsed", "Hm."), Verdict(1, "no", "no"),
-        Verdict(3, "no", "No."),
-    ]  # fmt: skip
-    found = filter_proposals(proposals, verdicts, ["yes"])
-    assert [(one.reason, one.detail) for one in (found[0], found[1], found[3])] == [
-        ("kept", ""),
-        ("unparsed", "Hm."),
-        ("no", "No."),
-    ]
-    assert found[2] == proposals[2]
-
-
-def test_nothing_is_kept_unseen(toy):
-    proposals = check_proposals([GOOD, OTHER], *toy)
-    with pytest.raises(DataError, match=r"proposal 1 has no verdict \(1 such\); nothing is kept unseen"):
-        filter_proposals(proposals, [Verdict(0, "yes", "yes")], ["yes"])
-
-
 def test_a_frame_is_shown_in_every_variant_with_what_is_right(toy):
     content, people = toy
     assert show(content, {"verb": "knitted", "gift": "a scarf"}, people) == {
@@ -136,18 +144,9 @@ def test_a_frame_is_shown_in_every_variant_with_what_is_right(toy):
     ]
 
 
-def test_kept_frames_can_be_moved_into_the_pairs_as_they_stand(toy, tmp_path):
-    content, people = toy
-    rows = [
-        {"verb": "knitted", "gift": "a scarf"},
-        {"verb": "sang", "gift": "a song: no, two"},
-        {"verb": "wrote", "gift": "'yes' # 1"},
-    ]
-    text = frames_text(["3 frames"], content, rows, people)
+def test_kept_frames_come_back_from_their_file_whatever_is_in_them(toy):
+    rows = [{"verb": "sang", "gift": "a song: no, two"}, {"verb": "wrote", "gift": "'yes' # 1"}]
+    writer = FrameWriter("x", {}, *toy, prompt=None, ask=None)
+    text = writer.text_of(check_proposals(map(json.dumps, rows), *toy), "llm")
     assert YAML(typ="safe").load(text)["frames"] == rows
-    assert text.startswith("# 3 frames\nframes:\n  # Ann knitted Eve a scarf. The one who gave")
-    moved = text.partition("frames:\n")[2]
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "pairs.yaml").write_text(PAIRS.replace("fillers: {}\n", f"{moved}fillers: {{}}\n"))
-    assert load_pairs("x", people, tmp_path).frames == [*content.frames, *rows]
-    assert YAML(typ="safe").load(frames_text([], content, [], people)) == {"frames": []}
+    assert "frames:\n  # Ann sang Eve a song: no, two. The one who gave" in text
