@@ -20,8 +20,9 @@ from cxprobe.exports.harness import choice_tasks, harness_files, pair_tasks
 from cxprobe.exports.project import write_files
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scores import score_pairs, texts_by_scheme
+from cxprobe.lm.scores import score_pairs
 from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
+from cxprobe.lm.texts import token_table
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.judge import judge_choices
@@ -124,7 +125,7 @@ def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> 
     choices = choices_of(questions, answers) if len(questions) else []
     portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs), bos), texts_of_choices(choices)])
     scores = score_texts(loaded, portions, HowToScore(["pll"], bos, 1024))
-    sums = score_pairs(pairs, texts_by_scheme(scores), ["sum"])
+    sums = score_pairs(pairs, token_table(scores), ["sum"])
     credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
     decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]
     if len(questions):

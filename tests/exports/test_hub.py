@@ -1,7 +1,5 @@
 """The data set for the Hugging Face hub: `datasets` loads it without a network; the card says what it is."""
 
-from typing import NamedTuple
-
 import datasets
 import pandas as pd
 import pytest
@@ -11,6 +9,7 @@ from huggingface_hub import DatasetCard
 from cxprobe.errors import DataError
 from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
 from cxprobe.exports.project import read_prompts, write_files
+from cxprobe.people.ratings import Rating
 
 pytestmark = pytest.mark.pipeline
 
@@ -114,17 +113,30 @@ def test_the_card_gives_what_blind_models_get_without_cells_in_which_one_answer_
 
 def test_the_card_says_whether_people_have_judged_the_items(found, made_params, monkeypatch):
     assert "No person has judged the items yet" in card_text(made_params, found[0], NO_RATES, [])
-    ratings = [Rated("pairs", item, rater) for item in "ab" for rater in "xyz"]
+    ratings = [Rating("pairs", item, "f", rater, "A", "A") for item in "ab" for rater in "xyz"]
     monkeypatch.setattr("cxprobe.exports.hub.read_ratings", lambda path: ratings if MEANING in path.parts else [])
     card = card_text(made_params, found[0], NO_RATES, [])
     assert "People have judged 2 items (6 ratings by 3 raters" in card
     assert "No person" not in card
 
 
-class Rated(NamedTuple):
-    kind: str
-    item: str
-    rater: str
+def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, monkeypatch):
+    rows = [
+        ("pairs", "real", "A", "sum", True, 1.0),
+        ("pairs", "real", "A", "per_token", False, 0.0),  # another score
+        ("prompts", "templatic", "none", "rule", False, 1.0),  # models are asked about a part of the items
+        ("scenarios", "own", "second-test", "none", False, 0.0),
+        ("scenarios", "own", "second-test", "PMI", False, 1.0),  # another calibration
+        ("recognition", "mined", "length", "probe", True, 1.0),  # not in the data set
+    ]
+    answers = pd.DataFrame(rows, columns=["line", "source", "variant", "asked", "decides", "correct"])
+    answers = answers.assign(model=RULE, weights="none", construction=MEANING, item="i", clusters=[["frame=f"]] * 6)
+    monkeypatch.setattr("cxprobe.exports.hub.read_results", lambda params, lines: answers)
+    assert read_blind_rates(made_params)[["configuration", "part", "accuracy", "n"]].to_numpy().tolist() == [
+        ["pairs", "real", 1.0, 1],
+        ["nli", "templatic", 1.0, 1],
+        ["scenarios", "second-test", 0.0, 1],
+    ]
 
 
 def test_items_of_other_people_stay_out(made_params):

@@ -1,11 +1,11 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
-from html.parser import HTMLParser
 from math import ceil
 
 import numpy as np
 import pytest
+from html_page import Page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import WORDING, items
@@ -147,41 +147,6 @@ def test_every_vertex_has_as_many_edges_in_one_half_as_in_the_other(edges, seed)
     for own in counts.values():
         assert set(own) <= {0, 1}
         assert abs(own[0] - own[1]) <= 1
-
-
-EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-
-
-class Page(HTMLParser):
-    """Collects the elements of a page: tag, attributes, the text in it, and the fieldset around it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements, self.open = [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        group = next((one["attrs"].get("id") for one in reversed(self.open) if one["tag"] == "fieldset"), None)
-        element = {"tag": tag, "attrs": dict(attrs), "text": "", "group": group}
-        self.elements.append(element)
-        if tag not in EMPTY:
-            self.open.append(element)
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop()["tag"] == tag
-
-    def handle_data(self, data):
-        for one in self.open:
-            one["text"] += data
-
-    def all(self, tag, **attrs):
-        return [
-            one
-            for one in self.elements
-            if one["tag"] == tag and all(one["attrs"].get(key) == value for key, value in attrs.items())
-        ]
 
 
 FORM = make_forms(items(2, 4, 2), WORDING.checks, 2, 8, 1)[0]

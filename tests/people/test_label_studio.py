@@ -1,10 +1,10 @@
 """What Label Studio gets, and what it gives back; the annotations have the form of an export of version 1.2x."""
 
 import json
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from html_page import Page
 from labelling_desk import desk, mined, session
 
 from cxprobe.errors import DataError
@@ -66,18 +66,12 @@ def test_a_task_has_definition_hits_surroundings_and_source():
 
 
 def test_the_markup_of_a_sentence_is_closed_and_shows_its_text():
-    class Text(HTMLParser):
-        text = ""
-
-        def handle_data(self, data):
-            self.text += data
-
     table = mined(1, 1)
     table["text"] = "the red <b>cat & runs, the fast dog sings."
-    ((task,),) = [tasks_of("toy", session(table=table).groups, desk({}))]
-    parser = Text()
-    parser.feed(task["data"]["html"])
-    assert table["text"][0] in parser.text
+    (task,) = tasks_of("toy", session(table=table).groups, desk({}))
+    page = Page(task["data"]["html"])
+    assert table["text"][0] in page.elements[0]["text"]
+    assert not page.open
     assert task["data"]["exceptions"] == []
 
 

@@ -2,11 +2,11 @@
 
 import re
 import sys
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
 from chromium import CHROMIUM, browser
+from html_page import Page
 from labelling_desk import serving
 
 from cxprobe.people.labels import read_labels
@@ -14,17 +14,7 @@ from cxprobe.people.labels import read_labels
 PAGE = files("cxprobe.people").joinpath("label.html").read_text(encoding="utf-8")
 
 
-class Elements(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.found = []
-        self.feed(PAGE)
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-
-ELEMENTS = Elements().found
+ELEMENTS = [(element["tag"], element["attrs"]) for element in Page(PAGE).elements]
 IDS = [attrs["id"] for _, attrs in ELEMENTS if "id" in attrs]
 
 
