@@ -40,9 +40,9 @@ from cxprobe.lm import language_models, loading
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.embedding import Pooling, pooled_features
 from cxprobe.lm.params import Bos, Dtype, ModelSpec, SchemeName
-from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pairs, texts_by_scheme, total
+from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pairs, total
 from cxprobe.lm.scoring import HowToScore, score_texts
-from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
@@ -109,18 +109,15 @@ class Comparison:
         clustered = _with_clusters(self.table)
         left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
         names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs
-        for column in clustered:
-            if str(column).startswith(CLUSTER):
-                kind = str(column).removeprefix(CLUSTER).rstrip(_DIGITS)
-                names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
-        shared = {
-            kind: len(set(of_pairs))
+        for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
+            kind = column.removeprefix(CLUSTER).rstrip(_DIGITS)
+            names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
+        shared = [
+            f"{kind} ({_counted(len(set(of_pairs)))})"
             for kind, of_pairs in names.items()
             if kind not in left_out and len(set(of_pairs)) < len(of_pairs)
-        }
-        if not shared:
-            return "not clustered (no two pairs share a cluster)"
-        return "clustered by " + " and ".join(f"{kind} ({_counted(count)})" for kind, count in shared.items())
+        ]
+        return f"clustered by {' and '.join(shared)}" if shared else "not clustered (no two pairs share a cluster)"
 
     @property
     def reservation(self) -> str:
@@ -302,8 +299,7 @@ class LanguageModel(Encoder):
         """
         _check_option("by", by, Literal["word", "token"])
         scores = self._token_scores(_listed(sentences), scheme, bos)
-        table = _by_word if by == "word" else _by_token
-        return pd.concat([table(sentence, of_tokens) for sentence, of_tokens in enumerate(scores)], ignore_index=True)
+        return pd.concat([_surprisals(*sentence, by) for sentence in enumerate(scores)], ignore_index=True)
 
     def score(
         self, sentences: Sequence[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos = "as_tokenizer"
@@ -389,7 +385,7 @@ class LanguageModel(Encoder):
         check_scored(self._loaded, pairs, bos)
         scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
         table = pair_table(pairs)
-        found = score_pairs(table, texts_by_scheme(scores), [score]).set_index("id").loc[table["id"]]
+        found = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = found["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = found["good"].to_numpy(), found["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
@@ -769,19 +765,18 @@ def _bar(total: int, unit: str) -> Iterator[Callable[[int], Any]]:
         yield bar.update
 
 
-def _by_token(sentence: int, scores: TokenScores) -> pd.DataFrame:
+def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
+    """Return the rows of one sentence, as `LanguageModel.surprisal` describes them."""
     words, positions = _words(scores)
-    tokens = [scores.text[start:stop] for start, stop in scores.spans]
-    columns = {"position": positions, "word": [words[place] for place in positions], "token": tokens}
-    return pd.DataFrame({"sentence": sentence, **columns, **_surprisals(scores.log_probs)})
-
-
-def _by_word(sentence: int, scores: TokenScores) -> pd.DataFrame:
-    words, positions = _words(scores)
-    tokens = np.bincount(positions, minlength=len(words))  # (words,)
-    sums = np.where(tokens > 0, np.bincount(positions, scores.log_probs, len(words)), np.nan)  # (words,)
-    columns = {"position": np.arange(len(words)), "word": words, "tokens": tokens}
-    return pd.DataFrame({"sentence": sentence, **columns, **_surprisals(sums)})
+    if by == "word":
+        counts = np.bincount(positions, minlength=len(words))  # (words,)
+        sums = np.where(counts > 0, np.bincount(positions, scores.log_probs, len(words)), np.nan)  # (words,)
+        columns = {"position": np.arange(len(words)), "word": words, "tokens": counts}
+    else:
+        sums = scores.log_probs  # (tokens,)
+        tokens = [scores.text[start:stop] for start, stop in scores.spans]
+        columns = {"position": positions, "word": [words[position] for position in positions], "token": tokens}
+    return pd.DataFrame({"sentence": sentence, **columns, "surprisal": -sums / log(2), "log_probability": sums})
 
 
 def _words(scores: TokenScores) -> tuple[list[str], NDArray[np.int64]]:
@@ -796,11 +791,6 @@ def _words(scores: TokenScores) -> tuple[list[str], NDArray[np.int64]]:
     return [word.group() for word in words], np.minimum(positions, len(words) - 1)
 
 
-def _surprisals(log_probabilities: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Return natural logarithms as surprisals in bits, and as they are."""
-    return {"surprisal": -log_probabilities / log(2), "log_probability": log_probabilities}
-
-
 def _pairs_to_compare(
     good: Sequence[str] | pd.DataFrame, bad: Sequence[str] | None, context: Sequence[str] | str | None
 ) -> pd.DataFrame:
@@ -812,17 +802,13 @@ def _pairs_to_compare(
     else:
         if bad is None:
             raise DataError("there are no wrong texts; give as many as there are right ones, or a table of pairs")
-        columns = {"good": list(good), "bad": list(bad)}
-        columns["context"] = (
-            [context or ""] * len(columns["good"]) if isinstance(context, str | None) else list(context)
-        )
-        lengths = {name: len(texts) for name, texts in columns.items()}
-        if len(set(lengths.values())) > 1:
+        contexts = [context or ""] * len(good) if isinstance(context, str | None) else context
+        if not len(good) == len(bad) == len(contexts):
             raise DataError(
-                f"there are {lengths['good']} right texts, {lengths['bad']} wrong ones and {lengths['context']} "
-                "contexts; give one of each for each pair"
+                f"there are {len(good)} right texts, {len(bad)} wrong ones and {len(contexts)} contexts; give one of "
+                "each for each pair"
             )
-        table = pd.DataFrame(columns)
+        table = pd.DataFrame({"good": list(good), "bad": list(bad), "context": list(contexts)})
     lacking = [name for name in ("good", "bad") if name not in table]
     if lacking:
         raise DataError(f"the table has no column {' and no column '.join(lacking)}; it has {', '.join(table.columns)}")
@@ -835,12 +821,11 @@ def _pairs_to_compare(
                 raise DataError(f"pair {place}: {name} is {text!r}; it must be a text that is not empty")
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
-        table[name] = table[name].where(~touching, " " + table[name])
+        table[name] = table[name].mask(touching, " " + table[name])
     if "id" not in table:
         table["id"] = [str(place) for place in range(len(table))]
-    if table["id"].duplicated().any():
-        twice = table["id"][table["id"].duplicated()].iloc[0]
-        raise DataError(f"the id {twice!r} is there twice; each pair needs its own")
+    if len(twice := table["id"][table["id"].duplicated()]):
+        raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
     return table if "item" in table else table.assign(item=table["id"])
 
 

@@ -21,12 +21,6 @@ def models(tmp_path_factory):
     return {kind: cxprobe.load(str(folder / kind), device="cpu") for kind in ("bert", "roberta", "gpt2", "llama")}
 
 
-def test_a_model_says_what_it_is(models):
-    assert models["bert"].kind == "masked"
-    assert models["gpt2"].kind == "causal"
-    assert repr(models["gpt2"]).endswith("gpt2: causal, float32, on cpu>")
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama"])
 @pytest.mark.parametrize("by", ["word", "token"])
 def test_surprisals_of_a_sentence_sum_to_its_score(models, kind, by):
@@ -50,13 +44,6 @@ def test_a_first_word_with_nothing_before_it_has_no_surprisal(models):
     table = models["gpt2"].surprisal(["the old cat"], bos="none")
     assert table["surprisal"].isna().tolist() == [True, False, False]
     assert not models["gpt2"].surprisal(["the old cat"], bos="add")["surprisal"].isna().any()
-
-
-def test_a_sentence_that_is_there_twice_has_its_rows_twice(models):
-    once, twice = (models["bert"].surprisal([SENTENCES[0]] * times) for times in (1, 2))
-    pd.testing.assert_frame_equal(
-        twice[twice["sentence"] == 1].drop(columns="sentence").reset_index(drop=True), once.drop(columns="sentence")
-    )
 
 
 def test_causal_surprisals_are_those_of_minicons(models):
@@ -109,9 +96,6 @@ def test_the_models_own_mask_token_is_a_mask_too(models):
     lm = models["roberta"]
     first, second = (lm.fill(f"the old {mask} runs.", ["cat", "dog"]) for mask in ("[MASK]", "<mask>"))
     pd.testing.assert_frame_equal(first, second)
-
-
-def test_a_causal_model_fills_no_masks(models):
     with pytest.raises(ModelError, match="fills no masks; compare whole texts with score"):
         models["gpt2"].fill("the old [MASK] runs.", ["cat"])
 
@@ -143,8 +127,24 @@ def test_an_encoder_has_the_vectors_of_the_language_model_and_layers_can_be_chos
 def test_what_is_no_list_of_texts_is_refused(models, texts):
     with pytest.raises(DataError, match=r"give a list of texts|there is no text|text 1 is"):
         models["bert"].score(texts)
-
-
-def test_a_sentence_that_is_too_long_is_refused(models):
     with pytest.raises(DataError, match="the model takes"):
         models["bert"].features(["cat " * 100])
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "value", "message"),
+    [
+        ("surprisal", "by", "wort", "by is 'wort'; did you mean 'word'[?] .allowed: token, word"),
+        ("surprisal", "bos", "ad", "bos is 'ad'; did you mean 'add'"),
+        ("score", "scheme", "pl", "did you mean 'pll'"),
+        ("score", "bos", None, "bos is None; did you mean 'none'"),
+        ("features", "pooling", "avg", "pooling is 'avg' .allowed: first, last, mean"),
+        ("features", "layers", "alle", "layers is 'alle'; did you mean 'all'"),
+        ("features", "layers", -1, 'layers is -1; give "all", or a list of whole numbers'),
+        ("features", "layers", ["last"], "layers is .'last'.; give"),
+        ("features", "layers", [7], "there is no layer 7"),
+    ],
+)
+def test_a_value_that_an_option_does_not_have_is_refused(models, method, option, value, message):
+    with pytest.raises(DataError, match=message):
+        getattr(models["bert"], method)(SENTENCES, **{option: value})

@@ -41,13 +41,6 @@ def test_the_layer_that_knows_is_above_its_control_and_the_other_is_not():
     assert found.loc[0, "low"] < found.loc[0, "permuted_high"]
 
 
-def test_one_layer_may_come_without_its_dimension_and_jobs_change_nothing():
-    features, labels, groups = vectors()
-    whole = cxprobe.probe(features, labels, groups, jobs=2)
-    alone = cxprobe.probe(features[1], labels, groups)
-    assert alone.loc[0, "accuracy"] == whole.loc[1, "accuracy"]
-
-
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40), st.integers(0, 99))
 def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
     labels = np.array([label for label, _ in rows])

@@ -79,11 +79,3 @@ def test_a_carried_model_and_a_folder_need_no_hub(asked, tmp_path, monkeypatch):
     for name in ("mini-clm", "own", "./own", "~/own", str(tmp_path / "own")):
         assert cxprobe.load(name, device="cpu").name == name
     assert not asked
-
-
-def test_a_damaged_folder_is_called_by_its_name_and_not_by_a_key_of_params(tmp_path):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "config.json").write_text("{")
-    with pytest.raises(ModelError) as fault:
-        cxprobe.load(str(tmp_path / "own"))
-    assert str(fault.value).startswith(str(tmp_path / "own"))

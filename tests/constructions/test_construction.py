@@ -60,7 +60,7 @@ def test_a_second_pair_has_rules_and_features_of_its_own(tmp_path):
 
 def test_a_construction_without_a_second_pair_says_what_to_do(toy_constructions):
     construction = load_construction("toy", toy_constructions)
-    with pytest.raises(ConstructionError, match=r"Toy order: .*no section balanced.*take balanced out of grid\.recogn"):
+    with pytest.raises(ConstructionError, match=r"Toy order: .*no section balanced.*take balanced out of recogn"):
         construction.for_source("balanced")
 
 
