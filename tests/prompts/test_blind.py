@@ -1,8 +1,13 @@
+"""What blind models answer: to made-up items, and to those that the project has, of which `make repro` asks a part."""
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import ROOT
 from cxprobe.lm.params import Classifier, Rule
+from cxprobe.prompts.items import load_items, render_inferences
+from cxprobe.prompts.make import Material, item_table
 from cxprobe.prompts.measure import answer_blindly
 
 VERBS = ("sang", "ran", "slept", "swam", "fell", "wept", "rode", "dug")
@@ -123,3 +128,29 @@ def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():
     unknown = inferences(telling).assign(template="", cluster_wording=lambda table: table["id"])
     assert answer_blindly(classifier("hypothesis_only", "template"), unknown, seed=1).empty
     assert list(answer_blindly(Rule(kind="negation"), both.iloc[:0], seed=1).columns) == ["id", "symbol", "log_p"]
+
+
+@pytest.fixture(scope="module")
+def templatic_items() -> pd.DataFrame:
+    """All templatic inferences that the project has."""
+    paths = sorted((ROOT / "constructions").glob("*/items.yaml"))
+    items = {path.parent.name: load_items(path.parent.name, ROOT / "constructions") for path in paths}
+    rendered = [item for name, content in items.items() for item in render_inferences(content, name)]
+    templatic = [item for item in rendered if item.set == "templatic"]
+    return item_table(Material({"templatic": templatic}, [], {}, {}), pd.DataFrame({"item": []}))
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(
+    ("spec", "limit"),
+    [
+        (classifier("hypothesis_only"), 0.45),
+        (classifier("premise_only"), 0.5),  # one that leaves things open leaves most
+        (Rule(kind="negation"), 0.45),
+        (Rule(kind="word_overlap"), 0.45),
+    ],
+    ids=["hypothesis_only", "premise_only", "negation", "word_overlap"],
+)
+def test_half_of_an_inference_does_not_tell_its_gold_label(templatic_items, spec, limit):
+    chosen = probabilities(spec, templatic_items).idxmax(axis=1)
+    assert np.mean(chosen[templatic_items["id"]].to_numpy() == templatic_items["gold"].to_numpy()) < limit

@@ -329,3 +329,10 @@ def test_replies_to_other_questions_are_refused():
         judge_reply_table(QUESTIONS, GIVEN[:3])
     with pytest.raises(DataError, match="4 replies to 4 questions"):
         judge_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))
+
+
+def test_an_item_in_one_order_or_with_a_failed_request_has_no_consistency():
+    judged = rotated(lambda number, order: "A", GOLDS)
+    assert consistency_over_orders(judged[judged["order"] == "ABC"], ["asked"]).empty
+    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
+    assert consistency_over_orders(judged, ["asked"])["n"].item() == 5
