@@ -1,6 +1,10 @@
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
 from cxprobe.lm.scores import (
@@ -13,10 +17,9 @@ from cxprobe.lm.scores import (
     pmi,
     score_pairs,
     score_part,
-    texts_by_scheme,
     total,
 )
-from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.texts import TokenScores, token_table
 
 NAN = float("nan")
 
@@ -114,8 +117,8 @@ PAIRS = pd.DataFrame(
 
 def test_pairs_have_every_score_under_every_scheme_and_none_of_a_context_without_one():
     texts = [WHOLE, OTHER, ALONE, OTHER_ALONE]
-    schemes = texts_by_scheme([under(scheme, one) for scheme in ("pll", "pll_word_l2r") for one in texts])
-    table = score_pairs(PAIRS, schemes, ["sum", "per_token", "given_context", "pmi"])
+    tokens = token_table([under(scheme, text) for scheme in ("pll", "pll_word_l2r") for text in texts])
+    table = score_pairs(PAIRS, tokens, ["sum", "per_token", "given_context", "pmi"])
     assert table.groupby("scheme").size().to_dict() == {"pll": 6, "pll_word_l2r": 6}
     rows = table[table["scheme"] == "pll"].set_index(["score", "id"])
     assert rows.loc[("sum", "a"), ["good", "bad", "margin"]].tolist() == [-7.5, -7.25, -0.25]
@@ -130,5 +133,39 @@ def test_pairs_have_every_score_under_every_scheme_and_none_of_a_context_without
 def test_a_score_that_cannot_be_computed_names_the_pair_and_what_to_do(name, alone):
     texts = [OTHER, OTHER_ALONE, FIRST_UNSCORED if name == "pmi" else scored(WHOLE.text, WHOLE.spans, [NAN] * 4)]
     texts += [scored("cats", [(0, 3), (3, 4)], alone)] if alone else []
-    with pytest.raises(DataError, match=rf"pair a, {name}: .*take bos: add.*or leave {name} out of judge_pairs.scores"):
-        score_pairs(PAIRS, texts_by_scheme(texts), [name])
+    with pytest.raises(DataError, match=rf"pair a, {name}: .*take bos: add.*or leave {name} out of pairs.judge.scores"):
+        score_pairs(PAIRS, token_table(texts), [name])
+
+
+def drawn_scores(text: str, rng: np.random.Generator, *, unscored: bool) -> TokenScores:
+    """Draw tokens that cover a text, each character with one token or two; the first may have no score."""
+    cuts = [0, *np.flatnonzero(rng.random(len(text) - 1) < 0.7) + 1, len(text)]
+    spans = [span for span in pairwise(cuts) for _ in range(rng.integers(1, 3))]
+    log_probs = rng.uniform(-30, 0, len(spans))
+    log_probs[0] = NAN if unscored else log_probs[0]
+    return scored(text, spans, log_probs)
+
+
+CONTEXTS = ["", "", "the old", "é\u2003ab", "a" * 40]
+ENDS = [" ab", "  bé b", " a-b", "x" * 40]
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_scores_of_all_pairs_at_once_are_exactly_those_of_one_text_at_a_time(seed, unscored):
+    rng = np.random.default_rng(seed)
+    rows = [(str(n), rng.choice(CONTEXTS), *rng.choice(ENDS, 2)) for n in range(4)]
+    texts = {text: None for _, context, *ends in rows for end in ends for text in (context + end, end.lstrip())}
+    names = [*SCORES] if unscored else [*SCORES, "given_context", "pmi"]
+    scores = {text: drawn_scores(f"{text}", rng, unscored=unscored and len(text) > 30) for text in texts}
+    if any(np.isnan(text.log_probs).all() for text in scores.values()):
+        return
+    pairs = pd.DataFrame(rows, columns=["id", "context", "good", "bad"])
+    table = score_pairs(pairs, token_table(list(scores.values())), names).set_index(["score", "id"])
+    for id_, context, *ends in rows:
+        for member, end in zip(("good", "bad"), ends, strict=True):
+            part, alone = part_after(context, end, scores), part_after("", end.lstrip(), scores)
+            expected = {name: score(part.scores) for name, score in SCORES.items()}
+            if context and not unscored:
+                expected |= {"given_context": given_context(part), "pmi": pmi(part, alone)}
+            assert {name: table.loc[(name, id_), member] for name in expected} == expected

@@ -6,15 +6,15 @@ that follows a context: ``given_context``, the sum over that part; and ``pmi``, 
 context, or in none. What each token is conditioned on depends on the scheme under which the model was asked.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.texts import TokenScores, token_scores_of
 
 Score = Callable[[TokenScores], float]
 ScoresOfTexts = Mapping[str, TokenScores]  # text -> the scores of its tokens, all under one scheme
@@ -145,21 +145,13 @@ def score_part(name: str, part: Part, elsewhere: Part | None = None) -> float:
     )
 
 
-def texts_by_scheme(tokens: Iterable[TokenScores]) -> dict[str, dict[str, TokenScores]]:
-    """Return scored texts by the scheme under which the model was asked, and by text."""
-    schemes: dict[str, dict[str, TokenScores]] = {}
-    for scores in tokens:
-        schemes.setdefault(scores.scheme, {})[scores.text] = scores
-    return schemes
-
-
-def score_pairs(pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], names: Sequence[str]) -> pd.DataFrame:
+def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Score both members of each pair under every scheme.
 
     Args:
         pairs: Columns id, context, good and bad; a member is the context directly followed by its continuation.
-        schemes: Scheme -> the scored texts: the members; for "pmi" also the continuations alone, without the space
-            before them.
+        tokens: The scored texts, see `cxprobe.lm.texts.token_table`: the members; for "pmi" also the continuations
+            alone, without the space before them.
         names: The scores by name.
 
     Returns:
@@ -170,33 +162,107 @@ def score_pairs(pairs: pd.DataFrame, schemes: Mapping[str, ScoresOfTexts], names
         DataError: A text or a token that a score needs was not scored, or a score is not finite; the message names the
             pair and the score.
     """
-    rows = [
-        (id_, scheme, name, *(_score(f"pair {id_}", name, context, end, texts) for end in members))
-        for scheme, texts in schemes.items()
-        for name in names
-        for id_, context, *members in pairs[["id", "context", "good", "bad"]].itertuples(index=False, name=None)
-        if context or name not in CONTEXT_SCORES
-    ]
-    table = pd.DataFrame(rows, columns=["id", "scheme", "score", "good", "bad"])
+    if tokens.empty:
+        raise DataError("no text has scores; run the measuring stage again")
+    tables = []
+    for scheme, texts in tokens.drop_duplicates(["scheme", "text"], keep="last").groupby("scheme", sort=False):
+        flat = _FlatTokens(texts)
+        good, bad = (flat.scores(pairs["context"], pairs[member]) for member in ("good", "bad"))
+        for name in names:
+            table = pairs[["id"]].assign(scheme=scheme, score=name, good=good[name], bad=bad[name])
+            tables.append(table[pairs["context"] != ""] if name in CONTEXT_SCORES else table)
+    table = pd.concat(tables, ignore_index=True)
     table["margin"] = table["good"] - table["bad"]
-    for id_, _, name, good, bad, _ in table[~np.isfinite(table["margin"])].itertuples(index=False, name=None):
+    for id_, scheme, name, *values, _ in table[~np.isfinite(table["margin"])].itertuples(index=False, name=None):
+        scored = {scores.text: scores for scores in token_scores_of(tokens[tokens["scheme"] == scheme])}
+        _, context, *ends = pairs.loc[pairs["id"] == id_, ["id", "context", "good", "bad"]].iloc[0]
+        for end in ends:
+            _check_score(f"pair {id_}", name, context, end, scored)
         raise DataError(
-            f"pair {id_}, {name}: a score is not finite ({good}, {bad}); score it again, with dtype: float32 if the "
-            "model ran in another precision"
+            f"pair {id_}, {name}: a score is not finite ({values[0]}, {values[1]}); score it again, with dtype: "
+            "float32 if the model ran in another precision"
         )
     return table
 
 
-def _score(place: str, name: str, context: str, continuation: str, texts: ScoresOfTexts) -> float:
+class _FlatTokens:
+    """The tokens of all texts under one scheme, one text after the other, so that all scores are computed at once.
+
+    Each score is exactly the number that the function of its name gives for one text.
+    """
+
+    def __init__(self, texts: pd.DataFrame) -> None:
+        self._texts = pd.Index(texts["text"])
+        self._log_probs = np.concatenate(texts["log_probs"].tolist()).astype(np.float64)  # (tokens,)
+        self._starts = np.concatenate(texts["starts"].tolist()).astype(np.int64)  # (tokens,)
+        self._stops = np.concatenate(texts["stops"].tolist()).astype(np.int64)  # (tokens,)
+        self._lengths = texts["log_probs"].map(len).to_numpy()  # (texts,)
+
+    def scores(self, contexts: pd.Series, ends: pd.Series) -> dict[str, NDArray[np.float64]]:
+        """Return every score of each context with its end, shape (ends,); NaN where it cannot be computed."""
+        alone = ends.str.lstrip()
+        whole = self._texts.get_indexer(contexts + ends)  # (ends,), -1 for a text that was not scored
+        sums, scored, letters = (np.append(numbers, np.nan)[whole] for numbers in self._of_texts())
+        given = self._sums_from(whole, (contexts + ends).str.len() - alone.str.len())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {
+                "sum": sums,
+                "per_token": sums / scored,
+                "per_character": sums / letters,
+                "given_context": given,
+                "pmi": given - self._sums_from(self._texts.get_indexer(alone), np.zeros(len(alone))),
+            }
+
+    def _of_texts(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return of each text's scored tokens the sum, the number, and how many characters in them are no spaces."""
+        texts = np.arange(len(self._texts))
+        scored = ~np.isnan(self._log_probs)
+        counts = np.bincount(np.repeat(texts, self._lengths)[scored], minlength=len(texts))
+        lengths = self._texts.str.len().to_numpy()
+        first = np.repeat(np.cumsum(lengths) - lengths, self._lengths)[scored]  # the place of each token's text
+        begun = np.bincount(first + self._starts[scored], minlength=lengths.sum() + 1)  # (characters + 1,)
+        ended = np.bincount(first + self._stops[scored], minlength=lengths.sum() + 1)
+        covered = np.cumsum(begun - ended)[:-1] > 0  # (characters,); one may be in several tokens, byte by byte
+        is_letter = np.array([not character.isspace() for character in "".join(self._texts)], dtype=bool)
+        letters = np.bincount(np.repeat(texts, lengths)[covered & is_letter], minlength=len(texts))
+        return _sums_of_runs(self._log_probs[scored], counts), counts, letters
+
+    def _sums_from(self, texts: NDArray[np.int64], starts: ArrayLike) -> NDArray[np.float64]:
+        """Return for each of some texts the sum over its tokens that end after a character; NaN without a score."""
+        lengths = np.append(self._lengths, 0)[texts]
+        owners = np.repeat(np.arange(len(texts)), lengths)  # (tokens of these texts,)
+        firsts = np.append(np.cumsum(self._lengths) - self._lengths, 0)[texts]
+        places = np.arange(len(owners)) - (np.cumsum(lengths) - lengths - firsts)[owners]
+        inside = self._stops[places] > np.asarray(starts)[owners]
+        return _sums_of_runs(self._log_probs[places[inside]], np.bincount(owners[inside], minlength=len(texts)))
+
+
+def _sums_of_runs(numbers: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of each run of numbers, NaN for an empty run.
+
+    Runs of one length are added as `np.sum` adds one of them. In another order of additions the last digit could
+    differ, and with it whether two texts are tied.
+    """
+    sums = np.full(len(lengths), np.nan)
+    starts = np.cumsum(lengths) - lengths
+    for length in np.unique(lengths[lengths > 0]):
+        runs = np.flatnonzero(lengths == length)
+        sums[runs] = numbers[starts[runs, np.newaxis] + np.arange(length)].sum(axis=1)
+    return sums
+
+
+def _check_score(place: str, name: str, context: str, continuation: str, texts: ScoresOfTexts) -> None:
+    """Raise what keeps a text from having a score, if anything does."""
     try:
         part = part_after(context, continuation, texts)
         if name == "given_context":
-            return given_context(part)
-        if name == "pmi":
-            return pmi(part, part_after("", continuation.lstrip(), texts))
-        return SCORES[name](part.scores)
+            given_context(part)
+        elif name == "pmi":
+            pmi(part, part_after("", continuation.lstrip(), texts))
+        else:
+            SCORES[name](part.scores)
     except DataError as fault:
-        raise DataError(f"{place}, {name}: {fault}; or leave {name} out of judge_pairs.scores") from fault
+        raise DataError(f"{place}, {name}: {fault}; or leave {name} out of pairs.judge.scores") from fault
 
 
 def _scored(scores: TokenScores) -> NDArray[np.bool_]:
