@@ -111,13 +111,6 @@ def test_what_blind_models_get_is_rounded_and_the_best_comes_first(toy, people):
     assert not any("longer" in cell for row in rows for cell in row)
 
 
-def test_what_a_construction_does_not_have_is_not_on_its_page(toy, people):
-    page = page_of({"toy": Content(toy.construction)}, people, [])
-    assert "## Toy order\n" in page
-    assert "###" not in page
-    assert "There is none in the tracked results yet" in page_of({"toy": toy}, people, [])
-
-
 def test_pairs_without_people_and_context_are_shown(toy, people):
     form = PairsFile.model_validate(
         {

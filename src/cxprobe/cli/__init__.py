@@ -27,7 +27,7 @@ from cxprobe.cli import (
     tracking,
     validate,
 )
-from cxprobe.cli.names import refuse_unknown
+from cxprobe.cli.names import check_construction
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.run.project import require_project
@@ -70,7 +70,7 @@ def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callab
         try:
             if not anywhere:
                 require_project(Path())
-                refuse_unknown(options)
+                check_construction(options)
             command(*args, **options)
         except CxprobeError as fault:
             print("\n".join(one_line(line) for line in str(fault).split("\n")), file=sys.stderr)

@@ -205,29 +205,26 @@ def _read_prompts(params: Params | None, faults: Faults) -> dict[str, Any]:
 
 def _unknown_prompts(params: Params, prompts: Mapping[str, Any]) -> Iterator[str]:
     """Compare the names of prompts in params.yaml with the files that define them, except for files with faults."""
-    pairs, make = params.pairs, params.prompts.make
-    if pairs.ask is not None and "preferences" in prompts:
-        yield from _unknown("pairs.ask.prompt", [pairs.ask.prompt], prompts["preferences"].prompts)
-    if pairs.frames is not None and "frames" in prompts:
-        yield from _unknown("pairs.frames.prompt", [pairs.frames.prompt], prompts["frames"].prompts)
-    if make is None:
-        return
-    if "inference" in prompts:
-        yield from _unknown("prompts.make.inference_prompts", make.inference_prompts, prompts["inference"].prompts)
-    if "reasoning" in prompts:
-        yield from _unknown("prompts.make.reasoning_prompts", make.reasoning_prompts, prompts["reasoning"].prompts)
-    if texts := prompts.get("continuations"):
-        place = "prompts.make.continuations"
-        yield from _unknown(f"{place}.inference", make.continuations.inference, texts.inference)
-        yield from _unknown(f"{place}.reasoning", make.continuations.reasoning, texts.reasoning)
-
-
-def _unknown(place: str, names: list[str], known: Iterable[str]) -> Iterator[str]:
-    kind = "continuation" if "continuations" in place else "prompt"
-    for number, name in enumerate(names):
-        if name not in known:
-            where = place if place.endswith(".prompt") else f"{place}[{number}]"
-            yield f"{where}: {kind} '{name}' is unknown{suggest(name, list(known))}"
+    ask, frames, make = params.pairs.ask, params.pairs.frames, params.prompts.make
+    asked: list[tuple[str, str, str, list[str]]] = []  # place in params.yaml, file, section of the file, names
+    if ask is not None:
+        asked.append(("pairs.ask.prompt", "preferences", "prompts", [ask.prompt]))
+    if frames is not None:
+        asked.append(("pairs.frames.prompt", "frames", "prompts", [frames.prompt]))
+    if make is not None:
+        asked += [
+            ("prompts.make.inference_prompts", "inference", "prompts", make.inference_prompts),
+            ("prompts.make.reasoning_prompts", "reasoning", "prompts", make.reasoning_prompts),
+            ("prompts.make.continuations.inference", "continuations", "inference", make.continuations.inference),
+            ("prompts.make.continuations.reasoning", "continuations", "reasoning", make.continuations.reasoning),
+        ]
+    for place, file, section, names in asked:
+        known = getattr(prompts[file], section) if file in prompts else names
+        for number, name in enumerate(names):
+            if name not in known:
+                where = place if place.endswith(".prompt") else f"{place}[{number}]"
+                kind = "continuation" if file == "continuations" else "prompt"
+                yield f"{where}: {kind} '{name}' is unknown{suggest(name, list(known))}"
 
 
 def _check_questions(params: Params, prompts: Mapping[str, Any], faults: Faults) -> None:

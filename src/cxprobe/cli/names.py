@@ -1,4 +1,4 @@
-"""The names that a command line can have: those that a shell completes, and those that are refused."""
+"""The names that a command line can have: those that a shell completes, and those that are checked."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.errors import ParamsError
 from cxprobe.run.carried import carried_files
 from cxprobe.run.presets import preset_names
 from cxprobe.run.project import construction_names, model_names, require_construction
 
 
-def refuse_unknown(arguments: Mapping[str, object]) -> None:
-    """Refuse a construction, in the argument of this name of a command, that the project does not have.
+def check_construction(arguments: Mapping[str, object]) -> None:
+    """Check that the project has the construction that a command was given, in the argument of this name.
 
     Raises:
         ConstructionError: The message has a near match and all that there are.
@@ -21,18 +20,6 @@ def refuse_unknown(arguments: Mapping[str, object]) -> None:
     name = arguments.get("construction")
     if isinstance(name, str):
         require_construction(name, Path())
-
-
-def refuse_unknown_file(path: Path) -> None:
-    """Refuse a parameter file that does not exist.
-
-    Raises:
-        ParamsError: The message has a near match, and params.yaml and all presets.
-    """
-    if not path.exists():
-        from cxprobe.files.schema import suggest
-
-        raise ParamsError(f"{path}: there is no such file{suggest(str(path), _parameter_files())}")
 
 
 def complete_construction(incomplete: str) -> list[str]:
@@ -48,15 +35,6 @@ def complete_model(incomplete: str) -> list[str]:
 def complete_preset(incomplete: str) -> list[str]:
     """Return the presets that begin so."""
     return _beginning(preset_names(carried_files() / "presets"), incomplete)
-
-
-def complete_parameter_file(incomplete: str) -> list[str]:
-    """Return params.yaml and the presets of the project that begin so."""
-    return _beginning(_parameter_files(), incomplete)
-
-
-def _parameter_files() -> list[str]:
-    return ["params.yaml", *(path.as_posix() for path in sorted(Path("presets").glob("*.yaml")))]
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:
