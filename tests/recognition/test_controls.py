@@ -11,17 +11,11 @@ from cxprobe.recognition.measure import (
     SMALLEST_PORTION,
     code_online,
     control_labels,
-    last_words,
     portion_numbers,
 )
 
 RIDGE = Regularisation(C=1.0, l1_ratio=0.0, standardise=False)
 FITTING = Fitting(1000, 0, "toy")
-
-
-def test_the_last_word_of_a_sentence_has_letters_alone():
-    texts = ["The older, the BETTER.", "the colder the naïve!", "see n//2", "42"]
-    assert last_words(texts).tolist() == ["better", "naïve", "n", ""]
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
@@ -49,11 +43,6 @@ def test_each_portion_of_the_code_is_as_large_as_all_before_it(n):
     assert sizes[0] >= min(n, SMALLEST_PORTION)
     assert all(0 <= size - known <= 1 for size, known in zip(sizes[1:], before, strict=False))
     assert (n < 2 * SMALLEST_PORTION) == (len(sizes) == 1)
-
-
-def test_portions_are_in_random_order():
-    assert not np.array_equal(portion_numbers(100, 1), np.sort(portion_numbers(100, 1)))
-    assert not np.array_equal(portion_numbers(100, 1), portion_numbers(100, 2))
 
 
 def signal(n: int) -> tuple[np.ndarray, np.ndarray]:

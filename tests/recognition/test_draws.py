@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from cxprobe.recognition.judge import accuracy_by, add_spread, mean_over_draws, overlaps
-from cxprobe.stats import Estimate, estimate_rate, rate_by
+from cxprobe.stats import estimate_rate
 
 REPETITIONS = 500
 ERROR = 3 * sqrt(0.05 * 0.95 / REPETITIONS)  # three standard errors of the share of intervals that miss
@@ -32,14 +32,6 @@ def credited(by_draw: list[list[float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "feature", "id", "layer", "draw", "cluster_template", "accuracy"])
 
 
-def test_one_draw_is_judged_as_if_there_were_no_draws():
-    table = credited([[1, 0, 1, 1]])
-    items = mean_over_draws(table, splits({"length": [["a", "b"]]}))
-    pd.testing.assert_frame_equal(items, table.drop(columns="draw"))
-    expected = rate_by(items, "accuracy", ["layer"]).drop(columns="ties")
-    pd.testing.assert_frame_equal(accuracy_by(items, ["layer"]), expected)
-
-
 def test_the_credit_of_an_item_is_the_mean_over_the_draws():
     items = mean_over_draws(credited([[1, 0, 1], [1, 0, 0.5]]), splits({"length": [["a"], ["b"]]}))
     assert items["accuracy"].tolist() == [1, 0, 0.75]
@@ -60,11 +52,6 @@ def test_the_variance_of_the_draws_is_added_to_that_of_the_items():
 def test_an_overlap_is_the_share_of_a_draw_that_is_in_another_one_too():
     drawn = {"length": [["a", "b"], ["a", "c"], ["d", "e"]], "depth": [["a", "b"], ["b", "a"], ["a", "b"]]}
     assert overlaps(splits(drawn)) == {"length": pytest.approx(1 / 6), "depth": 1.0}
-
-
-def test_draws_that_are_all_the_same_say_nothing_about_their_spread():
-    one = Estimate(0.8, 0.7, 0.9, 50)
-    assert add_spread(one, np.array([0.8, 0.8, 0.8]), overlap=1.0) == one
 
 
 def missed(draws: int, n: int, pool: int, *, spread: float, corrected: bool = True) -> tuple[float, float]:
@@ -98,12 +85,3 @@ def test_intervals_cover_the_accuracy_over_training_parts_and_would_not_without_
 def test_intervals_cover_where_draws_share_many_sentences_and_would_not_if_that_were_ignored():
     assert missed(5, n=20, pool=40, spread=0.06)[0] < 0.05 + ERROR
     assert missed(5, n=20, pool=40, spread=0.06, corrected=False)[0] > 0.05 + ERROR
-
-
-def test_draws_that_differ_by_chance_alone_do_not_widen_an_interval_by_much():
-    rng = np.random.default_rng(1)
-    items = (rng.uniform(size=(10, 400)) < 0.8).astype(float)
-    clusters = np.array([[f"t{number}"] for number in range(400)], dtype=object)
-    alone = estimate_rate(items.mean(axis=0), clusters)
-    wide = add_spread(alone, items.mean(axis=1), 0.0)
-    assert wide.high - wide.low < 1.15 * (alone.high - alone.low)

@@ -152,14 +152,6 @@ def test_a_blind_model_is_a_horizontal_line_and_the_best_one_is_heavier(best):
     ]
 
 
-def test_a_blind_model_on_its_own_is_not_called_the_best():
-    own = blind_rates("words").query("model == 'words'")
-    figure = accuracy_per_layer(own, controls(), MEMBERS, "toy")
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["words (blind)", "majority"]
-    assert figure.axes[0].get_xlabel() == ""  # it has no layers
-
-
 def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_line():
     twin = by_layer().query("model == 'two'").assign(model="two-random")
     figure = accuracy_per_layer(pd.concat([by_layer(), twin]), controls(), MEMBERS, "toy")
@@ -168,20 +160,6 @@ def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_
     trained, random = lines["two"], lines["two-random (random weights)"]
     assert trained.get_color() == random.get_color() != lines["one"].get_color()
     assert trained.get_linestyle() == "-" != random.get_linestyle()
-
-
-def test_a_twin_without_its_model_has_a_colour_of_its_own():
-    alone = by_layer().query("model == 'one'")
-    twin = alone.assign(model="two-random")
-    figure = accuracy_per_layer(pd.concat([alone, twin]), controls(), MEMBERS, "toy")
-    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
-    assert lines["one"].get_color() != lines["two-random (random weights)"].get_color()
-
-
-def test_what_one_panel_lacks_stands_in_the_legend_too():
-    partial = pd.concat([by_layer(), blind_rates("words").query("feature == 'distance'")])
-    figure = accuracy_per_layer(partial, controls(), MEMBERS, "toy")
-    assert "words (blind)" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_the_one_line_of_a_blind_model_has_no_scale_of_layers():

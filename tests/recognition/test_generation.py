@@ -33,11 +33,6 @@ def test_every_value_of_every_feature_is_filled_for_both_labels(generated):
     assert set(by_id.loc[drawn, "length"]) == set(range(8, 18))
 
 
-def test_every_sentence_is_there_once(generated):
-    assert generated.sentences["id"].is_unique
-    assert not generated.sentences.duplicated(["split", "text"]).any()
-
-
 def test_features_can_be_recounted_from_the_text(generated):
     content = {"red", "blue", "green", "old", "young", "big", "small", "fast", "slow", "calm"}
     for row in generated.sentences.to_dict("records"):
@@ -80,16 +75,6 @@ def test_a_value_that_the_grammar_cannot_fill_is_reported(toy):
     assert (found.sentences["split"] == "train").sum() == 4
 
 
-def test_a_grammar_with_just_enough_sentences_fills_every_feature_with_them(toy):
-    construction, grammars = toy
-    just = CFG.fromstring("POS -> '0' 'a' '0' N\nNEG -> '0' N '0' 'a'\nN -> 'c' | 'd'")
-    found = generate_sentences("just", small(construction, "N"), grammars | {"train": just}, per_label=2, seed=1)
-    assert found.not_filled.empty
-    train = set(found.sentences.loc[found.sentences["split"] == "train", "id"])
-    assert len(train) == 4
-    assert all(train <= set(ids) for _, ids in found.draws.groupby("feature")["id"])
-
-
 def test_a_text_with_two_labels_is_refused(toy):
     construction, grammars = toy
     both = CFG.fromstring("POS -> '0' 'a' '0' N\nNEG -> '0' N '0' 'a' | '0' 'a' '0' N\nN -> 'c'")
@@ -102,15 +87,6 @@ def test_a_wrong_number_of_markers_is_refused(toy):
     one_marker = CFG.fromstring(TRAIN_CFG.replace("'0' ADJ 'the' VERB NOUN TAIL", "ADJ 'the' VERB NOUN TAIL"))
     with pytest.raises(ConstructionError, match="NEG has sentences with 1 markers '0', but"):
         generate_sentences("toy", construction, grammars | {"train": one_marker}, per_label=1, seed=1)
-
-
-def test_tables_hold_every_feature_and_cluster(generated):
-    table = generated.sentences
-    assert table.columns.tolist() == [
-        *("id", "text", "label", "split", "length", "second_start"),
-        *("cluster_template", "cluster_ADJ", "cluster_NOUN", "cluster_VERB"),
-    ]
-    assert set(generated.draws["id"]) == set(table["id"])
 
 
 GRAMMARS = sorted(path.parts[-3] for path in (ROOT / "constructions").glob("*/grammars/train.cfg"))

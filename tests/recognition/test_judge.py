@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from cxprobe.recognition.judge import (
     Credited,
@@ -15,7 +14,7 @@ from cxprobe.recognition.judge import (
     series_of,
     trials_of,
 )
-from cxprobe.stats import clusters_of, estimate_difference, estimate_rate
+from cxprobe.stats import estimate_difference
 
 FEATURES = ("length", "distance")
 LAYERS = 4
@@ -60,15 +59,6 @@ def judged(right: dict | None = None) -> Recognition:
     return judge_toy(credited(right))
 
 
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0])), min_size=1))
-def test_a_prediction_is_right_wrong_or_a_tie(pairs):
-    table = pd.DataFrame([{"label": "positive" if positive else "negative", "probability": p} for positive, p in pairs])
-    table = table.assign(model="toy", feature="length", layer=0, draw=0, id=[f"s{row}" for row in table.index])
-    expected = [0.5 if p == 0.5 else float((p > 0.5) == positive) for positive, p in pairs]
-    probes, controls, folds, _ = credit_predictions(table, table, table, table, SPLITS)
-    assert [each["accuracy"].tolist() for each in (probes, controls, folds)] == [expected] * 3
-
-
 def test_accuracies_stand_by_feature_layer_value_and_control():
     found = judged({("length", 1): 5, ("distance", 2): 0})
     by_layer = found.by_layer.set_index(["feature", "layer"])
@@ -82,28 +72,6 @@ def test_accuracies_stand_by_feature_layer_value_and_control():
         [feature, control, 1.0] for feature in FEATURES for control in ("words", "majority")
     ]
     assert len(found.controls_by_value) == 8
-
-
-def test_a_control_without_an_opinion_is_half_right():
-    undecided = predictions("control", ("majority",)).assign(probability=0.5)
-    probes = predictions("layer", (0, 1)).assign(draw=0)
-    found = judge_toy(credit_predictions(probes, undecided, NO_FOLDS, NO_CODE, SPLITS))
-    assert found.controls_together["accuracy"].tolist() == [0.5]
-
-
-def test_intervals_are_those_of_the_estimate():
-    perfect = judged().by_layer.iloc[0]
-    wilson = binomtest(10, 10).proportion_ci(method="wilson")
-    assert (perfect["low"], perfect["high"]) == (pytest.approx(wilson.low), 1.0)
-
-
-def test_all_features_together_are_their_mean_with_each_sentence_as_a_cluster():
-    found = judged({("length", 2): 6, ("distance", 2): 8})
-    together = found.together.set_index("layer").loc[2]
-    assert (together["accuracy"], together["n"]) == (pytest.approx(0.7), 20)
-    alone = credited({("length", 2): 6, ("distance", 2): 8}).probes.query("layer == 2")
-    expected = estimate_rate(alone["accuracy"].to_numpy(), clusters_of(alone.assign(cluster_sentence=alone["id"])))
-    assert (together["low"], together["high"]) == (expected.low, expected.high)
 
 
 def test_a_sentence_that_is_in_two_subsets_is_not_two_independent_sentences():
@@ -131,14 +99,6 @@ def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
         "control_words": 1.0,
         "control_majority": 1.0,
     }
-
-
-def test_curves_over_the_layers_are_those_of_the_tables():
-    found = judged({("length", 1): 5})
-    series = series_of(found)
-    assert list(series) == ["by_layer.accuracy", "by_layer.length", "by_layer.distance"]
-    assert series["by_layer.length"] == [(0, 1.0), (1, 0.5), (2, 1.0), (3, 1.0)]
-    assert series["by_layer.accuracy"] == [(0, 1.0), (1, 0.75), (2, 1.0), (3, 1.0)]
 
 
 def held_out(right: dict, sentences: int = 10) -> pd.DataFrame:
@@ -227,12 +187,6 @@ def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_fli
     assert code["compression"] == pytest.approx(n / code["bits"])
 
 
-def test_no_probability_makes_a_code_infinite():
-    code = code_of([0.0, 1.0])
-    assert 20 < code["bits_of_probe"] < 25
-    assert code["bits"] <= 3
-
-
 def test_code_lengths_of_features_add_up():
     found = judge_toy(credited(code=coded([0.9] * 20)))
     by_feature = found.code_length.query("layer == 2").set_index("feature")
@@ -242,13 +196,6 @@ def test_code_lengths_of_features_add_up():
     assert by_feature["n"].to_dict() == {"length": 20, "distance": 20, "together": 40}
     assert metrics_of(found)["compression"] == pytest.approx(40 / by_feature["bits"]["together"])
     assert len(series_of(found)["by_layer.compression"]) == LAYERS
-
-
-def test_what_was_not_asked_for_has_no_rows_and_no_metrics():
-    found = judged()
-    assert (len(found.best_layer), len(found.selectivity), len(found.code_length)) == (0, 0, 0)
-    assert not {"accuracy_best_layer", "best_layer", "selectivity", "compression"} & set(metrics_of(found))
-    assert found.selectivity.columns.tolist()[-2:] == ["n", "known"]
 
 
 def test_draws_widen_the_intervals_of_every_accuracy():

@@ -41,11 +41,6 @@ def test_a_majority_does_not_decide():
     assert labelled.left_out == {"conflict": 2, "unclear": 1}
 
 
-def test_a_label_of_a_sentence_counts_for_that_sentence_alone():
-    labels = [label("sequence", "DT", "positive", who) for who in "AB"] + [label("sentence", "a", "negative", "A")]
-    assert apply_labels(mined(("a", "DT"), ("b", "DT")), labels).left_out == {"conflict": 1}
-
-
 def test_a_decision_replaces_what_others_say_of_the_same_thing():
     labels = [
         label("sequence", "DT", "positive", "A"),
@@ -131,11 +126,6 @@ def test_documents_that_are_kept_apart_take_all_that_is_linked_to_them_along(pos
         assert set(labels.groupby(parts).nunique()) == {2}
 
 
-def test_a_sentence_without_a_url_is_a_document_of_its_own():
-    table = labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url="")
-    assert split_sequences(table, 2, 1, documents_apart=True)["split"].nunique() == 2
-
-
 @pytest.mark.parametrize(
     ("url", "document", "source"),
     [
@@ -158,16 +148,6 @@ def test_sentences_are_clustered_by_document_and_source(url, document, source):
     )
     assert set(divided["cluster_document"]) == {document}
     assert set(divided["cluster_source"]) == {source}
-
-
-def test_the_test_part_is_one_fold():
-    divided = split_sequences(labelled_table({"positive": [1] * 30, "negative": [1] * 12}), 3, 1, documents_apart=False)
-    assert divided.groupby(["split", "label"]).size().to_dict() == {
-        ("test", "negative"): 4,
-        ("test", "positive"): 10,
-        ("train", "negative"): 8,
-        ("train", "positive"): 20,
-    }
 
 
 def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():

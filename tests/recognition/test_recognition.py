@@ -4,7 +4,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cxprobe.files.arrays import Features
@@ -50,13 +49,6 @@ def source(tmp_path):
 
 def subset_of(source, feature="length"):
     return source.rows[source.rows["feature"] == feature]
-
-
-def test_a_source_has_its_subsets_with_texts_and_clusters(source):
-    assert source.rows["feature"].unique().tolist() == ["length", "distance"]
-    columns = ["split", "draw", "value", "label", "id", "feature", "text", "cluster_template"]
-    assert source.rows.columns.tolist() == columns
-    assert first_draw(subset_of(source))["id"].tolist() == [f"s{number}" for number in range(60)]
 
 
 def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0, jobs=1):
@@ -126,15 +118,6 @@ def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypa
     assert trained == [1]
 
 
-def test_half_written_predictions_do_not_count_as_finished(source, tmp_path):
-    first, _ = once(source, tmp_path / "scratch")
-    (controls,) = (tmp_path / "scratch").glob("*/controls.parquet")
-    controls.unlink()
-    again, _ = once(source, tmp_path / "scratch")
-    pd.testing.assert_frame_equal(first.controls, again.controls)
-    assert controls.exists()
-
-
 def with_all(source, scratch, **changes):
     return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
 
@@ -166,10 +149,6 @@ def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of
     assert set(folds["cluster_word"]) == set("abcdefghij")
 
 
-def test_no_control_task_leaves_the_real_labels_on_the_folds(source, tmp_path):
-    assert set(with_all(source, tmp_path / "scratch", control_task=False).folds["task"]) == {"real"}
-
-
 def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
     folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
     rows = folds.set_index("id")
@@ -191,13 +170,6 @@ def test_a_word_that_the_other_folds_do_not_have_is_not_known(source, tmp_path):
     assert set(folds.loc[~folds["known"], "id"]) == {"s3"}
 
 
-def test_every_training_sentence_is_coded_on_every_layer(source, tmp_path):
-    code = with_all(source, tmp_path / "scratch").code
-    assert code.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60)}] * 2
-    assert code.groupby(["layer", "portion"]).size().tolist() == [15, 15, 30] * 2
-    assert (code.loc[code["portion"] == 0, "probability"] == 0.5).all()
-
-
 def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
     data = Source(source.rows.assign(cluster_template="same"), source.features)
     found = with_all(data, tmp_path / "scratch")
@@ -217,19 +189,6 @@ def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
     pd.testing.assert_frame_equal(own.drop(columns="draw"), expected.drop(columns="draw"))
     assert probes.groupby(["draw", "layer"]).size().tolist() == [60] * 4
     assert set(both.folds["id"]) == set(both.code["id"]) == {f"s{number}" for number in range(30)}
-
-
-def test_counts_are_probed_as_vectors_are(source, tmp_path):
-    counts = (csr_array(source.features.vectors[1]),)
-    data = Source(source.rows, Features(source.features.ids, counts))
-    settings = SETTINGS.model_copy(update={"controls": ALL})
-    found, counted = once(data, tmp_path / "scratch", settings, RIDGES[:1])
-    expected = with_all(source, tmp_path / "scratch")
-    assert counted == 1
-    for one, other in zip(found, expected, strict=True):
-        if "layer" in other:
-            dense = other.loc[other["layer"] == 1, "probability"]
-            np.testing.assert_allclose(one["probability"], dense, atol=1e-3)
 
 
 REPETITIONS = 25
@@ -282,13 +241,6 @@ def test_labels_that_vectors_hold_are_learnt_better_than_those_of_words(letters,
     assert selectivity["low"] > 0.3
     assert selectivity["known"] == 1
     assert code["compression"] > 3
-
-
-def test_vectors_that_know_words_alone_have_a_selectivity_below_0(letters, tmp_path):
-    rng = np.random.default_rng(0)
-    labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
-    vectors = 3 * (np.unique(letters)[None] == letters[:, None]) + 0.3 * rng.normal(size=(192, 24))
-    assert judged(vectors, labels, letters, tmp_path, 0)[0]["high"] < 0
 
 
 def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):

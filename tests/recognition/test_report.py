@@ -58,11 +58,6 @@ def test_a_construction_has_a_figure_with_all_models_and_its_own_sources():
         assert set(lines["majority"].get_ydata()) == {0.5}  # those of the first model stand for all
 
 
-def test_an_empty_grid_has_no_figures():
-    empty = table(construction=[], source=[], model=[], feature=[], control=[], layer=[])
-    assert figures_of_grid(empty, empty, [], NO_CARDS) == {}
-
-
 @pytest.fixture
 def by_layer() -> pd.DataFrame:
     """Letters solve the lengths of generated sentences, places solve those of mined ones; nothing solves the starts."""
@@ -101,14 +96,6 @@ def test_a_card_names_the_blind_model_that_solves_a_subset(by_layer, sentences):
     expected = "can be solved without the construction by letters: 97.7 % (95.0 to 99.0)"
     assert solved["says"].iloc[0] == expected
     assert not recognition_cards(by_layer, sentences, MEMBERS, limit=0.98)["card"]["solved"].any()
-
-
-def test_without_blind_models_there_is_nothing_to_say_and_no_figure(by_layer, sentences):
-    seeing = by_layer[by_layer["model"] == "a"]
-    card = recognition_cards(seeing, sentences, MEMBERS[:2], limit=0.6)["card"]
-    assert card.empty
-    controls = table(construction=["one"], source=["generated", "mined"], model=["a"], feature=["length", "start"])
-    assert list(figures_of_grid(seeing, controls.assign(control="majority"), MEMBERS, card)) == ["recognition_one"]
 
 
 def test_a_card_says_what_a_subset_consists_of(by_layer, sentences):

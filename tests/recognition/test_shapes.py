@@ -78,16 +78,6 @@ def test_draws_follow_the_grammars_distribution_given_the_shape():
     assert chisquare([drawn[key] for key in wanted], expected).pvalue > 0.001
 
 
-def test_leaves_remember_their_content_category():
-    toy = sampler("S -> 'the' N\nN -> ANIMAL\nANIMAL -> 'cat'")
-    leaves = toy.draw("S", Shape(2, ()), np.random.default_rng(0))
-    assert [tuple(leaf) for leaf in leaves] == [("the", None), ("cat", "N")]
-
-
 def test_a_recursive_grammar_is_refused_with_its_loop():
     with pytest.raises(ConstructionError, match=r"recursive \(A -> B -> A\)"):
         sampler("S -> A\nA -> 'a' B\nB -> A | 'b'").shapes("S")
-
-
-def test_recursion_that_no_sentence_reaches_is_no_fault():
-    assert sampler("S -> 'a'\nLOC -> LOC 'and' LOC | 'b'").shapes("S") == {Shape(1, ()): 1.0}

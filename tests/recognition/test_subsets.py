@@ -1,4 +1,3 @@
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -79,13 +78,6 @@ def test_a_value_short_of_one_label_is_dropped_for_both():
     assert subset.dropped.to_numpy().tolist() == [["test", "length", 3, "negative", 2, 1]]
 
 
-def test_the_order_of_the_sentences_changes_nothing():
-    table = sentences(full(range(6), 5))
-    shuffled = table.iloc[np.random.default_rng(0).permutation(len(table))]
-    first, second = (balance(one, "length", sizes(), seed=1).rows for one in (table, shuffled))
-    pd.testing.assert_frame_equal(first, second)
-
-
 @pytest.mark.parametrize(("part", "asked"), [("test", (1, 4)), ("train", (4, 1))])
 def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, asked):
     wanted = Subsets(train_per_label=asked[0], test_per_label=asked[1], draws=1, all_sentences=False)
@@ -137,20 +129,9 @@ def test_a_feature_that_cannot_be_filled_is_left_out_and_all_sentences_are_drawn
     assert set(subsets.dropped["feature"]) == {"depth"}
 
 
-def test_a_construction_without_features_can_have_all_its_sentences_drawn():
-    assert set(draw(sentences(full(range(4))), [], sizes(all_sentences=True)).rows["feature"]) == {"all_sentences"}
-
-
 def test_where_nothing_can_be_drawn_the_source_is_named():
     with pytest.raises(DataError, match=r"^toy, mined: no value of any feature has 9 sentences of both labels"):
         draw(sentences(full(range(4))), ["length"], sizes(test_per_label=9))
-
-
-def test_a_feature_without_a_column_is_named():
-    with pytest.raises(
-        DataError, match=r"^toy, mined: .* no column for the feature depth; their columns are id, split"
-    ):
-        draw(sentences(full(range(4))), ["length", "depth"], sizes())
 
 
 def test_the_sizes_of_the_parts_are_those_of_the_rows():
@@ -183,9 +164,3 @@ def test_draws_that_cannot_differ_are_refused():
     message = r"^toy, mined: all 3 draws of the training part have the same sentences, .* train_per_label: 2 of them"
     with pytest.raises(DataError, match=message):
         draw(sentences(full(range(4), 2)), ["length"], sizes(draws=3))
-
-
-def test_several_draws_are_one_part_whose_different_sentences_are_counted():
-    rows = draw(sentences(full(range(10, 31), 4)), ["length"], sizes(draws=20)).rows
-    train = part_sizes(rows).set_index("split").loc["train"]
-    assert (train["sentences"], train["draws"], train["distinct"]) == (6 * 2 * 2, 20, 6 * 2 * 4)

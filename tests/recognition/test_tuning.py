@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import TrialState, create_trial
-from scipy.sparse import csr_array
 
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
@@ -59,19 +58,6 @@ def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
     pd.testing.assert_frame_equal(tune(tmp_path / "one", settings()), tune(tmp_path / "two", settings(), jobs=2))
 
 
-def test_a_search_that_was_cut_off_ends_as_one_that_was_not_and_evaluates_nothing_twice(tmp_path, monkeypatch):
-    whole = tune(tmp_path / "whole", settings())
-    cut = tune(tmp_path / "cut", settings(trials=2))
-    pd.testing.assert_frame_equal(cut, whole[whole["number"] < 2].reset_index(drop=True))
-    calls = []
-    real = tuning.fit_and_predict
-    monkeypatch.setattr(tuning, "fit_and_predict", lambda *a, **k: calls.append(1) or real(*a, **k))
-    pd.testing.assert_frame_equal(tune(tmp_path / "cut", settings()), whole)
-    assert len(calls) == 2 * 4 * 3  # layers x remaining trials x folds: finished trials are not run again
-    pd.testing.assert_frame_equal(tune(tmp_path / "cut", settings(trials=2)), cut)
-    assert len(calls) == 2 * 4 * 3
-
-
 def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypatch):
     whole = tune(tmp_path / "whole", settings())
     real, calls = tuning.fit_and_predict, []
@@ -89,19 +75,6 @@ def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypa
     monkeypatch.setattr(tuning, "fit_and_predict", lambda *a: calls.append(1) or real(*a))
     pd.testing.assert_frame_equal(tune(tmp_path / "killed", settings()), whole)
     assert len(calls) == (2 * 6 - 2) * 3
-
-
-def test_another_space_or_other_vectors_are_searched_anew(tmp_path):
-    tune(tmp_path, settings(trials=1))
-    tune(tmp_path, settings(trials=1, folds=2))
-    tune(tmp_path, settings(trials=1), vectors=VECTORS + 1)
-    assert len(list(tmp_path.iterdir())) == 3
-
-
-def test_counts_are_searched_as_vectors_are(tmp_path):
-    dense = tune(tmp_path / "dense", settings(trials=2, standardise=[False]), vectors=VECTORS[1:])
-    sparse = tune(tmp_path / "sparse", settings(trials=2, standardise=[False]), vectors=(csr_array(VECTORS[1]),))
-    pd.testing.assert_frame_equal(dense, sparse)
 
 
 def test_sentences_of_one_template_stay_in_one_fold(tmp_path, monkeypatch):
@@ -140,13 +113,6 @@ def test_there_are_fewer_folds_where_a_label_has_few_templates_and_none_where_it
     assert templates_by_label(one) == {"positive": 1, "negative": 15}
     with pytest.raises(ProbeError, match="toy, layer 0: no folds can be made, since a label has fewer than two"):
         tune(tmp_path, settings(), rows=one)
-
-
-def test_the_first_training_draw_is_searched_alone(tmp_path):
-    rows = subset()
-    other = rows.assign(draw=1, label=rows["label"].to_numpy()[::-1])
-    both = tune(tmp_path / "both", settings(trials=2), rows=pd.concat([rows, other], ignore_index=True))
-    pd.testing.assert_frame_equal(both, tune(tmp_path / "first", settings(trials=2)))
 
 
 ACCURACIES = (0.5, -1.0, 0.8, 0.6)  # of the trials; -1 did not converge

@@ -53,10 +53,6 @@ def test_the_limit_is_the_same_share_of_the_way_from_chance_to_all():
     assert table["solved"].tolist() == [False, True]
 
 
-def test_without_blind_models_there_is_nothing_to_say():
-    assert card_table(rates(("x", "bert", 0.9, 0.8, 1, 9)), chance=0.5, limit=0.6, members=[REAL]).empty
-
-
 def spelling(rng):
     """Return a pair of texts that differ in how a word is spelt: its letters come in one order or in the other."""
     words = ["".join(rng.choice(list("bcdfglmnprst"), 5)) for _ in range(4)]
@@ -138,19 +134,6 @@ def test_the_words_that_are_most_unlike_between_labels_come_first():
         ["the", "right", 0, 0.0],
         ["the", "wrong", 1, 1.0],
     ]
-
-
-def test_every_word_of_every_data_set_is_listed_on_request():
-    table = word_table(TEXTS, most=None)
-    assert set(table.loc[table["dataset"] == "other", "word"]) == {"don't", "go"}
-    counted = table[(table["dataset"] == "pairs") & (table["word"] == "left")].set_index("label")["count"]
-    assert counted.to_dict() == {"right": 2, "wrong": 1}
-
-
-def test_a_word_counts_once_in_a_text():
-    texts = pd.DataFrame({"dataset": "x", "label": ["a", "b"], "text": ["the cat and the dog", "a cat"]})
-    the = word_table(texts).set_index(["word", "label"])["share"]
-    assert (the["the", "a"], the["the", "b"]) == (1, 0)
 
 
 def test_the_figure_has_a_row_for_each_data_set_with_its_own_limit():

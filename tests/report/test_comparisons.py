@@ -93,15 +93,6 @@ def test_p_values_are_corrected_for_the_whole_table_and_stay_visible():
     assert both["p_holm"].min() > alone["p_holm"].min()
 
 
-def test_the_best_of_the_blind_can_be_another_one_in_each_group():
-    items = answered()
-    ones = (items["model"] == "shorter") & (items["construction"] == "conative")
-    items.loc[ones, "accuracy"] = 1.0
-    table = compare_models(items, ["construction"], MEMBERS)
-    second = table[table["compares"] == "best blind"].groupby("construction")["second"].unique().map(list)
-    assert second.to_dict() == {"let-alone": ["first-mentioned"], "conative": ["shorter"]}
-
-
 def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
     items = answered(groups=["let-alone"])
     undecided = items["id"].isin(["let-alone-3", "let-alone-4"]) & (items["model"] == "large")
@@ -112,40 +103,6 @@ def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
     assert n["small", "large"] == 57
     assert n["large", "first-mentioned"] == 58
     assert n["small", "small-random"] == 59
-
-
-def test_the_order_of_the_rows_does_not_matter():
-    items = answered()
-    shuffled = items.sample(frac=1, random_state=0)
-    keys = ["construction", "compares", "first", "second"]
-    one, other = (compare_models(table, ["construction"], MEMBERS).sort_values(keys) for table in (items, shuffled))
-    pd.testing.assert_frame_equal(one.reset_index(drop=True), other.reset_index(drop=True))
-
-
-def test_a_model_that_the_members_do_not_name_is_a_model():
-    table = compare_models(answered({"llm": 0.9, "small": 0.7, "shorter": 0.5}), [], MEMBERS)
-    assert table[["compares", "first", "second"]].to_numpy().tolist() == [
-        ["models", "small", "llm"],
-        ["best blind", "small", "shorter"],
-        ["best blind", "llm", "shorter"],
-    ]
-    assert table["n"].tolist() == [120, 120, 120]
-
-
-def test_models_without_an_item_in_common_have_no_difference():
-    items = answered({"small": 0.7, "large": 0.9}, groups=["let-alone"])
-    own = items[(items["model"] == "small") == (items["id"].str[-1] < "5")]
-    (row,) = compare_models(own, ["construction"], MEMBERS).to_dict("records")
-    assert row["n"] == 0
-    assert np.isnan([row["difference"], row["p"], row["p_holm"], row["detectable"]]).all()
-
-
-def test_one_model_or_none_is_an_empty_table():
-    for models in ({"small": 0.5}, {"shorter": 0.5}, {}):
-        items = answered(models) if models else answered().iloc[:0]
-        table = compare_models(items, ["construction"], MEMBERS)
-        assert table.empty
-        assert "p_holm" in table.columns
 
 
 def test_an_item_that_a_model_has_twice_in_a_group_is_refused():

@@ -34,17 +34,6 @@ def test_the_best_of_the_blind_is_a_tick_in_its_row_and_panel():
     assert legend == ["mini", "best blind", "chance"]
 
 
-def test_rows_that_the_figure_lacks_are_not_drawn():
-    best = pd.DataFrame([("resultative", "A", 0.6)], columns=["construction", "variant", "accuracy"])
-    assert drawn(best) == ({}, ["mini", "chance"])
-
-
-def test_without_blind_models_the_figure_is_as_it_was():
-    found, legend = drawn(None)
-    assert found == {}
-    assert legend == ["mini", "chance"]
-
-
 def marks(figure):
     """Return the size, darkness and face of the marks in a figure's first panel, from the first row down."""
     drawn = [line for line in figure.axes[0].lines if line.get_marker() == "o" and len(line.get_xdata())]
@@ -78,11 +67,6 @@ def test_a_fixed_preference_is_a_hollow_mark_and_the_legend_says_so():
     assert hollow == "white" != full
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["mini", "chance", "hollow: a fixed preference"]
-
-
-def test_a_long_title_has_several_lines():
-    figure = dots(RATES, "a long title " * 12, rows="construction", colours="model", panels="variant")
-    assert "\n" in figure.get_suptitle()
 
 
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():

@@ -26,7 +26,7 @@ from cxprobe.report.site.findings import (
     findings_of,
 )
 from cxprobe.report.site.inputs import Run
-from cxprobe.report.site.pages import overview_table, render_pages, runs_in_mlflow, weight_of
+from cxprobe.report.site.pages import render_pages, runs_in_mlflow
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
@@ -238,11 +238,6 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
             assert not anchor or f'id="{anchor}"' in target.read_text(), (path, address)
 
 
-def test_pages_are_the_same_whenever_they_are_made(pages, folder):
-    assert pages_of(load_params()) == pages
-    assert not any(re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d", text) for text in pages.values())
-
-
 def test_text_of_a_construction_is_no_markup(folder):
     file = folder / "constructions" / "toy" / "construction.yaml"
     file.write_text(re.sub("gloss: .*", 'gloss: "<script>alert(1)</script> & more"', file.read_text()))
@@ -301,17 +296,6 @@ def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(fold
     assert "(S3: the other word right)" in one.preference
 
 
-def test_where_one_answer_is_always_right_there_is_no_rate(folder):
-    params = with_params(folder, ["pairs"])
-    unbalanced = pairs_accuracy(mlm=(0.93, 0.8, 0.98, 30)).assign(right="no", wrong="the", variant="no")
-    write_report(folder, "pairs", accuracy=pairs_accuracy().astype(object), unbalanced=unbalanced)
-    run, cast = read(params)
-    (one,) = findings_of(run, cast)
-    assert one.verdict == NO_RATE
-    assert "no not the: 93\u00a0% [80,\u00a098], n\u00a0=\u00a030" in one.note
-    assert overview_table([one], cast)["accuracy"].tolist() == [""]
-
-
 def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
     points = {
@@ -339,12 +323,6 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
     }
 
 
-def test_marks_of_few_items_are_lighter_than_those_of_many():
-    assert weight_of(10) < 0.6
-    assert weight_of(3600) == 1
-    assert weight_of(0) == weight_of(1) == 0.25
-
-
 def test_a_bar_says_in_words_what_it_shows(pages):
     said = {attributes["aria-label"] for tag, attributes in Elements(pages["index.html"]).found if tag == "svg"}
     words = {text.replace("\u00a0", " ") for text in said}
@@ -368,21 +346,6 @@ def test_a_figure_about_several_constructions_says_in_words_where_each_model_get
     assert "mlm: from 40 % (toy A) to 70 % (toy B), n = 16 each" in said[1]
 
 
-def test_a_figure_about_one_construction_stands_on_its_page(folder):
-    params = with_params(folder, ["recognition"])
-    layers = pd.concat(
-        rates(one=(0.5 + layer / 10, 0.4, 0.9, 60)).assign(layer=layer, source="generated", feature="length")
-        for layer in range(3)
-    )
-    summary = rates(one=(0.6, 0.5, 0.7, 60)).assign(source="generated", layer=1, control_majority=0.5)
-    tables = {"accuracy": layers.assign(construction="toy"), "recognition": summary.assign(construction="toy")}
-    write_report(folder, "recognition", figures=["recognition_toy"], **tables)
-    pages = pages_of(params)
-    (said,) = alternatives(pages["constructions/toy.html"]).values()
-    assert "one: from 50 % (generated length layer 0) to 70 % (generated length layer 2), n = 60 each" in said
-    assert alternatives(pages["figures.html"]) == {}
-
-
 def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_agreement(folder):
     params = with_params(folder, ["pairs"])
     write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.5, 0.4, 0.6, 40)))
@@ -402,17 +365,6 @@ def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_a
     assert "asked in words</td>" not in section  # it was not
 
 
-def test_settings_are_those_of_the_lines_that_run(folder):
-    params = with_params(folder, ["scenarios"])
-    write_report(folder, "scenarios")
-    run, _ = read(params)
-    assert list(run.settings) == ["seed", "scenarios.make.share", "scenarios.score.token_budget", "report.limit"]
-
-
-def test_a_cast_without_models_shows_none():
-    assert list(Cast({}).shown) == []
-
-
 @pytest.mark.parametrize(("clusters", "said"), [(3, "only 3 frames "), (1, "only 1 frame "), (30, None)])
 def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
     params = with_params(folder, ["pairs"])
@@ -420,18 +372,3 @@ def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
     write_report(folder, "pairs", accuracy=accuracy)
     index = pages_of(params)["index.html"]
     assert (said in index) if said else ("frames (frames that" not in index)
-
-
-def test_blind_models_are_spoken_of_where_some_ran(pages, folder):
-    assert "Blind models are" in pages["index.html"]
-    assert "Blind models are" not in pages_of(with_params(folder, []))["index.html"]
-
-
-def test_what_was_not_asked_is_said_in_sentences(pages):
-    assert "No model was asked about the form. No model was asked in words." in pages["index.html"]
-
-
-def test_the_footer_names_the_command_by_which_every_project_shows_its_runs(pages):
-    (command,) = re.findall(r"<code>(mlflow ui [^<]+)</code>", pages["index.html"].split("<footer>")[1])
-    assert command in (ROOT / "src/cxprobe/cli/templates/project.md").read_text()
-    assert command in (ROOT / "Makefile").read_text()

@@ -55,12 +55,6 @@ def test_the_copier_takes_what_followed_the_word_of_the_fact():
     assert chosen("copier", f"{rules('taller', 'wiser', 'shorter', 'duller')} {other}", "wiser", "duller") == ""
 
 
-def test_without_a_sentence_for_the_fact_the_copier_takes_what_followed_the_words_of_the_question():
-    text = "Ann has the pink stick and the white stick. Therefore, Ann's [MASK] one is thicker."
-    assert chosen("copier", text, "white", "pink") == "pink"
-    assert chosen("copier", text.replace("Ann's", "Bob's"), "white", "pink") == ""
-
-
 def test_a_candidate_is_a_whole_word_and_may_have_spaces():
     text = "The likelier it is, the less likely she is. It is [MASK]."
     assert chosen("last_rule", text, "likely", "less likely") == "likely"  # inside the other, and later
@@ -73,15 +67,6 @@ def test_the_order_of_the_candidates_changes_nothing(words):
     for kind in KINDS:
         text = f"{rules(*words)} {FACT}"
         assert chosen(kind, text, "wiser", "duller") == chosen(kind, text, "duller", "wiser")
-
-
-def test_only_the_text_and_the_two_words_are_read():
-    own = pd.DataFrame({"text": [f"{rules('taller', 'wiser', 'shorter', 'duller')} {FACT}"] * 2})
-    own = own.assign(first="wiser", second="duller", item=["a", "b"], gold=["wiser", "duller"], scenario=["S1", "S3"])
-    for kind in KINDS:
-        found = fill_blindly(kind, own)
-        assert found["log_p_first"].nunique() == 1
-        assert found[own.columns].equals(own)
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "constructions").glob("*/scenarios.yaml")))

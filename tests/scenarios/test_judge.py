@@ -14,7 +14,6 @@ from cxprobe.errors import DataError
 from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.loading import load_masked_lm
 from cxprobe.lm.params import ModelSpec
-from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.judge import (
     decide_tests,
     flips_from_base,
@@ -156,40 +155,6 @@ def test_the_same_comes_out_of_a_transformer_that_heeds_its_bias_alone(toy_const
     assert of(flips, "none") == {"S2": 0, "S3": 1}
 
 
-def test_scores_that_do_not_go_with_the_items_are_refused(toy_constructions):
-    scenarios = load_scenarios("toy", toy_constructions)
-    items = enumerate_items(scenarios, share=1, seed=1)
-    scores = ask(scenarios, items, favourite)
-    with pytest.raises(DataError, match="S1: 47 texts do not belong to the 48 items"):
-        judged(scenarios, items, scores[1:])
-
-
-def test_an_item_that_the_model_could_not_be_asked_is_not_judged(toy_constructions):
-    scenarios = load_scenarios("toy", toy_constructions)
-    items = enumerate_items(scenarios, share=1, seed=1)
-    scores = ask(scenarios, items[1:], favourite)
-    assert decide_tests(scores, items, scenarios)["item"].unique().tolist() == items["id"].tolist()[1:]
-
-
-def test_rates_have_their_number_their_ties_and_clustered_intervals():
-    items = pd.DataFrame(
-        {
-            "model": "m",
-            "construction": "c",
-            "calibration": "none",
-            "scenario": ["S1"] * 8 + ["S2"] * 8,
-            "accuracy": [1, 1, 0.5, 0.5, 0, 0, 0, 0] * 2,
-            "cluster_word": ["a", "a", "b", "b", "c", "c", "d", "d", *"abcdefgh"],
-        }
-    )
-    table = scenario_rates(items, "accuracy").set_index("scenario")
-    assert table["accuracy"].tolist() == [3 / 8, 3 / 8]
-    assert table["ties"].tolist() == [2 / 8, 2 / 8]
-    assert table["n"].tolist() == [8, 8]
-    width = table["high"] - table["low"]
-    assert width["S1"] > width["S2"]
-
-
 def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while_there_is_space():
     scenarios = load_scenarios("let-alone", ROOT / "constructions")
     items = enumerate_items(scenarios, share=0.02, seed=1)
@@ -233,21 +198,3 @@ def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructi
     scores = ask(scenarios, items, favourite)
     with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
         decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
-
-
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-def test_a_blind_copier_is_right_in_every_test_and_a_fixed_word_flips_with_the_vocabulary(construction):
-    scenarios = load_scenarios(construction, ROOT / "constructions")
-    items = enumerate_items(scenarios, share=0.02, seed=1)
-    texts = fill_texts(scenarios, items, seed=1)
-    accuracies, flips = {}, {}
-    for kind in ("copier", "fixed_word"):
-        decided = decide_tests(fill_blindly(kind, texts), items, scenarios)
-        decisions = decided.assign(model=kind, construction=construction)
-        rates = uncalibrated(scenario_rates(decisions, "accuracy"))
-        accuracies[kind] = rates.set_index("scenario")["accuracy"].to_dict()
-        flipped = uncalibrated(scenario_rates(flips_from_base(decisions), "flips"))
-        flips[kind] = flipped.set_index("scenario")["flips"].to_dict()
-    assert set(accuracies["copier"].values()) == {1.0}
-    assert set(accuracies["fixed_word"].values()) == {0.5}
-    assert flips["fixed_word"] == {"S2": 0.0, "S3": 1.0, "S4": 0.0}

@@ -73,26 +73,6 @@ def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_in
     assert cells.loc[("Big-One", "S2")].tolist() == ["60.00", "", ""]
 
 
-def test_a_published_rate_of_few_items_is_marked_less_easily():
-    many, few = (
-        published_rates(pd.read_csv(io.StringIO(TABLE), sep="\t").assign(items=items)) for items in (100_000, 50)
-    )
-    marked, unmarked = (
-        scenarios_beside_published(rates(), "accuracy", table, "A paper").set_index(["model", "scenario", "source"])
-        for table in (many, few)
-    )
-    place = ("big-one", "S1", "this run")
-    assert (marked.loc[place, "none"], unmarked.loc[place, "none"]) == ("50.0 (45.0 to 55.5) *", "50.0 (45.0 to 55.5)")
-    assert unmarked.loc[("Big-One", "S1", "A paper"), "n"] == "50"
-
-
-def test_without_published_rates_the_table_has_the_runs_alone():
-    nothing = published_rates(None)
-    table = scenarios_beside_published(rates(), "accuracy", nothing, "")
-    assert set(table["source"]) == {"this run"}
-    assert len(table) == 6
-
-
 @pytest.mark.parametrize("file", ["weissweiler2022_table4_accuracy.tsv", "weissweiler2022_table5_decision_flip.tsv"])
 def test_every_published_percentage_is_a_whole_number_out_of_3620(file):
     table = published_rates(pd.read_csv(ROOT / "published" / file, sep="\t"))
@@ -124,13 +104,6 @@ def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance
     assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
 
 
-def test_of_several_constructions_the_first_names_a_scenario_and_nothing_published_leaves_no_trace():
-    files = [load_scenarios(name, ROOT / "constructions") for name in ("comparative-correlative", "let-alone")]
-    figure = scenario_figure(rates(), "accuracy", files, [REAL, OTHER], "both")
-    assert figure.axes[2].get_title() == "calibrated by PMI: the last sentence alone"
-    assert models_drawn(figure) == ["mine", "big-one", "chance"]
-
-
 def models_drawn(figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
@@ -146,13 +119,6 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
         (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
         places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
         np.testing.assert_allclose(places, [(0, 1.0), (2, 0.9)])
-
-
-def test_where_only_blind_models_ran_they_are_drawn_themselves():
-    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
-    shown = rates()[(rates()["model"] == "mine") & (rates()["calibration"] == "none")].assign(model="copier")
-    figure = scenario_figure(shown, "accuracy", files, [BLIND], "x")
-    assert models_drawn(figure) == ["copier (blind)", "chance"]
 
 
 def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():

@@ -82,27 +82,3 @@ def test_all_faults_are_told_at_once(tmp_path):
     with pytest.raises(ConstructionError) as raised:
         load_changed(tmp_path, spoil)
     assert len(str(raised.value).splitlines()) == 3
-
-
-def test_what_scenarios_do_not_have_is_absent(tmp_path):
-    def change(scenarios):
-        for key in ("calibrations", "published"):
-            scenarios.pop(key, None)
-        scenarios["words"]["nouns"].pop("turned", None)
-
-    scenarios = load_changed(tmp_path, change)
-    assert (scenarios.calibrations, scenarios.published) == ({}, None)
-    assert not scenarios.words["nouns"].turned
-
-
-def test_a_calibration_without_anything_that_varies_has_one_text_a_template(tmp_path):
-    def change(scenarios):
-        scenarios["calibrations"]["short"] = {"purpose": "short", "texts": ["a {ADJ1} one is [MASK] ."]}
-
-    calibration = load_changed(tmp_path, change).calibrations["short"]
-    assert (calibration.vary, calibration.draws, calibration.normalised) == ([], 1, False)
-
-
-def test_a_construction_without_scenarios_is_told(tmp_path):
-    with pytest.raises(ConstructionError, match=r"scenarios\.yaml: there is no such file"):
-        load_scenarios("toy", tmp_path)
