@@ -6,16 +6,17 @@ from judged_pairs import own as how_to_judge
 from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
 from cxprobe.pairs.judge import (
     JudgedPairs,
     accuracy_by_group,
-    accuracy_metrics,
     bias_by,
     biases_of,
     biases_of_all,
     judge_answers,
     pair_tables,
+    pairs_for,
 )
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.stats import estimate_rate, rate_by
@@ -42,19 +43,6 @@ def scored(margin, items=40, seed=0):
         for order in ("original", "switched")
     ]
     return credited(pd.DataFrame(rows))
-
-
-def test_a_constant_model_is_half_right_and_all_ties_without_bias():
-    table = scored(lambda *_: 0.0)
-    accuracy = rate_by(table, "accuracy", ["noun_type", "variant", "order"])
-    assert accuracy["accuracy"].tolist() == [0.5] * 8
-    assert accuracy["ties"].tolist() == [40] * 8
-    assert accuracy_metrics(table.assign(balanced=True, model="m"), ["model"])["m",]["tie_rate"] == 1.0
-    assert accuracy["n"].tolist() == [40] * 8
-    for column in ("order", "variant"):
-        bias = bias_by(table, column, ["noun_type"])
-        assert bias["bias"].tolist() == [0, 0]
-        assert bias["low"].tolist() == [0, 0]
 
 
 def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
@@ -221,3 +209,33 @@ def test_a_score_that_is_not_finite_names_its_pair():
     broken = token_table([tokens("it is so", "pll", [-1, -np.inf, -1]), SCORED[1]])
     with pytest.raises(DataError, match=r"pair a, sum: a score is not finite \(-inf, -5.0\)"):
         judge_answers(TEXTS, broken, how_to_judge())
+
+
+SPEC = ModelSpec(name="models/x", revision=None, sha256=None, dtype="float32")
+ALONE = Member("alone", ContinuationAlone(kind="continuation_alone", checkpoint=SPEC), "blind")
+MODEL = Member("x", SPEC, "x")
+PREFERENCES = pd.DataFrame({"id": ["b", "a"], "margin": [0.0, 3.0]})
+
+
+def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
+    judged = judge_answers(TEXTS, PREFERENCES, how_to_judge())
+    assert judged.items[["id", "accuracy", "scheme", "score"]].to_numpy().tolist() == [
+        ["a", 1.0, "rule", "preference"],
+        ["b", 0.5, "rule", "preference"],
+    ]
+    assert judged.items["good"].tolist() == [" so", "it is so"]
+    assert judged.scores["accuracy"].tolist() == [1.0, 0.5]
+
+
+def test_a_pair_without_a_preference_or_with_two_is_refused():
+    with pytest.raises(DataError, match=r"1 of 2 pairs have no preference \(b\)"):
+        judge_answers(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], how_to_judge())
+    with pytest.raises(DataError, match="a pair has several"):
+        judge_answers(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), how_to_judge())
+
+
+def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
+    scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
+    assert judge_answers(pairs_for(ALONE, TEXTS), scored, how_to_judge()).items["id"].tolist() == ["a"]
+    assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""]).empty
+    assert pairs_for(MODEL, TEXTS) is TEXTS

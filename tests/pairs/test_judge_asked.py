@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_pairs import metrics_of, of_benchmark, own
 
-from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_preference, judge_reply
 from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models
 from cxprobe.pairs.params import Benchmark
@@ -34,24 +33,13 @@ def pairs(construction: str = "toy", items: int = 6) -> pd.DataFrame:
             for order, (first, second) in (("original", (one, other)), ("switched", (other, one))):
                 good, bad = (first, second) if variant == "A" else (second, first)
                 rows.append(
-                    {
-                        "id": f"{construction}-{item}-{variant}-{order}",
-                        "item": f"{construction}-{item}",
-                        "context": f"{first} sent {second} a card in variant {variant}.",
-                        "good": f" It was {good}.",
-                        "bad": f" It was {bad}.",
-                        "construction": construction,
-                        "tests": "meaning",
-                        "words": "real",
-                        "variant": variant,
-                        "origin": "paper",
-                        "sentence": "construction",
-                        "noun_type": "name",
-                        "order": order,
-                        "cluster_frame": f"{construction}-f{item % 3}",
-                    }
+                    {"id": f"{construction}-{item}-{variant}-{order}", "item": f"{construction}-{item}"}
+                    | {"context": f"{first} sent {second} a card in variant {variant}."}
+                    | {"good": f" It was {good}.", "bad": f" It was {bad}.", "construction": construction}
+                    | {"variant": variant, "order": order, "cluster_frame": f"{construction}-f{item % 3}"}
                 )
-    return pd.DataFrame(rows)
+    fixed = {"tests": "meaning", "words": "real", "origin": "paper", "sentence": "construction", "noun_type": "name"}
+    return pd.DataFrame(rows).assign(**fixed)
 
 
 def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
@@ -98,13 +86,6 @@ def test_a_model_that_always_says_the_first_is_half_right_everywhere_and_minds_t
     assert (metrics["position_bias"], metrics["n_parsed"]) == (1.0, 48)
     assert (metrics["unparsed"], metrics["failed"]) == (0.0, 0.0)
     assert metrics["changed_with_order"] == 0.0
-
-
-def test_a_model_that_knows_the_answer_is_right_and_minds_no_order():
-    found = judged(lambda gold, _: f"Answer: {gold}")
-    metrics = found.metrics
-    assert (metrics["accuracy"], metrics["consistency"], metrics["position_bias"]) == (1.0, 1.0, 0.5)
-    assert (metrics["bias_order"], metrics["bias_variant"], metrics["changed_with_order"]) == (0.0, 0.0, 0.0)
 
 
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
@@ -176,11 +157,6 @@ def test_the_rows_of_several_models_are_construction_by_construction_and_none_of
     assert joined[["construction", "model"]].drop_duplicates().to_numpy().tolist() == [
         ["other", "one"], ["other", "two"], ["toy", "one"], ["toy", "two"],
     ]  # fmt: skip
-
-
-def test_a_reply_about_a_pair_that_there_is_not_is_refused():
-    with pytest.raises(DataError, match="24 pairs were asked about that are not there, such as old-0-A-original"):
-        judge(pairs(), asked_about(pairs("old"), lambda gold, _: gold))
 
 
 def benchmark(**changes) -> Benchmark:

@@ -115,14 +115,3 @@ def test_paired_focus_asks_whether_the_construction_shifts_the_odds_the_expected
 def test_paired_focus_needs_the_control_of_every_row():
     with pytest.raises(DataError, match="one row of the construction and one of the control"):
         paired_focus_shifts(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])
-
-
-def test_a_paired_focus_table_is_judged_by_its_shifts():
-    rows = [
-        ("i-construction", "i", "construction", "She sings.", "She sing."),
-        ("i-control", "i", "control", "We go.", "We goes."),
-    ]
-    pairs = pd.DataFrame(rows, columns=["id", "item", "row", "good", "bad"]).assign(context="", cluster_verb="sing")
-    judged = judge("focus", pairs, benchmark(format="paired_focus", by=["row"]))
-    assert judged.items[["id", "margin", "accuracy"]].to_numpy().tolist() == [["i-construction", 1.0 + 5.0, 1.0]]
-    assert (judged.scores["row"] == "construction").all()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scored import pll_token_scores
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
@@ -41,16 +40,6 @@ def test_members_and_what_follows_a_context_alone_are_scored_under_every_scheme_
     found = score_texts(models[kind], [texts], how("add"))
     assert [(one.scheme, one.text) for one in found] == [(scheme, text) for scheme in schemes for text in texts]
     assert all(np.isfinite(one.log_probs).all() for one in found)
-
-
-def test_masked_scores_are_those_of_each_token_of_the_texts(models):
-    bert = models["bert"]
-    found = score_texts(bert, [texts_of_pairs(bert, PAIRS, "as_tokenizer")], how())
-    for scheme in ("pll", "pll_word_l2r"):
-        expected = pll_token_scores(bert, [*MEMBERS, *ALONE], scheme=scheme, token_budget=64)
-        for one, plain in zip([one for one in found if one.scheme == scheme], expected, strict=True):
-            # A question that both schemes ask is computed once, in a batch of either.
-            np.testing.assert_allclose(one.log_probs, plain.log_probs, rtol=1e-5)
 
 
 def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_is_computed(models, monkeypatch):
