@@ -71,14 +71,14 @@ class Run:
         """Make a folder, unless it was made with these settings from the same other steps."""
         key = hashlib.sha256(repr((settings, [self._keys[step] for step in after])).encode()).hexdigest()
         self._keys[name] = key
-        told = self.out / f"{name}.made"
-        if told.is_file() and told.read_text() == key:
+        marker = self.out / f"{name}.made"
+        if marker.is_file() and marker.read_text() == key:
             print(f"{name}: is there", flush=True)
             return
         print(f"{name}:", flush=True)
         shutil.rmtree(self.out / name, ignore_errors=True)
         make(self.out / name)
-        told.write_text(key)
+        marker.write_text(key)
 
     def make_ngrams(self, folder: Path) -> None:
         """Count the n-grams of the text to learn from."""

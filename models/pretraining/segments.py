@@ -90,15 +90,15 @@ def plan_batches(lengths: np.ndarray, budget: int, generator: np.random.Generato
         count = max(1, int(np.searchsorted(ahead, budget, side="right")))
         batches.append(rows[first : first + count])
         first += count
-    return [batches[place] for place in generator.permutation(len(batches))]
+    return [batches[number] for number in generator.permutation(len(batches))]
 
 
 def pad(segments: Segments, rows: np.ndarray, filler: int) -> np.ndarray:
     """Return the token ids of some segments, (rows, longest of them) int64, filled up at the right."""
     batch = np.full((len(rows), int(segments.lengths[rows].max())), filler, dtype=np.int64)
-    for place, row in enumerate(rows):
+    for number, row in enumerate(rows):
         segment = segments[row]
-        batch[place, : len(segment)] = segment
+        batch[number, : len(segment)] = segment
     return batch
 
 

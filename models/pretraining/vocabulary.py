@@ -77,8 +77,8 @@ def trim_vocabulary(
     if len(must) > size:
         raise DataError(f"{len(must)} pieces must be kept, but the vocabulary is to have {size}; allow more")
     by_count = sorted(old, key=lambda piece: (-counts[old[piece]], old[piece]))
-    place = {piece: rank for rank, piece in enumerate(by_count, start=1)}
-    by_both = sorted(old, key=lambda piece: (place[piece] * (old[piece] + 1), old[piece]))
+    ranks = {piece: rank for rank, piece in enumerate(by_count, start=1)}
+    by_both = sorted(old, key=lambda piece: (ranks[piece] * (old[piece] + 1), old[piece]))
     free = [piece for piece in by_both if piece not in must and not piece.startswith("[unused")]
     kept = {*must, *free[: size - len(must)]}
     added = sorted(word for word in kept if word not in old)

@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import subprocess
+import termios
 import time
 import urllib.request
 from pathlib import Path
@@ -227,11 +228,11 @@ def test_on_a_terminal_one_key_answers_without_enter(project):
 
 
 def read_until(terminal: int, expected: str) -> str:
-    """Return what a terminal shows until it shows a text and then says nothing for a moment."""
+    """Return what a terminal shows until it shows a text and the program waits for a key, or has ended."""
     seen, end = "", time.monotonic() + 60
-    while expected not in seen or select.select([terminal], [], [], 0.2)[0]:
+    while expected not in seen or termios.tcgetattr(terminal)[3] & termios.ICANON:
         assert time.monotonic() < end, (expected, seen)
-        if select.select([terminal], [], [], 0.2)[0]:
+        if select.select([terminal], [], [], 0.02)[0]:
             try:
                 seen += os.read(terminal, 1 << 16).decode(errors="replace")
             except OSError:  # the program has ended

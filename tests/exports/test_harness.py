@@ -137,7 +137,7 @@ def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> 
     return pd.concat(decided, ignore_index=True)
 
 
-def refuse_differences(both: pd.DataFrame) -> None:
+def check_that_both_agree(both: pd.DataFrame) -> None:
     """Fail unless the harness and this project agree on all items but those that are named as nearly tied."""
     assert (both["margin"] - both["margin_own"]).abs().max() < NEAR / 2
     assert set(both.loc[both["margin_own"].abs() < NEAR, "id"]) <= NEARLY_TIED
@@ -156,7 +156,7 @@ def test_the_harness_gets_the_accuracies_of_this_project(folder, tasks, pairs, p
     found = run(folder, model, wanted)
     own = own_decisions(model, pairs[:16], (asked, prompts[1][prompts[1]["id"].isin(asked["id"])]))
     assert set(found["id"]) == set(own["id"])
-    refuse_differences(found.merge(own, on="id", suffixes=("", "_own")))
+    check_that_both_agree(found.merge(own, on="id", suffixes=("", "_own")))
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_the_harness_gets_the_accuracies_of_this_project_on_every_task(folder, t
     model = ROOT / "models" / "mini-clm"
     found = run(folder, model)
     assert set(found["task"]) == {task.name for task in tasks}
-    refuse_differences(found.merge(own_decisions(model, pairs, prompts), on="id", suffixes=("", "_own")))
+    check_that_both_agree(found.merge(own_decisions(model, pairs, prompts), on="id", suffixes=("", "_own")))
 
 
 def test_a_model_whose_tokenizer_puts_nothing_before_a_text_agrees_with_bos_add(folder, pairs, tmp_path):

@@ -44,9 +44,10 @@ def export(
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
     for form in forms:
+        path = output / f"form-{form.number:02d}"
         page = render_page(form, table["export"][0], getattr(wording.tasks, kind))
-        write_table(form_table(table, form), output / f"{form.name}.csv")
-        write_bytes(page.encode(), output / f"{form.name}.html")
+        write_table(form_table(table, form), path.with_suffix(".csv"))
+        write_bytes(page.encode(), path.with_suffix(".html"))
     write_table(table, output / "items.csv")
     names, most = {item.construction for item in sample}, max(len(form.questions) for form in forms)
     print(f"{len(sample)} items of {len(names)} constructions, each in {raters_per_item} of {len(forms)} forms")

@@ -182,11 +182,11 @@ def card_text(
         language=["en"],
         license="mit",
         size_categories=[[name for least, name in _SIZES.items() if rows >= least][-1]],
-        task_categories=list(dict.fromkeys(task for own in configurations.values() for task in own.tasks)),
+        task_categories=list(dict.fromkeys(task for part in configurations.values() for task in part.tasks)),
         tags=["linguistics", "construction-grammar", "probing", "minimal-pairs"],
         configs=[
-            {"config_name": name, "data_files": [{"split": s, "path": f"{name}/{s}.parquet"} for s in own.splits]}
-            for name, own in configurations.items()
+            {"config_name": name, "data_files": [{"split": s, "path": f"{name}/{s}.parquet"} for s in part.splits]}
+            for name, part in configurations.items()
         ],
     )
     keys = ["configuration", "construction", "part"]
@@ -194,7 +194,7 @@ def card_text(
     tried = blind.groupby(keys)["model"].transform("nunique")
     best = blind.assign(tried=tried).sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(keys)
     names = dict.fromkeys([*params.pairs.constructions, *params.prompts.constructions])
-    ratings = [(name, own) for name in names for own in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
+    ratings = [(name, rating) for name in names for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
     settings = {line: getattr(params, line).make.model_dump(mode="json") for line in LINES}
     context = begin()
     template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)
@@ -206,10 +206,10 @@ def card_text(
         commit=context.commit,
         changed=context.dirty,
         seed=params.seed,
-        settings="".join(f"{line}.make: {json.dumps(own)}\n" for line, own in settings.items()),
-        items=len({(name, own.kind, own.item) for name, own in ratings}),
+        settings="".join(f"{line}.make: {json.dumps(make)}\n" for line, make in settings.items()),
+        items=len({(name, rating.kind, rating.item) for name, rating in ratings}),
         ratings=len(ratings),
-        raters=len({(name, own.rater) for name, own in ratings}),
+        raters=len({(name, rating.rater) for name, rating in ratings}),
         left_out=left_out,
     )
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"

@@ -79,11 +79,6 @@ class Form:
     number: int
     questions: tuple[Question, ...]
 
-    @property
-    def name(self) -> str:
-        """How its files are called."""
-        return f"form-{self.number:02d}"
-
 
 def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[RatedItem]:
     """Draw items, balanced as far as the items allow; the same items and seed give the same sample.

@@ -74,15 +74,15 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
         parts: list[tuple[int, int, str]] = []  # first character, the one after the last, form
         free = 0  # the first token that the next part may have
         for matcher in matchers:
-            found = [
+            matches = [
                 (start, end, name)
                 for name, start, end in matcher(doc, as_spans=False)
                 if start >= free and not any(token.lower_ in never for token in doc[start:end])
             ]
-            if not found:
+            if not matches:
                 return (Piece(text, ""),)
-            first, free, _ = min(found, key=lambda match: (match[1], match[0]))
-            start, end, name = max((match for match in found if match[0] == first), key=lambda match: match[1])
+            first, free, _ = min(matches, key=lambda match: (match[1], match[0]))
+            start, end, name = max((match for match in matches if match[0] == first), key=lambda match: match[1])
             parts.append((doc[start].idx, doc[start:end].end_char, nlp.vocab.strings[name]))
         pieces, done = [], 0
         for number, (start, end, form) in enumerate(parts):
@@ -123,17 +123,17 @@ def find_surroundings(
     for record in records:
         if record.url in wanted:
             by_url.setdefault(record.url, []).append(record)
-    found = {}
+    surroundings = {}
     for candidate in candidates:
         for record in by_url.get(candidate.url, []):
             start, end = max(0, candidate.start - record.base), candidate.end - record.base
             if joined(record.text[start:end]) == candidate.text:  # a url may name several records
                 before, after = ([text.text for text in by_url.get(beside(candidate.url, by), [])] for by in (-1, 1))
-                found[candidate.id] = Surroundings(
+                surroundings[candidate.id] = Surroundings(
                     _cut([*before[-1:], record.text[:start]], from_end=True), _cut([record.text[end:], *after[-1:]])
                 )
                 break
-    return found
+    return surroundings
 
 
 def _cut(texts: Iterable[str], *, from_end: bool = False) -> str:

@@ -1,6 +1,6 @@
 """The page in the browser, served to this machine alone.
 
-Whoever has the address can label, so the address has a secret that no other page and no other program can know. Beside
+Everybody who has the address can label, so the address has a secret that no other page and no other program can know. Beside
 it, a request must name this host (no other name of this machine, which a page from elsewhere could have chosen), and an
 answer must come from the page itself.
 """
@@ -64,7 +64,7 @@ class LabelServer(uvicorn.Server):
 
     @property
     def address(self) -> str:
-        """The address to open in a browser; whoever has it can label."""
+        """The address to open in a browser; everybody who has it can label."""
         return f"http://127.0.0.1:{self.port}/{self.secret}/"
 
     def serve_until_stopped(self) -> None:
@@ -127,7 +127,7 @@ def make_app(saved: SavedSession, desk: Desk, secret: str, port: int) -> FastAPI
         return view_of(saved.say(answer.text, answer.shown), desk)
 
     @app.exception_handler(RequestValidationError)
-    async def refuse(_: Request, fault: RequestValidationError) -> Response:
+    async def say_no_answer(_: Request, fault: RequestValidationError) -> Response:
         return PlainTextResponse(f"it is no answer: {fault.errors()[0]['msg']}", 400)
 
     @app.exception_handler(CxprobeError)

@@ -23,9 +23,9 @@ def _template_of(*names: str) -> AfterValidator:
         except ValueError as fault:
             raise ValueError(f"{text!r} is not a template: {fault}") from None
         if slots != set(names):
-            found = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
+            given = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
             needed = ", ".join(f"{{{slot}}}" for slot in names) or "none"
-            raise ValueError(f"{text!r} has the slots {found}; it needs {needed}")
+            raise ValueError(f"{text!r} has the slots {given}; it needs {needed}")
         return text
 
     return AfterValidator(check)
