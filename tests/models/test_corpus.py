@@ -6,10 +6,8 @@ from zipfile import ZipFile
 import pandas as pd
 import pytest
 
-from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.files.schema import read_yaml, validate
-from pretraining.corpus import Sources, paragraphs, write_corpus
+from pretraining.corpus import paragraphs, write_corpus
 from pretraining.settings import Corpus
 
 OPF = """<?xml version="1.0" encoding="utf-8"?>
@@ -116,24 +114,12 @@ def test_a_folder_of_text_is_put_in_reading_order_and_held_out_by_book(tmp_path)
     assert (tmp_path / "corpus" / "train.json.gz").read_bytes() == first
 
 
-def test_a_held_out_book_that_is_not_there_is_an_error(tmp_path):
-    write_shard(tmp_path / "text" / "0.json.gz", {"text": "A text.", "url": "a/book#c/0"})
-    with pytest.raises(DataError, match="none is for validation"):
-        write_corpus(settings("a/other#", folder=tmp_path / "text"), tmp_path / "corpus")
-
-
 def test_a_file_that_is_no_text_is_named(tmp_path):
     with pytest.raises(DataError, match=r"'.*text' holds no \.json\.gz file"):
         write_corpus(settings("a#", folder=tmp_path / "text"), tmp_path / "corpus")
     write_shard(tmp_path / "text" / "0.json.gz", {"words": 3})
     with pytest.raises(DataError, match=r"0\.json\.gz: not every line"):
         write_corpus(settings("a#", folder=tmp_path / "text"), tmp_path / "corpus")
-
-
-def test_the_list_of_the_project_is_right():
-    path = ROOT / "models" / "sources.yaml"
-    repositories = validate(Sources, read_yaml(path, DataError), path, DataError).repositories
-    assert len({repository.name for repository in repositories}) == len(repositories) == 55
 
 
 def test_the_running_text_is_kept_and_nothing_else():

@@ -141,15 +141,6 @@ def start(tmp_path):
     return tmp_path / "start"
 
 
-def test_a_new_head_guesses_by_frequency_and_is_tied_to_the_embeddings(start):
-    tokenizer = AutoTokenizer.from_pretrained(start)
-    counts = np.arange(len(tokenizer))
-    model = start_model(settings(), start, tokenizer, counts)
-    np.testing.assert_allclose(np.exp(model.cls.predictions.bias.detach().numpy()).sum(), 1, rtol=1e-5)
-    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    assert model.cls.predictions.decoder.bias is model.cls.predictions.bias
-
-
 def test_a_saved_model_is_half_as_large_and_loads_whole_in_float32(start, tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(start)
     model = start_model(settings(), start, tokenizer, np.zeros(80)).eval()

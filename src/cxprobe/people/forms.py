@@ -24,7 +24,7 @@ ITEM_COLUMNS = (
     *("export", "form", "number", "kind", "item", "construction", "frame", "stratum"),
     *("text", "question", "a", "b", "c", "answers", "gold"),
 )
-# The columns of form-NN.csv; the last two are for whoever answers in it.
+# The columns of form-NN.csv; the last two are filled in by the person.
 FORM_COLUMNS = ("export", "form", "number", "text", "question", "a", "b", "c", "rater", "answer")
 
 
