@@ -26,21 +26,6 @@ class PreferencePrompts(Closed):
     direct: Annotated[str, StringConstraints(min_length=1)]
     """How to answer."""
 
-    def ask(self, name: str, a: str, b: str) -> str:
-        """Return the question by the prompt of a name.
-
-        Args:
-            name: Which prompt.
-            a: The text that is shown as A.
-            b: The text that is shown as B.
-
-        Raises:
-            PromptError: There is no such prompt.
-        """
-        if name not in self.prompts:
-            raise PromptError(f"pairs.ask.prompt: prompt '{name}' is unknown{suggest(name, list(self.prompts))}")
-        return "\n\n".join([self.prompts[name], self.item.format(a=a, b=b), self.direct])
-
 
 def load_preference_prompts(folder: Path = PROMPTS_FOLDER) -> PreferencePrompts:
     """Read and check ``prompts/preferences.yaml``.
@@ -71,11 +56,14 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
     Source:
         Oba & Sugawara 2026, appendix D, where the order of the two is drawn; all words are this project's own.
     """
+    if name not in prompts.prompts:
+        raise PromptError(f"pairs.ask.prompt: prompt '{name}' is unknown{suggest(name, list(prompts.prompts))}")
     rows = []
     for id_, context, good, bad in pairs[_TEXTS].itertuples(index=False, name=None):
         texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
         for gold, (a, b) in texts.items() if good != bad else ():
-            rows.append((f"{id_}/{gold}", id_, gold, a, b, prompts.ask(name, a, b)))
+            question = "\n\n".join([prompts.prompts[name], prompts.item.format(a=a, b=b), prompts.direct])
+            rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -94,9 +82,9 @@ def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed:
     if number is None:
         return pairs
     kept: list[int] = []
-    for group, own in pairs.reset_index(drop=True).groupby(list(by), sort=False):
-        items = sorted(set(own["item"]))
+    for group, rows in pairs.reset_index(drop=True).groupby(list(by), sort=False):
+        items = sorted(set(rows["item"]))
         drawn = generator_for(seed, "asked pairs", *group).permutation(len(items))
-        place = {items[drawn_item]: place for place, drawn_item in enumerate(drawn)}
-        kept += own["item"].map(place).sort_values(kind="stable").index[:number].tolist()
+        turns = {items[number_of_item]: turn for turn, number_of_item in enumerate(drawn)}
+        kept += rows["item"].map(turns).sort_values(kind="stable").index[:number].tolist()
     return pairs.iloc[sorted(kept)].reset_index(drop=True)

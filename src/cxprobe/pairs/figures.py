@@ -55,22 +55,6 @@ def series_figures(
     return figures
 
 
-def bias_figures(along: pd.DataFrame, title: str) -> dict[str, Figure]:
-    """Return a figure of biases for every series, "series_<name>_biases", a panel for each noun type and bias.
-
-    Args:
-        along: See `cxprobe.pairs.report.biases_along_series`; the rows of all constructions together are drawn.
-        title: Follows the name of the series.
-    """
-    if along.empty:
-        return {}
-    value = "difference or share"
-    own = along[along["construction"] == ALL].rename(columns={"value": value})
-    own["panel"] = own["bias"] + ", " + own["noun_type"]
-    figures = series_figures(own, "panel", f"biases by noun type, {title}", value=value)
-    return {f"{name}_biases": figure for name, figure in figures.items()}
-
-
 def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[str, Figure]:
     """Return a figure for each quantity, "by_<axis>", with a curve for each series that has it.
 
@@ -80,23 +64,15 @@ def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[st
         title: Of the figures.
         best: The best blind model of each group: source, group and accuracy.
     """
-
-    def with_panels(table: pd.DataFrame) -> pd.DataFrame:
-        groups = zip(table["source"], table["group"], strict=True)
-        return table.assign(panel=[group if source == OWN else f"{source}: {group}" for source, group in groups])
-
-    drawn, ticks = with_panels(along), with_panels(best)
-    return {
-        f"by_{axis}": curves(
-            own.rename(columns={"quantity": str(axis)}),
-            title,
-            x=str(axis),
-            panels="panel",
-            colours="series",
-            best=ticks,
-        )
-        for axis, own in drawn.groupby("axis", sort=False)
-    }
+    drawn, ticks = (
+        table.assign(panel=table["group"].where(table["source"] == OWN, table["source"] + ": " + table["group"]))
+        for table in (along, best)
+    )
+    figures = {}
+    for axis, rows in drawn.groupby("axis", sort=False):
+        table = rows.rename(columns={"quantity": str(axis)})
+        figures[f"by_{axis}"] = curves(table, title, x=str(axis), panels="panel", colours="series", best=ticks)
+    return figures
 
 
 def benchmark_figures(
@@ -242,8 +218,13 @@ def pair_figures(
         if not table.empty
     }
     figures |= series_figures(tables["series"], "construction", score, best_of_real)
-    figures |= bias_figures(tables["series_biases"], score)
+    along = tables["series_biases"]
+    if len(along):  # a panel for each noun type and bias, of all constructions together
+        along = along[along["construction"] == ALL].rename(columns={"value": "difference or share"})
+        along["panel"] = along["bias"] + ", " + along["noun_type"]
+        drawn = series_figures(along, "panel", f"biases by noun type, {score}", value="difference or share")
+        figures |= {f"{name}_biases": figure for name, figure in drawn.items()}
     card = tables["card"]
-    if card.empty:
-        return figures
-    return figures | {"cards": card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])}
+    if len(card):
+        figures["cards"] = card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])
+    return figures

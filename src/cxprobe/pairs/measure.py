@@ -1,38 +1,29 @@
 """Minimal pairs: which texts a model has to score, and which pairs it cannot tell apart."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from cxprobe.errors import DataError
 from cxprobe.lm.causal import texts_without_first_score
 from cxprobe.lm.language_models import CausalLM, MaskedLM
 from cxprobe.lm.params import Bos
-from cxprobe.lm.scoring import HowToScore, MeasuredModel, distinct_texts, measure_texts
+from cxprobe.lm.scoring import distinct_texts
 from cxprobe.lm.texts import Pair
 
 
-def measure_pairs(
-    model: MeasuredModel, portions: Sequence[Sequence[Pair]], how: HowToScore, folder: Path
-) -> dict[str, float] | None:
-    """Score all texts of minimal pairs as a stage does: see `measure_texts`.
+def texts_to_score(model: MaskedLM | CausalLM, portions: Sequence[Sequence[Pair]], bos: Bos) -> list[dict[str, int]]:
+    """Return the distinct texts of all pairs in portions, for `measure_texts`.
 
     Args:
-        model: The model.
+        model: The model; its weights are not needed.
         portions: The pairs, such as those of each construction.
-        how: How the model is asked.
-        folder: Where the files are written.
-
-    Returns:
-        What was counted; None if this process writes no files.
+        bos: What a causal model reads before a text.
 
     Raises:
-        DataError: The model cannot tell some pairs apart (`check_scored`); all of them are looked at before the first
-            is scored.
+        DataError: The model cannot tell some pairs apart (`check_scored`).
     """
     for pairs in portions:
-        check_scored(model.described, pairs, how.bos)
-    texts = distinct_texts(texts_of_pairs(model.described, pairs, how.bos) for pairs in portions)
-    return measure_texts(model, texts, how, folder)
+        check_scored(model, pairs, bos)
+    return distinct_texts(texts_of_pairs(model, pairs, bos) for pairs in portions)
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
