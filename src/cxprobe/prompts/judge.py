@@ -67,12 +67,9 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
         answers = relations if row["kind"] == "inference" else options
         text = None if row["failed"] else str(row["reply"])
         judged.append(judge_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
-    return replied.drop(columns="failed").assign(
-        asked=REPLY,
-        answer=[one.answer for one in judged],
-        outcome=[one.outcome for one in judged],
-        credit=[float(one.outcome == "right") for one in judged],
-    )
+    outcomes = pd.DataFrame(judged, columns=["answer", "outcome"], index=replied.index)
+    credit = (outcomes["outcome"] == "right").astype(float)
+    return replied.drop(columns="failed").assign(asked=REPLY).join(outcomes.assign(credit=credit))
 
 
 def score_answers(

@@ -1,5 +1,6 @@
 """The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -101,18 +102,18 @@ class MakePrompts(Closed):
     @property
     def inference_files(self) -> dict[str, str]:
         """Name of a set -> its file of inferences."""
-        return {name: own for name, own in self.files.items() if isinstance(own, str)}
+        return {name: path for name, path in self.files.items() if isinstance(path, str)}
 
     @property
     def reasoning_files(self) -> dict[str, ReasoningFiles]:
         """Name of a set -> its files of multiple choice."""
-        return {name: own for name, own in self.files.items() if isinstance(own, ReasoningFiles)}
+        return {name: files for name, files in self.files.items() if isinstance(files, ReasoningFiles)}
 
     @model_validator(mode="after")
     def _tell_settings_apart(self) -> "MakePrompts":
-        told = [(shots.number, tuple(sorted(shots.sources))) for shots in self.shots]
-        for number, sources in told:
-            if told.count((number, sources)) > 1:
+        shown = Counter((shots.number, tuple(sorted(shots.sources))) for shots in self.shots)
+        for (number, sources), times in shown.items():
+            if times > 1:
                 raise ValueError(
                     f"shots has {number} of {list(sources)} more than once; results are told apart by number and "
                     "sources alone, so keep one, or ask the others in a run of their own"

@@ -254,19 +254,20 @@ class _ReasoningReader(FileReader):
         if absent := [test for test in TESTS if test not in present]:
             self.repair(1, f"no item has the test {', '.join(absent)}")
         lines = {row.number: row.line for row in reversed(rows)}
-        for number, own in tests.items():
-            if lacking := [test for test in TESTS if test in present - own]:
+        for number, names in tests.items():
+            if lacking := [test for test in TESTS if test in present - names]:
                 self.repair(lines[number], f"item {number} has no {', '.join(lacking)}")
 
     def doubtful(self, rows: Sequence[_Row], done: str) -> set[int]:
         """Return the lines of doubtful rows, and report each."""
-        base = {row.number: row for row in rows if row.test == _BASE}
+        bases = {row.number: row for row in rows if row.test == _BASE}
         lines = set()
         for row in rows:
+            base = bases.get(row.number, row)
             if len(row.options) == 1:
                 what = f"both options are {shown(row.a)}"
-            elif (own := base.get(row.number)) and row.options != own.options and not _any_is_in(row.options, row.text):
-                there = f"{shown(own.a)} and {shown(own.b)} of the item's Base row (line {own.line})"
+            elif row.options != base.options and not _any_is_in(row.options, row.text):
+                there = f"{shown(base.a)} and {shown(base.b)} of the item's Base row (line {base.line})"
                 what = f"the options {shown(row.a)} and {shown(row.b)} are neither {there} nor in the text"
             else:
                 continue
