@@ -349,8 +349,8 @@ class LanguageModel(Encoder):
 
         Args:
             good: The right texts; or a table with the columns good, bad and, if there is any, context, such as
-                `cxprobe.pairs` and `cxprobe.read_pairs` return. Columns that begin with ``cluster_`` name what pairs
-                share, such as a frame, and the interval takes that into account.
+                `cxprobe.minimal_pairs` and `cxprobe.read_pairs` return. Columns that begin with ``cluster_`` name what
+                pairs share, such as a frame, and the interval takes that into account.
             bad: The wrong texts, in the same order.
             context: What stands before both texts of a pair: one for each pair, or one for all.
             score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum

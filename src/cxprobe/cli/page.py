@@ -266,10 +266,11 @@ def _inference(asked: InferenceItems) -> Iterator[str]:
         rows.append((reading, str(counts[reading]), premise.sentence(), *relations))
     yield from _table(("reading", "premises", "the first one", *asked.hypotheses), rows)
     if asked.challenge:
-        one = asked.challenge[0]
-        yield f"\nThe challenge set has {len(asked.challenge)} premises, such as *{one.sentence()}*\n"
+        premise = asked.challenge[0]
+        yield f"\nThe challenge set has {len(asked.challenge)} premises, such as *{premise.sentence()}*\n"
         yield from _table(
-            ("hypothesis", "relation"), [(asked.hypothesis(name, one), one.gold[name]) for name in one.gold]
+            ("hypothesis", "relation"),
+            [(asked.hypothesis(name, premise), relation) for name, relation in premise.gold.items()],
         )
     yield ""
 
@@ -286,8 +287,7 @@ def _reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[str]:
 
 
 def _scenarios(scenarios: Scenarios) -> Iterator[str]:
-    words = {name: len(one.rows) for name, one in scenarios.words.items()}
-    listed = ", ".join(f"{number} {name}" for name, number in words.items())
+    listed = ", ".join(f"{len(words.rows)} {name}" for name, words in scenarios.words.items())
     first, second = scenarios.candidates
     shown = example_words(scenarios, f"{{{first}}} {{{second}}}")
     yield f"### Scenarios\n\nWords: {listed}. Asked is which is more probable, *{shown[first]}* or *{shown[second]}*.\n"

@@ -45,17 +45,17 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
     """
     people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
     faults = []
-    for name, one in people.types.items():
+    for name, kind in people.types.items():
         faults += [
             f"{path}, line {line_of(path, 'types', name, 'pronouns')}: types.{name}.pronouns: '{gender}' is not among "
             f"the pronouns{suggest(gender, list(people.pronouns))}"
-            for gender in one.pronouns
+            for gender in kind.pronouns
             if gender not in people.pronouns
         ]
         faults += [
             f"{path}, line {line_of(path, 'types', name, 'nouns', index)}: '{noun}' is listed twice in types.{name}"
-            for index, noun in enumerate(one.nouns)
-            if noun in one.nouns[:index]
+            for index, noun in enumerate(kind.nouns)
+            if noun in kind.nouns[:index]
         ]
     forms = [set(row) for row in people.pronouns.values()]
     if any(row != forms[0] for row in forms):

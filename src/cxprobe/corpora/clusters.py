@@ -51,7 +51,7 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
     """Mines on a Slurm cluster by arrays of jobs, whose name is that of what is mined and where it is put.
 
     datatrove submits a further job that merges statistics: nobody reads them, the job writes into a folder that the
-    stage removes, and it stays in the queue for ever where a task failed. That job is left out.
+    stage removes, and it stays in the queue forever where a task failed. That job is left out.
     """
 
     def __init__(self, *, shards: Sequence[str], **settings: Any) -> None:
@@ -186,7 +186,7 @@ def _check_finished(executor: "SlurmExecutor | RayExecutor", why: str, *logs: st
 def _outside_of_a_job() -> Iterator[None]:
     """Let what is submitted in the block know nothing of the job in which this stage itself may run.
 
-    Jobs are given the variables of whoever submits them; srun would obey those of another job, and refuse some.
+    Jobs get the variables of the process that submits them; srun would obey those of another job, and reject some.
     """
     about_a_job = re.compile(r"SLURMD?_(?!CONF$)")
     inside = "SLURM_JOB_ID" in os.environ
@@ -202,7 +202,7 @@ def _outside_of_a_job() -> Iterator[None]:
 class RayExecutor(RayPipelineExecutor):  # type: ignore[misc]
     """Mines on a Ray cluster that runs already, a task of Ray for each shard.
 
-    datatrove's own workers mine in a further process each, and wait for ever if the system ends that one, as it does
+    datatrove's own workers mine in a further process each, and wait forever if the system ends that one, as it does
     where memory is short. A plain task is begun again by Ray itself if its process or its machine is lost.
     """
 

@@ -177,7 +177,7 @@ def _executor(job: Job, engine: Engine) -> "_LocalExecutor | RayExecutor | Slurm
 class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
     """Mines shards in processes of this machine.
 
-    datatrove's own pool waits for ever if the system ends one of its processes, as it does where memory is short.
+    datatrove's own pool waits forever if the system ends one of its processes, as it does where memory is short.
     """
 
     def mine(self) -> None:

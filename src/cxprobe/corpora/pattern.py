@@ -113,7 +113,7 @@ class Pattern(Closed):
 
     def alternatives(self, part: int) -> list[list[TokenPattern]]:
         """Return the token patterns of a part that are enabled."""
-        return [one.tokens for one in self.parts[part].patterns if one.enabled]
+        return [form.tokens for form in self.parts[part].patterns if form.enabled]
 
 
 def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
