@@ -1,8 +1,8 @@
 """The page in the browser, served to this machine alone.
 
-Everybody who has the address can label, so the address has a secret that no other page and no other program can know. Beside
-it, a request must name this host (no other name of this machine, which a page from elsewhere could have chosen), and an
-answer must come from the page itself.
+Everybody who has the address can label, so the address has a secret that no other page and no other program can know.
+Beside it, a request must name this host (no other name of this machine, which a page from elsewhere could have chosen),
+and an answer must come from the page itself.
 """
 
 import base64
