@@ -1,6 +1,6 @@
 """Figures of recognition, each drawn from a tidy table: accuracies by layer and by value, and what searches tried."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
@@ -14,14 +14,13 @@ from matplotlib.lines import Line2D
 
 from cxprobe.constructions.sentences import ALL_SENTENCES
 from cxprobe.lm.params import Member, ModelSpec
-from cxprobe.report.dots import MARKERS, OKABE_ITO
+from cxprobe.report.dots import MARKERS, OKABE_ITO, add_legend, readable
 from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, whole_ticks
 
 RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
 PANEL = (3.4, 2.9)  # inches
 CONTROL_STYLE: Mapping[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
-LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 
 
 def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member], title: str) -> Figure:
@@ -41,7 +40,7 @@ def accuracy_per_layer(by_layer: pd.DataFrame, controls: pd.DataFrame, members: 
     """
     figure, of_features = _panels(by_layer, title)
     sizes = by_layer.drop_duplicates("feature").set_index("feature")["n"]
-    panels = {f"{_readable(feature)} (n = {int(sizes[feature]):,})": axes for feature, axes in of_features.items()}
+    panels = {f"{readable(feature)} (n = {int(sizes[feature]):,})": axes for feature, axes in of_features.items()}
     for feature, axes in of_features.items():
         _draw_layers(axes, _of(by_layer, feature), _of(controls, feature), members)
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
@@ -84,7 +83,7 @@ def accuracy_side_by_side(
             axes = add_panel(figure, 0.7 + column * PANEL[0], up + 0.45, PANEL[0] - 0.75, height - 1.05)
             rates = _of(of_source[source], feature)
             _draw_layers(axes, rates, _of(controls[controls["source"] == source], feature), members)
-            name = f"{_readable(feature)}, {source} (n = {int(rates['n'].iloc[0]):,})"
+            name = f"{readable(feature)}, {source} (n = {int(rates['n'].iloc[0]):,})"
             panels["\n".join(filter(None, (name, notes.get((source, feature)))))] = axes
     _finish(figure, panels, least=min(by_layer["low"].min(), controls["accuracy"].min()))
     return figure
@@ -121,7 +120,7 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
         bounds = _of(trained, feature).iloc[0]
         axes.axvspan(bounds["least"] - 0.5, bounds["greatest"] + 0.5, color="0.88", zorder=0, label="trained on")
         for control, line in _of(controls, feature).groupby("control", sort=False):
-            axes.plot(line["value"], line["accuracy"], label=_readable(str(control)), **CONTROL_STYLE)
+            axes.plot(line["value"], line["accuracy"], label=readable(str(control)), **CONTROL_STYLE)
         for number, layer in enumerate(layers):
             line = _of(by_value[by_value["layer"] == layer], feature)
             look = {"color": colours(number)} if len(layers) > 1 else {"color": "black", "label": "blind model"}
@@ -131,7 +130,7 @@ def accuracy_per_value(by_value: pd.DataFrame, controls: pd.DataFrame, trained: 
         if feature == ALL_SENTENCES:
             draw_x_scale(axes, {})
         else:
-            draw_x_scale(axes, whole_ticks(_of(by_value, feature)["value"]), f"{_readable(feature)} (words)")
+            draw_x_scale(axes, whole_ticks(_of(by_value, feature)["value"]), f"{readable(feature)} (words)")
     _finish(figure, panels, least=min(by_value["accuracy"].min(), controls["accuracy"].min()))
     if len(layers) > 1:
         strip = add_panel(figure, figure.get_figwidth() - 0.35, 1.0, 0.2, figure.get_figheight() - 2.0)
@@ -156,10 +155,10 @@ def optimisation_history(trials: pd.DataFrame, title: str) -> Figure:
             axes.scatter(tried["number"], tried["accuracy"], color=colour, s=4, alpha=0.5)
             highest = tried["accuracy"].cummax()
             axes.step(tried["number"], highest, where="post", color=colour, linewidth=1, label=f"layer {layer}")
-        axes.set_title(_readable(feature), fontsize=9, y=1.0)
+        axes.set_title(readable(feature), fontsize=9, y=1.0)
         draw_x_scale(axes, whole_ticks(_of(complete, feature)["number"]), "trial")
         draw_y_scale(axes, _within(PERCENT, axes), "accuracy on held-out folds")
-    _add_legend(figure, panels.values())
+    add_legend(figure, 5, fontsize=9)
     return figure
 
 
@@ -179,11 +178,11 @@ def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
     for feature, axes in panels.items():
         for (parameter, line), marker in zip(_of(importances, feature).groupby("parameter"), MARKERS, strict=False):
             axes.plot(line["layer"], line["importance"], marker=marker, markersize=4, label=str(parameter))
-        axes.set_title(_readable(feature), fontsize=9, y=1.0)
+        axes.set_title(readable(feature), fontsize=9, y=1.0)
         axes.set_ylim(-0.02, 1.02)
         draw_x_scale(axes, whole_ticks(_of(importances, feature)["layer"]), "layer (0 = embeddings)")
         draw_y_scale(axes, PERCENT, "share of the variance")
-    _add_legend(figure, panels.values())
+    add_legend(figure, 5, fontsize=9)
     return figure
 
 
@@ -220,7 +219,7 @@ def _draw_layers(axes: Axes, by_layer: pd.DataFrame, controls: pd.DataFrame, mem
         )
     _draw_blind(axes, {member.label: lines[member.slug].iloc[0] for member in blind}, among_others=len(present) > 1)
     for control, line in controls.groupby("control", sort=False):
-        axes.axhline(float(line["accuracy"].iloc[0]), label=_readable(str(control)), **CONTROL_STYLE)
+        axes.axhline(float(line["accuracy"].iloc[0]), label=readable(str(control)), **CONTROL_STYLE)
     if seeing:
         layers = pd.concat([lines[member.slug]["layer"] for member in seeing])
         draw_x_scale(axes, whole_ticks(layers), "layer (0 = embeddings)")
@@ -294,33 +293,12 @@ def _finish(figure: Figure, panels: dict[str, Axes], *, least: float) -> None:
     """Give all panels one scale that holds the least accuracy, and the figure one legend."""
     bottom = floor(10 * min(least, 0.45)) / 10
     for feature, axes in panels.items():
-        heading, _, note = _readable(feature).partition("\n")
+        heading, _, note = feature.replace("_", " ").partition("\n")
         axes.set_title(heading, fontsize=9, y=1.0, pad=6 + 9 * len(note.splitlines()))
         axes.text(0.5, 1.015, note, transform=axes.transAxes, ha="center", va="bottom", fontsize=7)
         axes.set_ylim(bottom, 1.02)
         draw_y_scale(axes, _within(PERCENT, axes), "test accuracy", grid=True)
-    _add_legend(figure, panels.values())
-
-
-def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
-    """Add what stands for the lines of all panels to one legend, each label once."""
-    entries = {
-        str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    if entries:
-        columns = int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))
-        figure.legend(
-            entries.values(),
-            entries.keys(),
-            loc="lower center",
-            ncols=max(1, min(5, columns)),
-            frameon=False,
-            fontsize=9,
-        )
-
-
-def _readable(name: str) -> str:
-    return name.replace("_", " ")
+    add_legend(figure, 5, fontsize=9)
 
 
 def figures_of_model(

@@ -37,11 +37,13 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
     try:
         grammar = CFG.fromstring(text)
     except ValueError as error:
-        raise ConstructionError(f"{path}: the grammar does not parse: {_one_line(error)}") from error
+        raise ConstructionError(f"{path}: the grammar does not parse: {' '.join(str(error).split())}") from error
     defined = {str(production.lhs()) for production in grammar.productions()}
+    symbols = [symbol for production in grammar.productions() for symbol in production.rhs()]
+    used = {str(symbol) for symbol in symbols if isinstance(symbol, Nonterminal)}
     faults = [
         f"{path}, line {_line_of(text, symbol)}: {symbol} is used and has no rule; add one, or quote it if it is a word"
-        for symbol in sorted(_used_symbols(grammar) - defined)
+        for symbol in sorted(used - defined)
     ]
     faults += [
         f"{path}: construction.yaml names {symbol}, which has no rule here; the grammar defines "
@@ -93,15 +95,6 @@ def _terminals_below(grammar: CFG, symbol: Nonterminal) -> set[str]:
     return terminals
 
 
-def _used_symbols(grammar: CFG) -> set[str]:
-    return {
-        str(symbol)
-        for production in grammar.productions()
-        for symbol in production.rhs()
-        if isinstance(symbol, Nonterminal)
-    }
-
-
 def _line_of(text: str, symbol: str) -> int:
     """Return the number of the first line whose right-hand side uses a symbol outside quotes."""
     pattern = re.compile(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])")
@@ -125,10 +118,6 @@ def _line_of_word(path: Path, word: str) -> int:
 def _line_with(text: str, part: str) -> int:
     """Return the number of the first line with a part, for where NLTK reads quotes otherwise than they are meant."""
     return next((number for number, line in enumerate(text.splitlines(), start=1) if part in line), 1)
-
-
-def _one_line(error: ValueError) -> str:
-    return " ".join(str(error).split())
 
 
 class Spelled(NamedTuple):
@@ -255,7 +244,8 @@ class ShapeSampler:
             return dict(sums)
         (symbol,) = sequence
         if isinstance(symbol, str):
-            return {self._leaf_shape(symbol): 1.0}
+            is_marker = symbol == self.spelling.marker
+            return {Shape(0, (0,)) if is_marker else Shape(self.spelling.count_words(symbol), ()): 1.0}
         if symbol in above:
             loop = " -> ".join(map(str, (*above[above.index(symbol) :], symbol)))
             raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
@@ -264,11 +254,6 @@ class ShapeSampler:
             for shape, p in self._distribution(production.rhs(), (*above, symbol)).items():
                 sums[shape] += p / len(alternatives)
         return dict(sums)
-
-    def _leaf_shape(self, terminal: str) -> Shape:
-        if terminal == self.spelling.marker:
-            return Shape(0, (0,))
-        return Shape(self.spelling.count_words(terminal), ())
 
     def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
         if not part.sequence:

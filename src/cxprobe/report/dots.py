@@ -107,8 +107,7 @@ def dots(
     grid[0].set_yticks(range(len(names)), labels, fontsize=8 if lines > 1 else 10)
     grid[0].set_ylim(len(names) - 0.5, -0.5)
     write_title(figure, title)
-    entries_of = legend_of(grid)
-    figure.legend(entries_of.values(), entries_of.keys(), loc="outside lower center", ncols=columns, frameon=False)
+    add_legend(figure, columns, outside=True)
     return figure
 
 
@@ -118,6 +117,24 @@ def legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
         str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     return found | {label: found.pop(label) for label in (BEST_BLIND, PEOPLE, "chance", HOLLOW) if label in found}
+
+
+def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: float = 10) -> None:
+    """Add one legend of all panels to a figure, in as many columns as its width allows, and at most ``most``.
+
+    Args:
+        figure: The figure.
+        most: The most columns.
+        outside: Whether a constrained layout makes space for it.
+        fontsize: In points.
+    """
+    entries = legend_of(figure.axes)
+    if entries:
+        columns = max(1, min(most, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))))
+        look: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": fontsize}
+        figure.legend(
+            entries.values(), entries.keys(), loc="outside lower center" if outside else "lower center", **look
+        )
 
 
 def write_title(figure: Figure, title: str) -> None:
@@ -219,8 +236,7 @@ def curves(
         draw_x_scale(axes, ticks if is_lowest else {}, readable(x) if is_lowest else "")
         draw_y_scale(axes, PERCENT, "" if column else readable(value), grid=True, labelled=column == 0)
     write_title(figure, title)
-    entries = legend_of(figure.axes)
-    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=columns + 1, frameon=False, fontsize=8)
+    add_legend(figure, columns + 1, fontsize=8)
     return figure
 
 

@@ -4,7 +4,7 @@ For the figures of runs, of which a judging stage draws hundreds.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def draw_x_scale(
     axes: Axes, ticks: Mapping[float, str], label: str = "", *, size: float = 8, grid: bool = False
 ) -> None:
     """Draw the lower edge of a panel with ticks, value -> text, a label below them, and a grid if it is asked for."""
-    along, figure = axes.get_xaxis_transform(), axes.get_figure(root=True)
+    along, figure = axes.get_xaxis_transform(), cast(Figure, axes.figure)
     _draw_ticks(axes, [((tick, 0), (tick, 1)) for tick in ticks], along, ((0, 0), (1, 0)), grid=grid)
     below = offset_copy(along, figure, y=-4, units="points")
     for tick, text in ticks.items():
@@ -52,7 +52,7 @@ def draw_y_scale(
     labelled: bool = True,
 ) -> None:
     """Draw the left edge of a panel with ticks, value -> text, as `draw_x_scale` does; or no texts beside the ticks."""
-    along, figure = axes.get_yaxis_transform(), axes.get_figure(root=True)
+    along, figure = axes.get_yaxis_transform(), cast(Figure, axes.figure)
     _draw_ticks(axes, [((0, tick), (1, tick)) for tick in ticks], along, ((0, 0), (0, 1)), grid=grid)
     beside = offset_copy(along, figure, x=-4, units="points")
     for tick, text in ticks.items() if labelled else ():

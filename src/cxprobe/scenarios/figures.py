@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
-from cxprobe.report.dots import BEST_BLIND, MARKERS, OKABE_ITO, WEIGHTS, legend_of, write_title
+from cxprobe.report.dots import BEST_BLIND, MARKERS, OKABE_ITO, WEIGHTS, add_legend, write_title
 from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale
 from cxprobe.scenarios.rules import Scenarios
 
@@ -75,7 +75,7 @@ def scenario_figure(
     write_title(figure, title)
     place = pd.Series(range(len(names)), index=names, dtype=float)
     labels = {member.slug: member.label for member in members}
-    scenario_ticks = {number: _tick(name, changes[name], rates) for number, name in enumerate(names)}
+    below = {float(number): _tick(name, changes[name], rates) for number, name in enumerate(names)}
     for number, calibration in enumerate(calibrations):
         line, column = divmod(number, ROW)
         up = legend_height + 0.55 + (lines - 1 - line) * PANEL[1]
@@ -88,10 +88,10 @@ def scenario_figure(
             axes.hlines(best[rate], places - edge, places + edge, color="black", linewidth=2, label=BEST_BLIND)
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.set_ylim(-0.04, 1.04)
-        draw_x_scale(axes, scenario_ticks if number + ROW >= len(calibrations) else {}, size=6.5)
+        is_lowest = number + ROW >= len(calibrations)
+        draw_x_scale(axes, below if is_lowest else {}, size=6.5)
         draw_y_scale(axes, PERCENT, "" if column else rate, grid=True, labelled=column == 0)
-    legend = legend_of(figure.axes)
-    figure.legend(legend.values(), legend.keys(), loc="lower center", ncols=COLUMNS, frameon=False, fontsize=8)
+    add_legend(figure, COLUMNS, fontsize=8)
     return figure
 
 
