@@ -16,7 +16,7 @@ from cxprobe.lm.loading import load_causal_lm, load_language_model
 from cxprobe.lm.params import ModelSpec, ServedModel
 from cxprobe.lm.scoring import HowToScore, measure_texts, open_answers, score_texts
 from cxprobe.lm.texts import Choice, Pair, token_scores_of
-from cxprobe.pairs.measure import measure_pairs
+from cxprobe.pairs.measure import texts_to_score
 from cxprobe.prompts.measure import check_lengths
 from cxprobe.run.processes import Job
 
@@ -80,6 +80,10 @@ def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, lik
         np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
 
 
+def measure_pairs(model, how, folder):
+    return measure_texts(model, texts_to_score(model.described, [PAIRS], how.bos), how, folder)
+
+
 @BOTH
 def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_once(
     served, local, tmp_path, likelihoods
@@ -87,15 +91,15 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
     url, answers = served
     how = HowToScore(["pll"], "as_tokenizer", 512)
     model = stage_model(url, likelihoods=likelihoods)
-    counts = measure_pairs(model, [PAIRS], how, tmp_path / "served")
+    counts = measure_pairs(model, how, tmp_path / "served")
     spec = ModelSpec(name=str(MINI), revision=None, sha256=None, dtype="float32")
-    measure_pairs(measured("mini-clm", spec, load_language_model), [PAIRS], how, tmp_path / "local")
+    measure_pairs(measured("mini-clm", spec, load_language_model), how, tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
     assert [score.text for score in one] == [score.text for score in other]
     for ours, theirs in zip(one, other, strict=True):
         np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=1e-5)
     assert len(answers.requests) == counts["texts"] + 2  # a trial asks twice
-    measure_pairs(stage_model(url, likelihoods=likelihoods), [PAIRS], how, tmp_path / "again")
+    measure_pairs(stage_model(url, likelihoods=likelihoods), how, tmp_path / "again")
     assert len(answers.requests) == counts["texts"] + 2  # and is left out where nothing is to be asked
     facts = read_model_facts(tmp_path / "served")
     assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
@@ -240,7 +244,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(served, monkeypatch, tmp_pa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-another")
     model = load(url, key="BIG_API_KEY")
     assert {header for _, header in answers.requests} == {f"Bearer {secret}"}
-    measure_pairs(stage_model(url, key="BIG_API_KEY"), [PAIRS], HowToScore(["pll"], "add", 99), tmp_path / "o")
+    measure_pairs(stage_model(url, key="BIG_API_KEY"), HowToScore(["pll"], "add", 99), tmp_path / "o")
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     answers.refuses = lambda number: 401  # the server repeats the key that it refuses
     with pytest.raises(ModelError, match=r"\[key\]") as raised:
