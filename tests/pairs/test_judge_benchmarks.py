@@ -5,7 +5,7 @@ from judged_pairs import of_benchmark
 
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import TokenScores, token_table
-from cxprobe.pairs.judge import groups_of_runs, judge_answers, paired_focus_shifts, with_groups
+from cxprobe.pairs.judge import judge_answers, paired_focus_shifts, with_groups
 from cxprobe.pairs.params import Benchmark
 from cxprobe.stats import credits_of_margins, rate_by
 
@@ -63,15 +63,6 @@ def test_the_accuracies_are_those_of_all_and_of_each_group():
         "tense, x",
         "agreement, y",
     ]
-
-
-def test_a_benchmark_has_a_run_of_all_pairs_and_one_for_each_group_that_the_next_column_divides():
-    rows = groups_of_runs(judge("others", PAIRS, benchmark()).items, benchmark())
-    assert rows.groupby(["run", "group"]).size().to_dict() == {
-        ("all", "all"): 3, ("all", "agreement"): 2, ("all", "tense"): 1,
-        ("agreement", "all"): 2, ("agreement", "x"): 1, ("agreement", "y"): 1,
-        ("tense", "all"): 1, ("tense", "x"): 1,
-    }  # fmt: skip
 
 
 def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():

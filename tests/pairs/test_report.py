@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
-from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
+from cxprobe.pairs.figures import benchmark_figures, pair_figures
 from cxprobe.pairs.report import (
     ALL,
     SOURCE,
@@ -12,10 +12,7 @@ from cxprobe.pairs.report import (
     pair_cards,
     pairs_beside_published,
 )
-from cxprobe.pairs.series import with_series
-from cxprobe.stats import rate_by, with_tie_rate
 
-TRAINING = Series(axis="training_tokens", models={"late": 2e6, "early": 1e3})
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
 MEMBERS = [
     Member("a", ModelSpec(**SPEC), "a"),
@@ -23,7 +20,6 @@ MEMBERS = [
     Member("words", UnigramModel(kind="unigrams", language="en"), "blind"),
     Member("short", Rule(kind="shorter"), "blind"),
 ]
-SIZES = Series(axis="parameters", models={"small": 1e6, "large": 1e9})
 
 
 def judged(constructions=(("let-alone", "meaning"), ("npi", "form")), models=("early", "late", "other")):
@@ -47,25 +43,6 @@ def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
     own = items[(items["tests"] == "meaning") & (items["words"] == "real") & (items["model"] == "late")]
     assert rates["all pairs of meaning", "late"] == own["accuracy"].mean()
     assert rates["conative", "late"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
-
-
-def along_series(items, series, by="construction"):
-    return with_series(with_tie_rate(rate_by(items, "accuracy", ["model", by])), series)
-
-
-def test_a_series_has_the_accuracies_of_its_models_with_their_quantities():
-    items = judged()
-    along = along_series(items, {"training": TRAINING, "sizes": SIZES})
-    assert set(along["series"]) == {"training"}  # no model of the other series ran
-    assert along[["model", "quantity", "construction"]].to_numpy().tolist() == [
-        ["early", 1e3, "let-alone"],
-        ["late", 2e6, "let-alone"],
-        ["early", 1e3, "npi"],
-        ["late", 2e6, "npi"],
-    ]
-    own = items[(items["model"] == "late") & (items["construction"] == "npi")]
-    assert along["accuracy"].iloc[-1] == own["accuracy"].mean()
-    assert along["tie_rate"].iloc[-1] == (own["accuracy"] == 0.5).mean()
 
 
 def rates(**columns):
@@ -254,15 +231,6 @@ def test_models_are_compared_in_balanced_cells_with_real_words_and_over_all_of_m
     }
     series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
     assert set(comparable_pairs(items, series)["model"]) == {"words", "short"}
-
-
-def test_a_series_is_drawn_beside_the_best_blind_model_of_each_construction():
-    along = along_series(judged(), {"training": TRAINING})
-    best = pd.DataFrame({"construction": ["npi", "other"], "model": "words", "accuracy": [0.7, 0.2]})
-    [figure] = series_figures(along, "construction", "per token", best).values()
-    heights = [[line.get_ydata()[0] for line in axes.lines if line.get_label() == "best blind"] for axes in figure.axes]
-    assert heights == [[], [0.7]]
-    assert set(legend(figure)) == {"chance", "best blind"}
 
 
 def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero():

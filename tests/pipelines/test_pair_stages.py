@@ -363,14 +363,6 @@ def test_all_that_was_asked_and_said_is_there(folder, monkeypatch):
     assert "Statement: She got a scarf because Ann gave it to Eve." in replies["question"]["diagnostic/0/1"]
 
 
-def test_an_extended_instance_is_kept_where_it_is_accepted(folder, monkeypatch):
-    reasons = (
-        write(monkeypatch, accepted=["prototypical", "extended"]).tables["proposals"].set_index("proposal")["reason"]
-    )
-    assert reasons['{"verb": "threw", "gift": "a party"}'] == "kept"
-    assert reasons['{"verb": "ate", "gift": "a plum"}'] == "unacceptable"
-
-
 def test_a_request_that_failed_is_neither_a_verdict_nor_a_frame(folder, monkeypatch):
     def fail(text, answer):
         if "knitted" in text and "fillings" not in text:
