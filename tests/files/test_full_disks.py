@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy.sparse import csr_array
 
-from cxprobe.files.arrays import write_features, write_sparse_features
+from cxprobe.files.arrays import write_features
 from cxprobe.files.tables import growing_table, write_table
 from cxprobe.files.writing import DiskFullError, full_disk, write_json
 from cxprobe.lm.store import AnswerStore
@@ -37,7 +36,6 @@ WRITERS = {
     "record.json": (lambda path: write_json({"text": "x" * 70_000}, path), "70,017 bytes"),
     "rejects.parquet": (grow, r"more than [\d,]+ bytes"),
     "features.npy": (lambda path: write_features([NUMBERS], IDS, path.parent), "72,128 bytes"),
-    "features.npz": (lambda path: write_sparse_features(csr_array(NUMBERS[0]), IDS, path.parent), r"more than"),
 }
 
 

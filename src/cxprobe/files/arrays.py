@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # scipy is slow to import, and `cxprobe check` does without i
 Vectors = Union[NDArray[np.float32], Sequence["csr_array"]]  # noqa: UP007
 """A matrix a layer, each of shape (sentences, dimensions): `vectors[layer][rows]` has the same rows of either kind."""
 
-_DENSE, _SPARSE = "features.npy", "features.npz"
+_FILE = "features.npy"
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,6 @@ class Features:
 
     ids: Sequence[str]
     vectors: Vectors
-
-
-def read_array(path: Path) -> NDArray[np.float32]:
-    """Map the vectors of a .npy file into memory, read-only; nothing that holds pickled objects is opened."""
-    array: NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array
 
 
 def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], folder: Path) -> None:
@@ -64,7 +58,7 @@ def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], fo
     layers, _, dimensions = first.shape
     header = _header((layers, len(ids), dimensions))
     size = len(header) + 4 * layers * len(ids) * dimensions
-    with replacing(folder / _DENSE, size) as partial:
+    with replacing(folder / _FILE, size) as partial:
         reserve(partial, size)
         # Not by a map into memory: where a disk is full after all, writing to one kills the process.
         with partial.open("r+b", buffering=0) as file:
@@ -95,52 +89,14 @@ def _write_all(file: RawIOBase, rows: NDArray[np.float32]) -> None:
         left = left[file.write(left) :]
 
 
-def write_sparse_features(matrix: "csr_array", ids: Sequence[str], folder: Path) -> None:
-    """Write counts as ``features.npz``, a sparse matrix that is the only layer, and ``ids.parquet``, its rows' ids.
-
-    The same matrix gives the same file.
-
-    Args:
-        matrix: Shape (sentences, columns); numbers that are finite in float32.
-        ids: The sentence of each row.
-        folder: Where the two files go.
-
-    Raises:
-        DataError: There is no sentence, one has two rows or none, or a number is not finite.
-    """
-    rows = matrix.shape[0]
-    if not ids or not rows == len(ids) == len(set(ids)):
-        raise DataError(f"{folder}: {rows} rows for {len(set(ids))} sentences; each must have exactly one row")
-    from scipy.sparse import csr_array, save_npz
-
-    counts = csr_array(matrix, dtype=np.float32)
-    counts.sum_duplicates()  # and sorts the columns of each row
-    finite = np.isfinite(counts.data)
-    if not finite.all():
-        row = int(np.searchsorted(counts.indptr, int(np.argmin(finite)), side="right")) - 1
-        raise DataError(f"{folder}: {ids[row]} has a number that is not finite; look at this sentence")
-    with replacing(folder / _SPARSE) as partial, partial.open("wb") as file:
-        save_npz(file, counts)
-    write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")
-
-
-def feature_files(folder: Path) -> tuple[Path, Path]:
-    """Return the files that `read_features` reads: the vectors, of either kind, and the ids of their rows."""
-    return folder / (_SPARSE if (folder / _SPARSE).is_file() else _DENSE), folder / "ids.parquet"
-
-
 def read_features(folder: Path) -> Features:
-    """Map the vectors of a folder into memory, or read its counts; nothing that holds pickled objects is opened.
+    """Map the vectors of a folder into memory; nothing that holds pickled objects is opened.
 
     Raises:
         DataError: The ids and the rows do not match.
     """
-    found, named = feature_files(folder)
-    ids = read_table(named)["id"].tolist()
-    # scipy's own reader opens no pickled objects either
-    from scipy.sparse import csr_array, load_npz
-
-    vectors: Vectors = read_array(found) if found.suffix == ".npy" else (csr_array(load_npz(found)),)
-    if vectors[0].shape[0] != len(ids):
-        raise DataError(f"{folder}: {vectors[0].shape[0]} rows, {len(ids)} ids; run extract_features again")
+    ids = read_table(folder / "ids.parquet")["id"].tolist()
+    vectors: NDArray[np.float32] = np.load(folder / _FILE, mmap_mode="r", allow_pickle=False)
+    if vectors.shape[1] != len(ids):
+        raise DataError(f"{folder}: {vectors.shape[1]} rows, {len(ids)} ids; run the measuring stage again")
     return Features(ids, vectors)
