@@ -5,9 +5,9 @@ from collections import Counter
 import pandas as pd
 
 from cxprobe.constructions.construction import (
-    Source,
     CONSTRUCTIONS_FOLDER,
     Construction,
+    Source,
     grammar_file,
     load_construction,
 )
