@@ -266,11 +266,11 @@ def _inference(asked: InferenceItems) -> Iterator[str]:
         rows.append((reading, str(counts[reading]), premise.sentence(), *relations))
     yield from _table(("reading", "premises", "the first one", *asked.hypotheses), rows)
     if asked.challenge:
-        premise = asked.challenge[0]
-        yield f"\nThe challenge set has {len(asked.challenge)} premises, such as *{premise.sentence()}*\n"
+        challenge = asked.challenge[0]
+        yield f"\nThe challenge set has {len(asked.challenge)} premises, such as *{challenge.sentence()}*\n"
         yield from _table(
             ("hypothesis", "relation"),
-            [(asked.hypothesis(name, premise), relation) for name, relation in premise.gold.items()],
+            [(asked.hypothesis(name, challenge), relation) for name, relation in challenge.gold.items()],
         )
     yield ""
 
