@@ -27,7 +27,9 @@ def test_another_version_is_told_with_what_to_do(tmp_path):
 
 def test_other_code_of_the_same_version_is_another_one_and_what_is_compiled_or_carried_is_not(tmp_path, monkeypatch):
     package = tmp_path / "cxprobe"
-    shutil.copytree(ROOT / "src/cxprobe/constructions", package / "constructions", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "src/cxprobe/constructions", package / "constructions", ignore=shutil.ignore_patterns("__pycache__")
+    )
     monkeypatch.setattr(version, "_PACKAGE", package)
     first = installed_version()
     for folder in ("project", "constructions/__pycache__"):
