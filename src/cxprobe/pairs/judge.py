@@ -23,9 +23,8 @@ from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
     CLUSTER,
     clusters_by,
-    clusters_of,
     credits_of_margins,
-    estimate_difference,
+    difference_by,
     rate_by,
     with_tie_rate,
 )
@@ -458,17 +457,14 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     others = named.loc[~is_first, [*by, *keys, column, "accuracy"]]
     others = others.rename(columns={column: "second", "accuracy": "other"})
     both = named[is_first].merge(others, on=[*by, *keys], validate="one_to_one")
-    clusters = clusters_of(both)  # (items, ways)
-    credits, others_credits = both["accuracy"].to_numpy(np.float64), both["other"].to_numpy(np.float64)  # (items,)
-    rows = []
-    for _, own in both.groupby([*by], sort=False).indices.items():
-        difference = estimate_difference(credits[own], others_credits[own], clusters[own])
-        ends = sorted((abs(difference.low), abs(difference.high)))
-        low = 0.0 if difference.low <= 0 <= difference.high else ends[0]
-        rows.append((abs(difference.value), low, ends[1]))
-    changed = rate_by(both.assign(changed=np.abs(credits - others_credits)), "changed", [*by, "first", "second"])
-    table = changed.rename(columns={"low": "changed_low", "high": "changed_high"})
-    table[["bias", "low", "high"]] = pd.DataFrame(rows, columns=["bias", "low", "high"])
+    differences = difference_by(both, "accuracy", "other", by)
+    low, high = differences["low"], differences["high"]
+    changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())
+    table = rate_by(changed, "changed", [*by, "first", "second"])
+    table = table.rename(columns={"low": "changed_low", "high": "changed_high"})
+    table["bias"] = differences["difference"].abs()
+    table["low"] = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs()))
+    table["high"] = np.maximum(low.abs(), high.abs())
     return table[[*by, "first", "second", *BIAS]]
 
 
