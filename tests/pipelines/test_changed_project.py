@@ -21,9 +21,9 @@ def test_a_new_file_of_the_corpus_is_mined(project):
     assert ran[:2] == ["list_corpora@toy", "mine_sentences@toy"]
 
 
-def test_new_probe_parameters_and_new_places_of_computing_ask_no_model_for_vectors(project):
+def test_new_probe_parameters_ask_no_model_for_vectors(project):
     asked = answers_kept(project)
-    change(project, lambda params: (params["recognition"]["probe"].update(C=0.5), params["compute"].update(jobs=2)))
+    change(project, lambda params: params["recognition"]["probe"].update(C=0.5))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     measured = [f"measure_recognition@{model}" for model in ("one", "one-random", "by-form")]
     assert sorted(ran) == sorted([*measured, "judge_recognition", "report_recognition", "report"])
