@@ -26,7 +26,7 @@ from cxprobe.run.stage import JudgedRun, Outcome, Stage
 def judge_recognition(stage: Stage) -> Outcome:
     section = stage.params.recognition
     members = members_of(stage.params.models, section.models)
-    headline: dict[str, dict[str, float]] = {member.slug: {} for member in members}
+    headline: dict[str, dict[str, dict[str, float]]] = {member.slug: {} for member in members}
     faults: dict[str, str] = {}
     runs: list[JudgedRun] = []
     tables: dict[str, list[pd.DataFrame]] = {}
@@ -54,7 +54,8 @@ def judge_recognition(stage: Stage) -> Outcome:
         summary = []
         for member in (member for member in members if member.slug in facts):
             run = _run(stage, member, facts[member.slug], splits, name, source, judged.of(member.slug))
-            headline[member.slug][f"{name}, {source}"] = run.metrics["accuracy"]
+            shown = ("accuracy", "low", "high", "n")
+            headline[member.slug][f"{name}, {source}"] = {key: run.metrics[key] for key in shown}
             runs.append(run)
             summary.append({"model": member.slug, **run.metrics})
         for stem, table in {**_tables(judged), "recognition": pd.DataFrame(summary)}.items():
