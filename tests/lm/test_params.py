@@ -18,12 +18,12 @@ def load_changed(folder: Path, change):
 
 
 def add(slug: str, entry: dict, *lines: str):
-    """Return a change that adds a model, and puts it into the grid of some lines of work."""
+    """Return a change that adds a model, and puts it into some lines of work."""
 
     def change(params):
         params["models"][slug] = entry
         for line in lines:
-            params["grid"][line]["models"].append(slug)
+            params[line]["models"].append(slug)
 
     return change
 
@@ -95,7 +95,7 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
         ({"kind": "blind", "members": {"a": {"kind": "shorter", "by": 1}}}, "models.new.members.a.by: unknown key"),
         (
             {"kind": "blind", "members": {"mini-mlm": {"kind": "shorter"}}},
-            "models.new.members.mini-mlm: the name is taken by models.mini-mlm",
+            "models.new: mini-mlm: the name is taken by models.mini-mlm",
         ),
         (
             {"kind": "blind", "members": {"a": {"kind": "word_ngrams", "lengths": [3, 1]}}},
@@ -118,9 +118,7 @@ def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, messag
 def test_a_blind_model_is_refused_where_it_cannot_be_asked(tmp_path):
     with pytest.raises(ParamsError) as raised:
         load_changed(tmp_path, add("panel", {"kind": "blind", "members": PANEL}, "recognition"))
-    assert "has by-words, which cannot be asked here; unigrams is for grid.pairs and grid.benchmarks" in str(
-        raised.value
-    )
+    assert "has by-words, which cannot be asked here; unigrams is for pairs" in str(raised.value)
 
 
 def served(**changes) -> dict:
@@ -140,7 +138,7 @@ def test_a_served_model_is_a_trained_one_where_likelihoods_are_all_that_is_neede
 
 @pytest.mark.parametrize("line", ["recognition", "scenarios"])
 def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, line):
-    with pytest.raises(ParamsError, match=rf"grid\.{line}\.models\[\d+\]: 'big' runs on a server.*grid\.pairs and"):
+    with pytest.raises(ParamsError, match=rf"{line}\.models\[\d+\]: 'big' runs on a server.*pairs and"):
         load_changed(tmp_path, add("big", served(), line))
 
 

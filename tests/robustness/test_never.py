@@ -57,21 +57,15 @@ def test_no_module_imports_what_unpickles_or_listens(forbidden, allowed):
 
 def test_the_labelling_page_is_served_to_this_machine_alone():
     path = ROOT / LISTENING
-    assert {name for name, _ in imports(path) if name in LISTENERS} == {"http.server"}
-    servers = {
-        node.name
-        for node in nodes(path)
-        if isinstance(node, ast.ClassDef) and any("Server" in ast.unparse(base) for base in node.bases)
-    }
-    assert servers == {"LabelServer"}
-    bound = [call for name, call in calls(path) if name == "super().__init__" and len(call.args) == 2]
-    assert [ast.unparse(call.args[0]) for call in bound] == ["('127.0.0.1', 0)"]
-    made = [(place(one, call), name) for one in MODULES for name, call in calls(one) if name.endswith("HTTPServer")]
-    assert made == []  # none but through LabelServer, which fixes the address
-    others = {"server_bind", "bind", "listen", "allow_reuse_port", "address_family", "server_address"}
-    assert not others & {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
-    assert not others & {node.id for node in nodes(path) if isinstance(node, ast.Name)}
-    assert not others & {node.name for node in nodes(path) if isinstance(node, ast.FunctionDef)}
+    assert {name for name, _ in imports(path) if name in LISTENERS} == {"socket", "uvicorn"}
+    opened = [call for name, call in calls(path) if name.startswith("socket.")]
+    assert [ast.unparse(call) for call in opened] == ["socket.create_server(('127.0.0.1', 0))"]
+    (ran,) = [call for name, call in calls(path) if name == "self.run"]
+    assert [keyword.arg for keyword in ran.keywords] == ["sockets"]
+    configured = [call for name, call in calls(path) if name == "uvicorn.Config"]
+    assert not {"host", "port", "uds", "fd"} & {keyword.arg for call in configured for keyword in call.keywords}
+    made = [(place(one, call), name) for one in MODULES for name, call in calls(one) if name.endswith("uvicorn.run")]
+    assert made == []  # only through LabelServer, which fixes the address
 
 
 def test_what_could_bring_pickled_objects_is_opened_without_them():
@@ -102,8 +96,8 @@ def test_code_of_a_checkpoint_is_asked_for_nowhere():
         for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value == "trust_remote_code"
     ]
-    assert [name.split(":")[0] for name, _ in said] == ["src/cxprobe/models/sources.py"]
-    assert '"trust_remote_code": False' in (ROOT / "src/cxprobe/models/sources.py").read_text()
+    assert [name.split(":")[0] for name, _ in said] == ["src/cxprobe/lm/checkpoints.py"]
+    assert '"trust_remote_code": False' in (ROOT / "src/cxprobe/lm/checkpoints.py").read_text()
     asked = [(path, call) for path in MODULES for _, call in calls(path) if keyword_names(call) & {"trust_remote_code"}]
     assert asked == []
 

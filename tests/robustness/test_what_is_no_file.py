@@ -10,7 +10,7 @@ from formats import FORMATS, make_sound_project
 from mutations import mutate
 from typer.testing import CliRunner
 
-from conftest import ROOT
+from conftest import ROOT, change_params
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
 from cxprobe.run.params import load_params
@@ -92,6 +92,9 @@ def test_a_stage_that_needs_labels_refuses_what_is_no_file_before_any_work(proje
     path.unlink()
     if instead:
         INSTEAD[instead](path)
+    change_params(
+        project, project / "params.yaml", lambda params: params["recognition"].update(constructions={"toy": ["mined"]})
+    )
     params = load_params()
     script = runpy.run_path(str(ROOT / "pipelines" / "recognition" / "make.py"))
     with pytest.raises(CxprobeError) as raised:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from cxprobe.errors import DataError
+
 if TYPE_CHECKING:
     from cxprobe.run.params import Params
 
@@ -32,12 +34,16 @@ def plan() -> None:
     """Say how many texts and tokens each model of params.yaml is to read, and how many requests it gets.
 
     It counts what the making stages have made: run `dvc repro make_recognition make_scenarios make_pairs make_prompts`
-    first, which takes no model. Texts whose answers are kept in data/.answers are counted too.
+    first, which takes no model. Texts whose answers are kept in data/.scratch/answers are counted too.
     """
+    from cxprobe.files.writing import DATA
     from cxprobe.run.params import LINES, load_params
 
     params = load_params()
     making = [f"make_{line}" for line in LINES if getattr(params, line).constructions]
+    for stage in making:
+        if not (DATA / stage).exists():
+            raise DataError(f"data/{stage} is missing; `dvc repro {' '.join(making)}` makes what is counted")
     for stage in changed_stages(making):
         print(f"{stage}: its parameters or files have changed since; run `dvc repro {stage}` to count what is new")
     rows = list(count(params))

@@ -40,17 +40,19 @@ def preset_text(name: str, folder: Path) -> str:
     names = preset_names(folder)
     if name not in names:
         raise ParamsError(f"there is no preset '{name}'{suggest(name, names)}")
-    yaml = YAML()
-    yaml.width = 200
-    yaml.preserve_quotes = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(type(None), lambda representer, _: representer.represent_scalar(_NULL, "null"))
-    content = _load(yaml, folder / f"{BASE}.yaml")
+    roundtrip = YAML()
+    roundtrip.width = 200
+    roundtrip.preserve_quotes = True
+    roundtrip.indent(mapping=2, sequence=4, offset=2)
+    roundtrip.representer.add_representer(
+        type(None), lambda representer, _: representer.represent_scalar(_NULL, "null")
+    )
+    content = _load(roundtrip, folder / f"{BASE}.yaml")
     for file in _extended(name, folder):
-        _merge(content, _load(yaml, file))
+        _merge(content, _load(roundtrip, file))
     content.ca.comment = None  # what base.yaml says about itself
     written = StringIO()
-    yaml.dump(content, written)
+    roundtrip.dump(content, written)
     # Merged comments bring empty lines into the middle of sections.
     text = re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n{3,}", "\n\n", written.getvalue().strip("\n")))
     return _HEAD.format(name=name) + text + "\n"
@@ -63,9 +65,9 @@ def _extended(name: str, folder: Path) -> list[Path]:
     return [*files, file]
 
 
-def _load(yaml: YAML, file: Path) -> CommentedMap:
+def _load(roundtrip: YAML, file: Path) -> CommentedMap:
     read_yaml(file, ParamsError)  # which refuses what is no plain YAML
-    content: CommentedMap = yaml.load(file.read_text(encoding="utf-8"))
+    content: CommentedMap = roundtrip.load(file.read_text(encoding="utf-8"))
     content.pop(_EXTENDS, None)
     return content
 
