@@ -65,8 +65,9 @@ def names_and_settings(project) -> set[tuple[str, str]]:
     """Return the name and the setting of every judged run, all of which have their artifacts."""
     client = MlflowClient(f"sqlite:///{project / 'mlruns' / 'mlflow.db'}")
     runs = client.search_runs([client.get_experiment_by_name("pairs").experiment_id])
+    runs = [run for run in runs if "model" in run.data.params]  # the others are trials
     assert all(client.list_artifacts(run.info.run_id) for run in runs)
-    return {(run.info.run_name, run.data.params["pairs.judge.score"]) for run in runs if "model" in run.data.params}
+    return {(run.info.run_name, run.data.params["pairs.judge.score"]) for run in runs}
 
 
 @pytest.mark.pipeline

@@ -59,7 +59,8 @@ class StageServer:
 
     def __init__(self, preload: Sequence[Path], environment: dict[str, str]) -> None:
         command = [sys.executable, __file__, *map(str, preload)]
-        paths = [environment["PYTHONPATH"], str(Path(__file__).parent)]
+        support = Path(__file__).parent
+        paths = [environment["PYTHONPATH"], str(support), str(support.parent)]
         own = environment | {"PYTHONPATH": os.pathsep.join(paths)}
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own)
 
