@@ -39,7 +39,6 @@ from written_pages import fences
 from conftest import ROOT, change_params, make_project, project_environment, run
 from cxprobe.run.record import RunRecord
 from cxprobe.run.results import read_records
-from cxprobe.run.tracking import record_digest
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -214,7 +213,7 @@ def faults(records: list[RunRecord], team: Team, folder: Path) -> Iterator[str]:
     yield from (f"{one.info.run_name} is still RUNNING" for one in found if one.info.status == "RUNNING")
     finished = [one for one in found if one.info.status == "FINISHED"]
     of_records = [one for one in finished if "mlflow.parentRunId" not in one.data.tags]
-    digests = {record_digest(record): record for record in records}
+    digests = {record.digest: record for record in records}
     times = Counter(one.data.tags["cxprobe.record"] for one in of_records)
     yield from (f"{digests[one].name} is there {times[one]} times" for one in digests if times[one] != 1)
     yield from (f"{one} has no record" for one in times if one not in digests)
