@@ -86,8 +86,10 @@ def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(folder):
     ]
     assert all(one == names[0] for one in names)
     assert list(judged.headline) == SLUGS
-    assert judged.headline["places"] == {"toy, generated": 1.0, "toy, mined": 1.0}
-    assert judged.headline["words"]["toy, mined"] == pytest.approx(0.5, abs=0.02)
+    places = judged.headline["places"]
+    assert [places[f"toy, {source}"]["accuracy"] for source in ("generated", "mined")] == [1.0, 1.0]
+    assert all(set(rate) == {"accuracy", "low", "high", "n"} for rate in places.values())
+    assert judged.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     items = read_table(folder / "data" / "judge_recognition" / "toy" / "mined" / "items.parquet")
     assert items["model"].unique().tolist() == SLUGS
     vectors = folder / "data" / "measure_recognition" / "one" / "toy" / "mined" / "features.npy"
