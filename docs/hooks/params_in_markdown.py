@@ -12,7 +12,8 @@ HEAD = """\
 # Parameters
 
 This page is made from the model that `cxprobe check` reads `params.yaml` with. An unknown key is a fault. So is a
-missing one that has no default here. `params.schema.json` has the same for editors.
+missing one that has no default here. `params.schema.json` is the same as a JSON Schema: editors complete and check
+params.yaml by it.
 
 The last column is what this project's `params.yaml` has, where it is short. `cxprobe preset NAME` writes the file from
 a preset.

@@ -62,8 +62,8 @@ def write_corpus(settings: Corpus, folder: Path) -> None:
     for part, chosen in (("train", records[~held_out]), ("validation", records[held_out])):
         if chosen.empty:
             raise DataError(
-                f"of {len(records)} records none is for {part}; does corpus.held_out begin as the urls do "
-                f"(such as '{records['url'].iloc[0]}')?"
+                f"none of the {len(records)} records is for {part}; corpus.held_out must have the beginnings of "
+                f"urls such as '{records['url'].iloc[0]}'"
             )
         print(f"{part}: {len(chosen):,} records")
         gzip = {"method": "gzip", "mtime": 0}
@@ -133,11 +133,11 @@ def read_book(folder: Path) -> Iterator[tuple[str, str]]:
         <chapter file>/<part>, and the paragraphs joined by line breaks.
 
     Raises:
-        DataError: There is no content.opf.
+        DataError: The folder has no content.opf.
     """
     package = folder / "content.opf"
     if not package.is_file():
-        raise DataError(f"{package} is not there; a book's folder is the src/epub of its repository")
+        raise DataError(f"{package}: there is no such file; path must be the src/epub of the book's repository")
     content = BeautifulSoup(package.read_text("utf-8").partition("?>")[2], "html.parser")  # after the XML declaration
     chapters = {
         item["id"]: str(item["href"])

@@ -124,11 +124,11 @@ def trim_encoder(encoder: Any, vocabulary: Vocabulary, positions: int) -> BertMo
     """Return a trained BERT with a trimmed vocabulary and without the positions beyond ``positions``.
 
     Raises:
-        ModelError: It is no BERT, or has fewer positions.
+        ModelError: The model is not a BERT, or has fewer positions.
     """
     config = copy.deepcopy(encoder.config)
     if not isinstance(config, BertConfig) or config.max_position_embeddings < positions:
-        raise ModelError(f"the source is no BERT with at least {positions} positions; take one, or fewer positions")
+        raise ModelError(f"source: must be a BERT with {positions} positions or more; take another, or lower positions")
     config.vocab_size, config.max_position_embeddings = len(vocabulary.pieces), positions
     # Few passes over much text need no dropout.
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0

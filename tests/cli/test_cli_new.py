@@ -1,38 +1,44 @@
-"""`cxprobe new`: what it writes passes `cxprobe check`, and it says what to do next."""
+"""`cxprobe new`: what it writes has no fault, gives pairs, sentences and items, and it says what to do next."""
 
+import re
 import shutil
+from pathlib import Path
 
 import pytest
+from toy_files import write_toy_files
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction, write_toy_labels
+import cxprobe
+from conftest import ROOT, change_params
 from cxprobe.cli import app
+from cxprobe.cli.faults import find_faults
+from cxprobe.cli.project import add_construction
+from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.people import load_people
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.run.params import load_params
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A project's folder without faults, as the working directory."""
-    write_toy_construction(tmp_path / "constructions")
-    write_toy_labels(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
-    change_params(tmp_path, ROOT / "params.yaml", shrink)
+    write_toy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def call(*words: str):
-    done = CliRunner().invoke(app, list(words))
+    done = CliRunner().invoke(app, ["new", *words])
     return done.exit_code, done.output
 
 
 def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
-    code, output = call("new", "construction", "my-own")
+    code, output = call("construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, grammars/test.cfg, grammars/train.cfg, items.yaml" in output
     assert "add 'my-own' in params.yaml" in output
+    assert call("construction", "another")[0] == 0  # its premises are others
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
@@ -40,50 +46,82 @@ def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
             params[line]["constructions"].append("my-own")
 
     change_params(folder, folder / "params.yaml", use)
-    code, output = call("check")
-    assert code == 0, output
+    assert find_faults() == []
+    assert load_construction("my-own").name == "My own"
+    for file in Path("constructions/my-own").rglob("*.*"):
+        assert file.read_text().startswith("# "), file  # says what it is for
+        assert not re.search("<SLUG>|<TITLE>", file.read_text()), file
 
 
-def test_a_copy_passes_the_check_and_what_was_left_out_is_said(folder):
-    code, output = call("new", "construction", "copy", "--from", "toy")
+def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
+    call("construction", "my-own")
+    pairs = cxprobe.minimal_pairs("my-own", folder="constructions", per_cell=4)
+    assert len(pairs) >= 8
+    assert (pairs["good"] != pairs["bad"]).all()
+    construction = load_construction("my-own")
+    made = generate_sentences("my-own", construction, load_grammars("my-own", construction), per_label=10, seed=1)
+    assert set(made.sentences["label"]) == {"positive", "negative"}
+
+
+def test_a_copy_has_the_files_of_the_other_one_under_its_own_name_and_what_was_left_out_is_said(folder):
+    code, output = call("construction", "copy", "--from", "toy")
     assert code == 0, output
     assert "constructions/toy/items.yaml was not copied: each of its premises may be in one construction only" in output
     assert "constructions/toy/labels.tsv was not copied: people judged" in output
-    assert call("check")[0] == 0
+    files = {path.name for path in Path("constructions/copy").iterdir()}
+    assert files == {"construction.yaml", "grammars", "pairs.yaml", "pattern.yaml", "scenarios.yaml"}
+    assert load_construction("copy").name == "Copy"
+    assert load_construction("copy").gloss == load_construction("toy").gloss
+    assert load_pairs("copy", load_people()) == load_pairs("toy", load_people())
+    assert find_faults() == []
 
 
-def test_a_name_that_is_taken_or_is_no_name_is_refused_in_a_line(folder):
-    assert call("new", "construction", "toy") == (
-        2,
-        "constructions/toy is there already; take another name, or remove it first\n",
-    )
-    code, output = call("new", "construction", "My Own")
-    assert code == 2
-    assert "take 'my-own'" in output
-    assert "Traceback" not in output
+@pytest.mark.parametrize("source", sorted(path.parent.name for path in ROOT.glob("constructions/*/construction.yaml")))
+def test_a_copy_of_any_carried_construction_has_no_fault(source, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "constructions" / source, tmp_path / "constructions" / source)
+    shutil.copytree(ROOT / "lexicon", tmp_path / "lexicon")
+    monkeypatch.chdir(tmp_path)
+    add_construction(f"{source}-2", source)
+    assert [fault for fault in find_faults() if "constructions/" in fault] == []
+    texts = [path.read_text() for path in (tmp_path / "constructions" / f"{source}-2").rglob("*.*")]
+    head = f"# Copied from {source} by"
+    assert not [text for text in texts if source in text.replace(f"{source}-2", "").replace(head, "")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["My Own"], "it may have small letters, digits and hyphens, and begins with a letter or digit; take 'my-own'"),
+        (["../toy"], "take 'toy'"),
+        (["ä"], "cannot be the name of a construction"),
+        ([""], "cannot be the name of a construction"),
+        (["toy"], "constructions/toy is there already; take another name, or remove it first"),
+        (["all"], "is what runs on all constructions together are called"),
+        (["new", "--from", "tyo"], "did you mean 'toy'"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, said):
+    before = sorted(folder.rglob("*"))
+    code, output = call("construction", *words)
+    assert (code, said in output) == (2, True), output
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_a_new_model_passes_the_check(folder):
-    code, output = call(
-        "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"
-    )
+    words = ("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16")
+    before = (folder / "params.yaml").read_bytes()
+    shown = "roberta:\n  name: some/roberta\n  revision: 1a2b3c\n  sha256: null\n  dtype: bfloat16\n"
+    assert call(*words, "--show") == (0, shown)
+    assert (folder / "params.yaml").read_bytes() == before
+    code, output = call(*words)
     assert code == 0, output
     assert "Next: add 'roberta' to a line of work" in output
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
-    assert call("check")[0] == 0
-
-
-def test_an_entry_can_be_shown_without_a_change(folder):
-    before = (folder / "params.yaml").read_bytes()
-    code, output = call("new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--show")
-    assert code == 0
-    assert output == "roberta:\n  name: some/roberta\n  revision: 1a2b3c\n  sha256: null\n  dtype: float32\n"
-    assert (folder / "params.yaml").read_bytes() == before
+    assert find_faults() == []
 
 
 def test_a_model_that_is_there_is_refused_before_anything_is_read_or_copied(folder):
-    code, output = call("new", "model", "one", "--name", "models/mini-mlm")
-    assert code == 2
-    assert "the name 'one' is taken" in output
+    code, output = call("model", "one", "--name", "models/mini-mlm")
+    assert (code, "the name 'one' is taken" in output) == (2, True)
     assert not (folder / "models").exists()

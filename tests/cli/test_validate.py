@@ -83,7 +83,7 @@ def test_constructions_are_those_that_are_named(folder):
     assert once == twice
     code, output = validate("export", "--output", "new", "--items", 4, "--constructions", "tyo")
     assert code == 2
-    assert "construction 'tyo' is unknown; did you mean 'toy'?" in output
+    assert "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?" in output
     assert not (folder / "new").exists()
 
 

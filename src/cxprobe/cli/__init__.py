@@ -13,21 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import (
-    check,
-    describe,
-    export,
-    files,
-    init,
-    labels,
-    measure,
-    new,
-    params,
-    plan,
-    tracking,
-    validate,
-)
-from cxprobe.cli.names import check_construction
+from cxprobe.cli import check, describe, export, files, init, labels, measure, new, params, plan, tracking, validate
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.run.project import require_project
@@ -70,7 +56,6 @@ def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callab
         try:
             if not anywhere:
                 require_project(Path())
-                check_construction(options)
             command(*args, **options)
         except CxprobeError as fault:
             print("\n".join(one_line(line) for line in str(fault).split("\n")), file=sys.stderr)

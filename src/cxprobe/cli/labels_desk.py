@@ -35,6 +35,7 @@ from cxprobe.people.sessions import (
     view_of,
 )
 from cxprobe.run.params import Params, load_params
+from cxprobe.run.project import require_construction
 
 if TYPE_CHECKING:
     from cxprobe.corpora.params import Corpus
@@ -49,7 +50,7 @@ def labels_file(construction: str) -> Path:
     Raises:
         ConstructionError: There is no such construction, so a mistyped name does not make a new folder.
     """
-    load_construction(construction)
+    require_construction(construction, Path())
     return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
 
 

@@ -1,6 +1,5 @@
-"""The names that a command line can have: those that a shell completes, and those that are checked."""
+"""The names that a shell completes."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -8,18 +7,7 @@ import typer
 
 from cxprobe.run.carried import carried_files
 from cxprobe.run.presets import preset_names
-from cxprobe.run.project import construction_names, model_names, require_construction
-
-
-def check_construction(arguments: Mapping[str, object]) -> None:
-    """Check that the project has the construction that a command was given, in the argument of this name.
-
-    Raises:
-        ConstructionError: The message has a near match and all that there are.
-    """
-    name = arguments.get("construction")
-    if isinstance(name, str):
-        require_construction(name, Path())
+from cxprobe.run.project import construction_names, model_names
 
 
 def complete_construction(incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Beginning a construction: a folder of commented files with a valid example, or the files of another one."""
+"""Beginning a construction or a project, and taking a project over to another version of cxprobe."""
 
 import logging
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -109,18 +109,10 @@ _HEAD = f"""\
 
 _README = Path(__file__).parent / "templates" / "project.md"
 _PARAMS, _PIPELINE, _PACKAGES = Path("params.yaml"), Path("dvc.yaml"), Path("corpora/documentation.txt")
-_MODELS = PurePosixPath("models")
+_MODELS = "models"
 _OWN_LICENCE = "LICENSE-cxprobe"
 # What a project may not change without its next upgrade undoing it; all else is the team's.
-_OWNED = (
-    ".dvc/plots",
-    "constraints.txt",
-    "dvc.yaml",
-    "params.schema.json",
-    "pipelines",
-    "presets",
-    "published",
-)
+_OWNED = (".dvc/plots", "constraints.txt", "dvc.yaml", "params.schema.json", "pipelines", "presets", "published")
 
 
 def create_project(folder: Path, preset: str) -> None:
@@ -147,7 +139,7 @@ def create_project(folder: Path, preset: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
         write_bytes(preset_text(preset, presets).encode(), folder / _PARAMS)
-        _copy_carried(source, folder, _named_models(load_yaml(folder / _PARAMS, ProjectError)))
+        _copy_carried(source, folder)
         text = _README.read_text(encoding="utf-8")
         title = folder.absolute().name
         write_bytes(text.replace("<TITLE>", title).replace("<PRESET>", preset).encode(), folder / "README.md")
@@ -170,9 +162,7 @@ def upgrade_project(folder: Path) -> None:
             f"{folder}: there is no {VERSION_FILE}, so `cxprobe init` has not made this project, and there is nothing "
             "to upgrade"
         )
-    done = subprocess.run(
-        ["git", "status", "--porcelain", "--", *_OWNED], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = _git(folder, "status", "--porcelain", "--", *_OWNED)
     if done.returncode or done.stdout.strip():
         said = done.stderr.strip() or done.stdout.rstrip()
         raise ProjectError(
@@ -193,14 +183,11 @@ def absent_extras(folder: Path) -> list[str]:
         Names as ``pip install 'cxprobe[...]'`` takes them.
     """
     params = load_yaml(folder / _PARAMS, ProjectError)
-    modules = {name.removeprefix("package:").partition("/")[0] for name in _texts(params) if _is_packaged(name)}
+    packaged = [name for name in _texts(params) if name.startswith("package:")]
+    modules = {name.removeprefix("package:").partition("/")[0] for name in packaged}
     asks = any(part.get("llms") for part in (params["pairs"], params["prompts"]))
     needed = {"minilm": sorted(modules), "prompting": ["inspect_ai"] if asks else []}
     return [extra for extra, names in needed.items() if any(find_spec(name) is None for name in names)]
-
-
-def _is_packaged(name: str) -> bool:
-    return name.startswith("package:")
 
 
 def _require_empty(folder: Path) -> None:
@@ -212,12 +199,8 @@ def _require_empty(folder: Path) -> None:
         raise ProjectError(f"{folder} is not empty ({shown}); name a new folder, so that nothing of yours is replaced")
 
 
-def _named_models(params: Any) -> set[PurePosixPath]:
-    """Return the folders below models/ that parameters name."""
-    return {PurePosixPath(text) for text in _texts(params) if text.startswith(f"{_MODELS}/")}
-
-
 def _texts(content: Any) -> Iterator[str]:
+    """Give every text that is a value in the content of params.yaml."""
     match content:
         case dict():
             yield from (text for value in content.values() for text in _texts(value))
@@ -227,20 +210,19 @@ def _texts(content: Any) -> Iterator[str]:
             yield content
 
 
-def _copy_carried(source: Path, folder: Path, models: set[PurePosixPath]) -> None:
+def _copy_carried(source: Path, folder: Path) -> None:
+    """Copy what a project needs; of the models those that its params.yaml names, with the cards and licences above."""
+    params = load_yaml(folder / _PARAMS, ProjectError)
+    models = [Path(text) for text in _texts(params) if text.startswith(f"{_MODELS}/")]
     for path in carried_paths(source):
-        if path.parts[0] != _MODELS.name or _is_wanted(PurePosixPath(path), models):
+        is_about = path.name.startswith(("README", "LICENSE"))
+        is_wanted = path.parts[0] != _MODELS or any(
+            path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models
+        )
+        if is_wanted and path != _PARAMS:  # the preset's is there
             target = folder / (_OWN_LICENCE if path.as_posix() == "LICENSE" else path)
-            if path == _PARAMS:  # the preset's is there
-                continue
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target)
-
-
-def _is_wanted(path: PurePosixPath, models: set[PurePosixPath]) -> bool:
-    """Return whether a file belongs to one of the models: it is in its folder, or a card or licence above it."""
-    is_about = path.name.startswith(("README", "LICENSE"))
-    return any(path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models)
 
 
 def _keep_installed(file: Path) -> None:
@@ -248,12 +230,10 @@ def _keep_installed(file: Path) -> None:
     names = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     installed = [name for name in names if _is_installed(name)]
     head = (
-        "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that were\n"
+        "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that were",
+        f"# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their versions.",
     )
-    head += (
-        f"# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their versions.\n"
-    )
-    write_bytes((head + "\n".join(installed) + "\n").encode(), file)
+    write_bytes("".join(f"{line}\n" for line in (*head, *installed)).encode(), file)
 
 
 def _is_installed(name: str) -> bool:
@@ -272,29 +252,20 @@ def _write_pipeline(folder: Path) -> None:
 
 def _initialise(folder: Path) -> None:
     """Let git and DVC know the folder, as far as no repository above it does."""
-    top = _git_folder(folder)
-    if top is None:
-        done = subprocess.run(["git", "init", "--quiet"], cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ProjectError(f"{folder}: `git init` failed: {done.stderr.strip()}")
-    _initialise_dvc(folder, subdir=top is not None and top != folder.resolve())
-
-
-def _git_folder(folder: Path) -> Path | None:
-    """Return the folder of the repository that a folder is in."""
-    done = subprocess.run(
-        ["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
-
-
-def _initialise_dvc(folder: Path, *, subdir: bool) -> None:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
+    above = _git(folder, "rev-parse", "--show-toplevel")
+    if above.returncode and (done := _git(folder, "init", "--quiet")).returncode:
+        raise ProjectError(f"{folder}: `git init` failed: {done.stderr.strip()}")
+    is_inside = above.returncode == 0 and Path(above.stdout.strip()).resolve() != folder.resolve()
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it would say that it has begun, which the command says itself
     try:
-        with chdir(folder), Repo.init(subdir=subdir):
+        with chdir(folder), Repo.init(subdir=is_inside):
             pass
     except DvcException as fault:
         raise ProjectError(f"{folder}: DVC cannot begin: {fault}") from fault
+
+
+def _git(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cxprobe.errors import DataError
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -36,10 +34,12 @@ def export(
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
     from cxprobe.people.wording import load_wording
+    from cxprobe.run.project import require_construction
 
     check_new_folder(output)
     wording = load_wording()
-    _check_constructions(constructions or [])
+    for name in constructions or []:
+        require_construction(name, Path())
     sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
@@ -77,13 +77,14 @@ def import_(
     from cxprobe.people.agreement import human_agreement, load_ratings, mistaken_items
     from cxprobe.people.answers import judge_answers, merge_ratings, read_answers, read_items
     from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
+    from cxprobe.run.project import require_construction
 
     asked = read_items(items)
     imported = judge_answers(read_answers(files, asked), asked, most_failed)
     names = sorted({*imported.ratings, *imported.withdrawn})
-    _check_constructions(names)
     merged = {}
     for name in names:
+        require_construction(name, Path())
         path = CONSTRUCTIONS_FOLDER / name / RATINGS_FILE
         new, withdrawn = imported.ratings.get(name, []), imported.withdrawn.get(name, set())
         merged[path] = merge_ratings(read_ratings(path), new, withdrawn)
@@ -99,15 +100,6 @@ def import_(
         shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
     _print_agreement(shown, published)
     _print_mistaken(mistaken_items(ratings, asked))
-
-
-def _check_constructions(names: list[str]) -> None:
-    from cxprobe.files.schema import suggest
-    from cxprobe.run.project import construction_names
-
-    known = construction_names(Path())
-    if unknown := [name for name in names if name not in known]:
-        raise DataError(f"construction '{unknown[0]}' is unknown{suggest(unknown[0], known)}")
 
 
 def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:

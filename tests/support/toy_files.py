@@ -1,0 +1,15 @@
+"""The files that people write in a small project: parameters, a construction with labels, people, prompts."""
+
+import shutil
+from pathlib import Path
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction, write_toy_labels
+
+
+def write_toy_files(folder: Path) -> None:
+    write_toy_construction(folder / "constructions")
+    write_toy_labels(folder / "constructions")
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(ROOT / "prompts", folder / "prompts")
+    change_params(folder, ROOT / "params.yaml", shrink)
