@@ -31,7 +31,7 @@ LABELS = "constructions/toy/labels.tsv"
 def project(tmp_path, monkeypatch):
     """A project in which four sequences were mined from a small corpus, as the working directory."""
     write_toy_construction(tmp_path / "constructions")
-    change_params(tmp_path, ROOT / "params.yaml", settings(tmp_path))
+    change_params(tmp_path, ROOT / "params.yaml", settings)
     save_toy_tagger(tmp_path / "tagger")
     table = mined(4)
     records = [
@@ -46,12 +46,9 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def settings(folder):
-    def change(params: dict) -> None:
-        shrink(params)
-        params["mining"]["tagger"] = "tagger"
-
-    return change
+def settings(params: dict) -> None:
+    shrink(params)
+    params["mining"]["tagger"] = "tagger"
 
 
 def command(*arguments: str) -> list[str]:
@@ -128,22 +125,15 @@ def test_a_third_person_decides_what_two_label_differently(project):
 
 
 def test_conflicts_are_listed_without_the_mined_sentences_too(project):
-    labels = [
-        Label("sequence", TAGS, label, who, "2026-01-31") for who, label in (("A", "positive"), ("B", "negative"))
-    ]
+    said = (("A", "positive"), ("B", "negative"))
+    labels = [Label("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
     write_labels(labels, project / LABELS)
+    assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
     (project / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
     shown = run("", "agreement", "toy").out
     assert f"sequence\t{TAGS}\tA: positive, B: negative" in shown
     assert "the sentences are not shown" in shown
-
-
-def test_conflicts_about_what_was_not_mined_are_counted(project):
-    labels = [
-        Label("sequence", "XX", label, who, "2026-01-31") for who, label in (("A", "positive"), ("B", "negative"))
-    ]
-    write_labels(labels, project / LABELS)
-    assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
+    assert "`dvc repro mine_sentences` makes it" in run("", "label", "toy", "--who", "Ann").err
 
 
 def test_tasks_go_to_label_studio_and_come_back(project):
@@ -187,20 +177,6 @@ def test_what_does_not_fit_is_told(project, arguments, message):
     assert done.code == 2
     assert message in done.err
     assert not (project / LABELS).exists()
-
-
-def test_what_was_not_mined_cannot_be_labelled(project):
-    (project / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
-    done = run("", "label", "toy", "--who", "Ann")
-    assert done.code == 2
-    assert "`dvc repro mine_sentences` makes it" in done.err
-
-
-def test_a_mistyped_construction_is_told_and_makes_no_folder(project):
-    done = run("", "label", "tyo")
-    assert done.code == 2
-    assert "constructions/tyo/construction.yaml: there is no such file" in done.err
-    assert not (project / "constructions" / "tyo").exists()
 
 
 @pytest.mark.pipeline

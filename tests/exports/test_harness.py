@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
 from exported_project import FORM, MEANING, PAIRS, UNBALANCED
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
-from tiny_lms import tokenizer_of
-from transformers import GPT2Config, GPT2LMHeadModel
+from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
 from cxprobe.exports.harness import choice_tasks, harness_files, pair_tasks
@@ -168,7 +166,9 @@ def test_the_harness_gets_the_accuracies_of_this_project_on_every_task(folder, t
 
 
 def test_a_model_whose_tokenizer_puts_nothing_before_a_text_agrees_with_bos_add(folder, pairs, tmp_path):
-    save_gpt2(tmp_path / "gpt2")
+    tokenizer = tokenizer_of("gpt2")
+    tokenizer.model_max_length = 512
+    save_lm(tmp_path / "gpt2", "gpt2", tokenizer, positions=512)
     harness = run(folder, tmp_path / "gpt2", ["cxprobe_pairs"]).set_index("id")
     asked = pairs[[row.context != "" or row.good[0] == row.bad[0] for row in pairs.itertuples()]]
     added, bare = (own_decisions(tmp_path / "gpt2", asked, bos=bos).set_index("id") for bos in ("add", "as_tokenizer"))
@@ -180,24 +180,3 @@ def test_a_model_whose_tokenizer_puts_nothing_before_a_text_agrees_with_bos_add(
     named = set(added.index[~near & (added["credit"] != bare["credit"])])
     assert named
     assert set(harness.index[~near & (harness["acc"] != bare["credit"])]) == named
-
-
-def save_gpt2(folder: Path) -> None:
-    """Save a GPT-2 with random weights, whose tokenizer adds nothing, for texts of up to 512 tokens."""
-    torch.manual_seed(0)
-    tokenizer = tokenizer_of("gpt2")
-    tokenizer.model_max_length = 512
-    end = tokenizer.eos_token_id
-    config = GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=512,
-        n_embd=32,
-        n_layer=2,
-        n_head=4,
-        initializer_range=0.3,
-        bos_token_id=end,
-        eos_token_id=end,
-        pad_token_id=end,
-    )
-    GPT2LMHeadModel(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)

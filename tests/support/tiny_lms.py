@@ -39,7 +39,7 @@ CAUSAL = ("gpt2", "llama", "qwen2", "bloom", "mamba")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def save_lm(folder: Path, kind: str, tokenizer=None) -> None:
+def save_lm(folder: Path, kind: str, tokenizer=None, positions: int = 64) -> None:
     """Save a language model whose predictions differ widely from token to token."""
     torch.manual_seed(0)
     tokenizer = tokenizer or tokenizer_of(kind)
@@ -50,7 +50,7 @@ def save_lm(folder: Path, kind: str, tokenizer=None) -> None:
         num_hidden_layers=2,
         num_attention_heads=4,
         intermediate_size=64,
-        max_position_embeddings=64,
+        max_position_embeddings=positions,
         initializer_range=0.3,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=tokenizer.bos_token_id,

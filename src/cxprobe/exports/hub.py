@@ -37,7 +37,6 @@ from cxprobe.prompts.wording import load_reasoning_prompts
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.provenance import begin
 from cxprobe.scenarios.judge import UNCALIBRATED
-from cxprobe.scenarios.rules import load_scenarios
 from cxprobe.stats import CLUSTER, rate_by
 
 _HERE = Path(__file__).parent
@@ -238,16 +237,9 @@ def _sentences(params: Params) -> dict[str, pd.DataFrame]:
 
 def _scenarios(params: Params) -> dict[str, pd.DataFrame]:
     texts = read_scenarios(params)
-    rights = []
-    for name, rows in texts.groupby("construction", sort=False):
-        scenarios = load_scenarios(str(name))
-        sides = {
-            name: ("first", "second")[scenarios.candidates.index(test.answer)] for name, test in scenarios.tests.items()
-        }
-        rights += [row[sides[row["scenario"]]] if row["scenario"] in sides else "" for row in rows.to_dict("records")]
     names = texts[["construction", "item", "scenario", "draw"]].astype(str)
     candidates = _lists(texts[["first", "second"]])
-    return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates, right=rights)}
+    return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
 
 
 def _lists(table: pd.DataFrame) -> "pd.Series[Any]":

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cxprobe.errors import DataError
-from cxprobe.exports.project import cluster_texts, read_made_table
+from cxprobe.exports.project import cluster_texts, read_made_table, read_scenarios
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of
@@ -19,7 +19,6 @@ from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import RULE
 from cxprobe.run.params import LINES, Params
 from cxprobe.scenarios.judge import UNCALIBRATED
-from cxprobe.scenarios.rules import load_scenarios
 
 _TYPES = {
     "text": pa.string(),
@@ -89,19 +88,11 @@ def _recognition(params: Params, judged: Path) -> pd.DataFrame:
 
 def _scenarios(params: Params, judged: Path) -> pd.DataFrame:
     """Return the decisions between two words at a mask."""
-    tables = []
-    for name in params.scenarios.constructions:
-        decisions = read_made_table(judged / name / "accuracy.parquet")
-        texts = read_made_table(DATA / "make_scenarios" / name / "texts.parquet")
-        scenarios = load_scenarios(name)
-        rights = {name: scenarios.candidates.index(test.answer) for name, test in scenarios.tests.items()}
-        tests = texts.loc[texts["scenario"].isin(list(rights)), ["item", "scenario", "first", "second"]]
-        joined = decisions.merge(tests, on=["item", "scenario"], how="left", validate="many_to_one")
-        tables.append(joined.assign(construction=name, right=joined["scenario"].map(rights)))
-    joined = pd.concat(tables, ignore_index=True)
-    first_right = joined["right"] == 0
-    right = joined["first"].where(first_right, joined["second"])
-    wrong = joined["second"].where(first_right, joined["first"])
+    names = params.scenarios.constructions
+    decisions = pd.concat([read_made_table(judged / n / "accuracy.parquet").assign(construction=n) for n in names])
+    keys, texts = ["construction", "item", "scenario"], read_scenarios(params)
+    tests = texts.loc[texts["right"] != "", [*keys, "right", "wrong"]]
+    joined = decisions.merge(tests, on=keys, how="left", validate="many_to_one")
     return joined.assign(
         line="scenarios",
         source="own",
@@ -110,8 +101,8 @@ def _scenarios(params: Params, judged: Path) -> pd.DataFrame:
         scheme="",
         decides=joined["base"].astype(bool) & (joined["calibration"] == UNCALIBRATED),
         correct=joined["accuracy"],
-        chosen=_chosen(joined["accuracy"], right, wrong),
-        gold=right,
+        chosen=_chosen(joined["accuracy"], joined["right"], joined["wrong"]),
+        gold=joined["right"],
         clusters=cluster_texts(joined),
     )
 
