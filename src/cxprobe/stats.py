@@ -38,6 +38,7 @@ class Difference:
 LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found (see FEWEST_DIFFERENT)
+FEWEST_DEVIATING = 6  # with fewer clusters that hold an item of the rarer outcome, see `_effective_items`
 FEWEST_DIFFERENT = 6  # as many fair coins fall on one side, whichever it is, in 3 of 100 throws; five in 6 of 100
 
 
@@ -156,9 +157,9 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
-    The interval is Wilson's score interval at 95 %, taken for the effective number of items. It
-    needs no resampling, stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the
-    design effect is taken as 1 and only the number of clusters widens the interval.
+    The interval is Wilson's score interval at 95 %, taken for the effective number of items. It needs no resampling,
+    stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the effective number of
+    items is the number of clusters.
 
     Args:
         credits: Shape (n,): 1 for right, 0 for wrong, 0.5 for a tie.
@@ -461,6 +462,11 @@ def _effective_items(
     about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
     one item.
 
+    A rate close to 0 or 1 may hide how much the items of a cluster have in common: if all items of ten clusters are
+    right, or all but one, clusters that are wrong as a whole may be absent by chance. So where fewer than
+    `FEWEST_DEVIATING` clusters hold an item of the rarer outcome, the design effect moves towards n by the number of
+    clusters, as if all items of a cluster agreed, in equal steps; where no cluster holds one, it is that.
+
     Args:
         credits: Shape (n,).
         clusters: Shape (n, k). The same name in two groups is two clusters.
@@ -473,20 +479,26 @@ def _effective_items(
     n = np.bincount(groups)
     rate = np.bincount(groups, weights=credits) / n
     residuals = credits - rate[groups]  # (n,)
-    clustered, fewest = np.zeros(len(n)), np.ones(len(n), dtype=np.int64)
+    deviates = credits != (rate >= 0.5)[groups]  # (n,)
+    quantile = (1 + LEVEL) / 2
+    effective = np.ones(len(n))
     for rows, ways in _ways(clusters, groups):
         own = groups[rows]
-        sums = [_sum_over_shared(residuals[rows], residuals[rows], way, own) for way in ways]
-        clustered[own] = np.max(sums, axis=0)[own]
-        fewest[own] = _fewest_clusters(ways, own)[own]
-    effective, several = np.ones(len(n)), fewest > 1
-    n, rate, clustered, fewest = n[several], rate[several], clustered[several], fewest[several]
-    variance = fewest / (fewest - 1) * clustered / n**2
-    binomial = rate * (1 - rate) / n
-    design_effect = np.maximum(np.divide(variance, binomial, out=np.ones(len(n)), where=binomial != 0), 1.0)
-    quantile = (1 + LEVEL) / 2
-    few_clusters = (stdtrit(n - 1, quantile) / stdtrit(fewest - 1, quantile)) ** 2
-    effective[several] = np.maximum(n / design_effect * few_clusters, 1.0)
+        sums = np.max([_sum_over_shared(residuals[rows], residuals[rows], way, own) for way in ways], axis=0)
+        fewest = _fewest_clusters(ways, own)
+        several = np.flatnonzero(fewest > 1)  # of the groups
+        items, fewest, binomial = n[several], fewest[several], (n * rate * (1 - rate))[several]
+        variance = fewest / (fewest - 1) * sums[several]
+        ratio = np.maximum(np.divide(variance, binomial, out=np.ones(len(several)), where=binomial != 0), 1.0)
+        seen = ratio * (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2  # (several,)
+        design_effect = np.ones(len(several))
+        for way in ways:
+            if way.shape[1] == 1:
+                alike = np.maximum(items / _count_clusters(way, own)[several], seen)  # if all items of a cluster agreed
+                deviating = _count_clusters(way[deviates[rows]], own[deviates[rows]], len(n))[several]
+                unseen = np.maximum(0, 1 - deviating / FEWEST_DEVIATING)  # (several,), in [0, 1]
+                design_effect = np.maximum(design_effect, unseen * alike + (1 - unseen) * seen)
+        effective[several] = np.maximum(items / design_effect, 1.0)
     return effective
 
 
@@ -539,10 +551,13 @@ def _fewest_clusters(ways: list[NDArray[np.int64]], groups: NDArray[np.int64]) -
     return np.asarray(counts.min(axis=0), dtype=np.int64)
 
 
-def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many clusters each group has, (groups,); codes (n, k) that differ from group to group, groups (n,)."""
+def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64], least: int = 0) -> NDArray[np.int64]:
+    """Return how many clusters each group has, (groups,); codes (n, k) that differ from group to group, groups (n,).
+
+    The groups that are counted are those up to the largest number in ``groups``, and at least ``least`` of them.
+    """
     first = np.unique(codes, return_index=True)[1]
-    return np.bincount(groups[first // codes.shape[1]], minlength=groups.max() + 1)
+    return np.bincount(groups[first // codes.shape[1]], minlength=max(least, groups.max(initial=-1) + 1))
 
 
 def _codes_within(groups: NDArray[np.int64], clusters: NDArray[np.object_]) -> NDArray[np.int64]:
