@@ -97,6 +97,14 @@ def test_after_a_rival_the_other_member_is_right(tmp_path):
         assert pair.groups["origin"] == "own"
 
 
+@pytest.mark.parametrize(("says", "origin"), [("", "own"), ("    rival_origin: paper\n", "paper")])
+def test_a_rival_has_an_origin_of_its_own(tmp_path, says, origin):
+    rival = '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n' + says
+    pairs = render_pairs("x", *load_toy(tmp_path, PAIRS.replace("  A:\n", rival)), 3, seed=0)
+    of_a = {(pair.groups["sentence"], pair.groups["origin"]) for pair in pairs if pair.groups["variant"] == "A"}
+    assert of_a == {("construction", "paper"), ("rival", origin)}
+
+
 def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):
     typical = [("the waiter", "the guest"), ("the nurse", "the patient")]
     text = PAIRS.replace("frames:\n", "typical: [[the waiter, the guest], [the nurse, the patient]]\nframes:\n")

@@ -45,6 +45,19 @@ def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
     assert rates["conative", "late"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
 
 
+def test_published_numbers_stand_beside_pairs_of_the_published_design_alone():
+    asked = [("conative", "rival", "paper"), ("way-manner", "construction", "paper"), ("way-manner", "rival", "own")]
+    added = [("comparative-correlative", "construction", "own")]
+    items = pd.concat(
+        [
+            judged(((name, "meaning"),)).assign(sentence=sentence, origin=origin)
+            for name, sentence, origin in asked + added
+        ]
+    )
+    counts = accuracies_of_meaning(items).drop_duplicates("construction").set_index("construction")["n"].to_dict()
+    assert counts == {ALL: 20, "conative": 10, "way-manner": 10}
+
+
 def rates(**columns):
     return pd.DataFrame(
         [{"model": model, "construction": "let-alone", "tests": "meaning", "words": "real"} for model in ("a", "b")]

@@ -68,12 +68,18 @@ class Variant(Closed):
     """A context that looks alike and lacks the construction, so that the wrong member is right; absent for none."""
     origin: Literal["paper", "own"] = "paper"
     """Whether the variant is of the published design that the pairs follow, or was added to it."""
+    rival_origin: Literal["paper", "own"] = "own"
+    """The same for its rival."""
 
     @property
     def contexts(self) -> Mapping[Sentence, Template | None]:
         """What comes first: in the sentence with the construction, and in its rival if there is one."""
         own: dict[Sentence, Template | None] = {"construction": self.context}
         return own if self.rival is None else {**own, "rival": self.rival}
+
+    def origin_of(self, sentence: Sentence) -> Literal["paper", "own"]:
+        """Return whether the pairs of a sentence are of the published design."""
+        return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
 
 
 class PairsFile(Closed):

@@ -391,8 +391,10 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         one way was decided, as of a model that replies in words, are left out.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
+    variants = pd.MultiIndex.from_frame(meaning[["construction", "variant"]])
+    published = variants.isin(variants[meaning["origin"] == "paper"])  # with their rivals, of whichever origin
     parts = []
-    for column, own in (("order", meaning), ("variant", meaning[meaning["origin"] == "paper"])):
+    for column, own in (("order", meaning), ("variant", meaning[published])):
         two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
         keys = [*by, "item", *(name for name in MEMBERS if name != column)]
         both = two_ways[two_ways.groupby(keys)[column].transform("nunique") == 2]

@@ -221,7 +221,7 @@ def _pairs_of_item(
                         "tests": content.tests,
                         "words": words,
                         "variant": variant_name,
-                        "origin": variant.origin,
+                        "origin": variant.origin_of(sentence),
                         "sentence": sentence,
                         "noun_type": kind,
                         "order": order,

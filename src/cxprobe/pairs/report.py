@@ -68,7 +68,7 @@ def meaning_with_real_words(table: pd.DataFrame) -> pd.DataFrame:
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of pairs of meaning with real words, over all of them (`ALL`) and by construction.
 
-    Variants that were added to the published design are left out: published numbers stand beside these.
+    Variants and rivals that were added to the published design are left out: published numbers stand beside these.
 
     Args:
         items: Judged pairs of several models.
