@@ -56,6 +56,13 @@ def test_check_accepts_a_project_without_a_fault(folder):
     assert check() == (0, ["params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"])
 
 
+def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
+    change(folder, lambda params: params["models"].update(later=params["models"]["clm"] | {"name": ""}))
+    code, lines = check()
+    assert code == 0
+    assert lines[1:] == ["params.yaml: models.later.name: is empty; write it before a line names this model"]
+
+
 @pytest.mark.pipeline
 def test_check_of_the_embedded_preset_imports_nothing_heavy():
     code = "from cxprobe.cli import app\nimport sys\ntry: app(['check'])\nfinally: print(*sys.modules)"

@@ -4,6 +4,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
+from cxprobe.lm.params import empty_names
 from cxprobe.run.params import Params, load_params, schema_text
 
 CC = "comparative-correlative"
@@ -39,6 +40,32 @@ def test_a_line_of_work_may_be_empty(tmp_path):
         params["mining"]["constructions"] = {}
 
     assert load_changed(tmp_path, change).names_of("pairs.models") == []
+
+
+def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
+    def add(params):
+        models = params["models"]
+        models["later"] = models["mini-clm"] | {"name": ""}
+        models["curve"] = models["tiny-clm"] | {"checkpoints": dict(models["tiny-clm"]["checkpoints"])}
+        models["curve"]["checkpoints"] = {
+            f"new-{number}": checkpoint | ({"name": ""} if number else {})
+            for number, checkpoint in enumerate(models["tiny-clm"]["checkpoints"].values())
+        }
+
+    def name(params):
+        add(params)
+        params["pairs"]["models"] = ["later", "curve"]
+        params["pairs"]["probed"] = []
+
+    assert empty_names(load_changed(tmp_path, add).models, ["later", "mini-clm"]) == ["models.later.name"]
+    end = "; write a Hugging Face name or a folder, or take it out"
+    assert sorted(faults_of(tmp_path, name)) == [
+        *(
+            f"models.curve.checkpoints.new-{number}.name: is empty, and pairs.models[1] names 'curve'{end}"
+            for number in (1, 2, 3)
+        ),
+        f"models.later.name: is empty, and pairs.models[0] names 'later'{end}",
+    ]
 
 
 def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):

@@ -25,6 +25,8 @@ def check() -> None:
     sys.meta_path.insert(0, not_needed)
     try:
         from cxprobe.cli.faults import find_faults
+        from cxprobe.lm.params import empty_names
+        from cxprobe.run.params import load_params
 
         faults = find_faults()
     finally:
@@ -33,3 +35,6 @@ def check() -> None:
         print("\n".join([*faults, f"{len(faults)} faults" if len(faults) > 1 else "1 fault"]), file=sys.stderr)
         raise SystemExit(2)
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
+    models = load_params().models
+    for key in empty_names(models, models):
+        print(f"params.yaml: {key}: is empty; write it before a line names this model")

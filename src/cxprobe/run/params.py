@@ -19,7 +19,17 @@ import cxprobe.scenarios.params as scenarios
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Closed, Slug, faults_of, read_yaml, suggest
-from cxprobe.lm.params import LINES_OF_KINDS, LINES_OF_SERVED, Compute, Llm, Model, Panel, ServedModel, members_of
+from cxprobe.lm.params import (
+    LINES_OF_KINDS,
+    LINES_OF_SERVED,
+    Compute,
+    Llm,
+    Model,
+    Panel,
+    ServedModel,
+    empty_names,
+    members_of,
+)
 
 PARAMS_FILE = Path("params.yaml")
 LINES = ("recognition", "scenarios", "pairs", "prompts")
@@ -144,6 +154,8 @@ def _others(section: Any) -> bool:
 def _models_that_cannot_be_asked(line: str, slugs: Collection[str], models: Mapping[str, Model]) -> Iterator[str]:
     for number, slug in enumerate(slugs):
         entry, place = models.get(slug), f"{line}.models[{number}]"
+        for key in empty_names(models, [slug] if entry else []):
+            yield f"{key}: is empty, and {place} names '{slug}'; write a Hugging Face name or a folder, or take it out"
         for name, member in entry.members.items() if isinstance(entry, Panel) else ():
             allowed = LINES_OF_KINDS[member.kind]
             if line not in allowed:
