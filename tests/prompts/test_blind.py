@@ -37,6 +37,22 @@ def silent(name, number, place):
     return str((place + number) % 3), f"it was {('red', 'blue', 'green')[place]}.", f"t{place}"
 
 
+def negated(name, number, place):
+    """Give negated hypotheses that are all contradictions."""
+    return ("0", "2", "2")[place], f"{name} {('moved', 'did not move', 'never moved')[place]}.", "t"
+
+
+def copied(name, number, place):
+    """Give hypotheses that repeat all words of the premise, some, or none."""
+    verb = VERBS[number % len(VERBS)]
+    return str(place), (f"{name} {verb}.", f"{name} {verb} at dawn with cats.", "Zoe had tea.")[place], "t"
+
+
+def named(name, number, place):
+    """Give hypotheses of which the premise's name tells the answer."""
+    return str(number % 3), f"{name} {place}.", "t"
+
+
 def stories(*rows) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["id", "text", "a", "b", "gold", "cluster_premise"])
     table = table.assign(kind="reasoning", set="reasoning", premise="", hypothesis="", template="")
@@ -64,38 +80,27 @@ def classifier(kind: str, by: str = "premise") -> Classifier:
     return Classifier(kind=kind, folds_by=by, folds=5)
 
 
-def test_hypotheses_that_tell_the_answer_are_seen_through_and_others_are_not():
-    assert accuracy(classifier("hypothesis_only"), inferences(telling)) == 1
-    assert accuracy(classifier("hypothesis_only"), inferences(silent)) < 0.5
-    assert accuracy(classifier("premise_only"), inferences(telling)) == pytest.approx(1 / 3)
+@pytest.mark.parametrize(
+    ("spec", "template", "low", "high"),
+    [
+        (classifier("hypothesis_only"), telling, 1, 1),
+        (classifier("hypothesis_only"), silent, 0, 0.5),
+        (classifier("premise_only"), telling, 0.333, 0.334),
+        (classifier("hypothesis_only", "template"), telling, 0, 0.4),  # the words that tell are held back
+        (classifier("premise_only"), named, 0, 0.6),  # nothing is learnt from the item's own premise
+        (Rule(kind="negation"), negated, 1, 1),
+        (Rule(kind="negation"), silent, 0.23, 0.44),
+        (Rule(kind="word_overlap"), copied, 1, 1),
+        (Rule(kind="word_overlap"), silent, 0, 0.5),
+    ],
+)
+def test_a_blind_model_is_right_as_far_as_what_it_may_read_tells_the_answer(spec, template, low, high):
+    assert low <= accuracy(spec, inferences(template)) <= high
 
 
-def test_folds_by_template_hold_back_the_words_that_tell():
-    assert accuracy(classifier("hypothesis_only", "template"), inferences(telling)) < 0.4
-
-
-def test_an_item_is_never_answered_by_what_was_learnt_from_its_own_premise():
-    items = inferences(lambda name, number, place: (str(number % 3), f"{name} {place}.", "t"))  # the name tells
-    assert accuracy(classifier("premise_only"), items) < 0.6
-    assert accuracy(classifier("premise_only"), items.assign(cluster_premise=[f"p{n}" for n in range(30)])) == 1
-
-
-def test_a_negation_gives_the_answer_that_negated_hypotheses_have():
-    def negated(name, number, place):
-        words = ("moved", "didn't move", "never moved")[place]
-        return ("0", "2", "2")[place], f"{name} {words}.", "t"
-
-    assert accuracy(Rule(kind="negation"), inferences(negated)) == 1
-    assert accuracy(Rule(kind="negation"), inferences(silent)) == pytest.approx(1 / 3, abs=0.1)
-
-
-def test_overlap_has_thresholds_that_are_learnt():
-    def copied(name, number, place):
-        verb = VERBS[number % len(VERBS)]
-        return str(place), (f"{name} {verb}.", f"{name} {verb} at dawn with cats.", "Zoe had tea.")[place], "t"
-
-    assert accuracy(Rule(kind="word_overlap"), inferences(copied)) == 1
-    assert accuracy(Rule(kind="word_overlap"), inferences(silent)) <= 0.5
+def test_with_folds_that_share_a_premise_its_name_tells():
+    items = inferences(named).assign(cluster_premise=[f"p{n}" for n in range(30)])
+    assert accuracy(classifier("premise_only"), items) == 1
 
 
 def test_the_most_frequent_answer_is_that_of_the_other_premises_and_ties_are_shared():

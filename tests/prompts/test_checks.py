@@ -41,7 +41,7 @@ CHALLENGE = 25
 NAMES = ["Ada", "Bo", "Cai", "Dov", "Eli", "Fay", "Gil", "Hal", "Ike", "Jan"]
 REASONING = "reasoning:\n" + "".join(
     f"""\
-  - referents: [{{she: {name}}}, {{he: the man called {name}y}}, {{it: dog {name}}}, {{they: the {name}sons}}]
+  - referents: [{{she: {name}}}, {{he: the man called {name}y}}, {{it: dog number {number}}}, {{they: the {name}sons}}]
     rule: "in {name}ton, the older you are, the calmer you are."
     swapped: "in {name}ton, the older you are, the wilder you are."
     facts: "{first} and {second} live in {name}ton, and {{R1}} is older than {{R2}}."
@@ -49,16 +49,9 @@ REASONING = "reasoning:\n" + "".join(
     other_facts: "{first} and {second} live in {name}ton, and {{R1}} is taller than {{R2}}."
     nonce_facts: "{first} and {second} live in {name}ton, and {{R1}} is blicker than {{R2}}."
 """
-    for name, (first, second) in zip(NAMES, [("{R1}", "{R2}"), ("{R2}", "{R1}")] * 5, strict=True)
-).replace("dog Ada", "the dog Rex")
-
-
-def sound_reasoning():
-    """Return frames whose referents are called differently."""
-    text = REASONING
-    for name in NAMES:
-        text = text.replace(f"it: dog {name}", f"it: dog number {len(name) + ord(name[0])}")
-    return text.replace("the dog Rex", "dog number one")
+    for number, name in enumerate(NAMES)
+    for first, second in [("{R1}", "{R2}") if number % 2 else ("{R2}", "{R1}")]
+)
 
 
 def lint(folder, text):
@@ -74,7 +67,7 @@ def planted(folder, text, old, new):
     return lint(folder, text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("text", [INFERENCE, sound_reasoning(), INFERENCE + sound_reasoning()])
+@pytest.mark.parametrize("text", [INFERENCE, REASONING, INFERENCE + REASONING])
 def test_clean_items_have_no_fault(tmp_path, text):
     assert lint(tmp_path, text) == []
 
@@ -115,9 +108,9 @@ def test_a_planted_fault_of_inferences_is_told_with_its_line(tmp_path, old, new,
         ("is taller than {R2}", "is older than {R2}", 8, "says the same as facts, so that the test changes nothing"),
         ("is blicker than", "is taller than", 9, "says the same as other_facts, so that the test changes nothing"),
         ("the wilder you are", "the calmer you are", 5, "says the same as the rule, so that R2 cannot be the answer"),
-        ("{R1} and {R2} live in Adaton, and {R1} is older than {R2}", "in Adaton, {R1} is older than most", 6,
+        ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "in Adaton, {R1} is older than most", 6,
          "does not name R2, between which"),
-        ("{R1} and {R2} live in Adaton, and {R1} is older than {R2}", "{R1}, {R2} and {R3} live there", 6, "names R3"),
+        ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "{R1}, {R2} and {R3} live there", 6, "names R3"),
         ("he: the man called Aday", "he: the man called Ada", 3, "'Ada' is also in 'the man called Ada'"),
         ("she: Ada", "she: the king", 3, "'the king' does not agree with the pronoun 'she'; write he"),
         ("{R1} is older than {R2}", "{R1} is older than {R2}, so Ada is old", 6, "has 'Ada' in words, which no test"),
@@ -129,12 +122,12 @@ def test_a_planted_fault_of_inferences_is_told_with_its_line(tmp_path, old, new,
     ],
 )  # fmt: skip
 def test_a_planted_fault_of_reasoning_is_told_with_its_line(tmp_path, old, new, line, message):
-    faults = planted(tmp_path, sound_reasoning(), old, new)
+    faults = planted(tmp_path, REASONING, old, new)
     assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
 
 
 def test_facts_that_mostly_name_the_same_referent_first_are_told(tmp_path):
-    turned = sound_reasoning().replace('facts: "{R2} and {R1}', 'facts: "{R1} and {R2}')
+    turned = REASONING.replace('facts: "{R2} and {R1}', 'facts: "{R1} and {R2}')
     (fault,) = lint(tmp_path, turned)
     assert fault.startswith("line 2: the facts of 10 of 10 frames name R1 first, who is right; at most 60% are allowed")
 

@@ -38,7 +38,6 @@ def test_every_template_is_asked_about_every_premise(tmp_path):
         ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not a hypothesis; did you mean 'quick'?"),
         ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
         ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
-        (", reading: asserted", "", "inference.premises[0].reading: missing"),
         ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
         ("[OBJ:they the cats]", "[OJB:they the cats]", "premises[0]: slot OJB is not in slots"),
         ("[OBJ:they the cats]", "the cats", "premises[0], done: '{OBJ} {OBJ:was} {V:VBN}.' asks for OBJ"),
@@ -47,13 +46,11 @@ def test_every_template_is_asked_about_every_premise(tmp_path):
         ("denied, slots: {}", "denied, slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
         ("Ann] never [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given"),
         ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
-        ("{not-done: entailment}", "{}", "inference.challenge[0].gold: {} is not allowed"),
-        ("[V slept] at", "[V blickered] at", "challenge[0], not-done: the verb 'blickered' is a form of none"),
         ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
-        ("{she: Cleo}", "{xe: Cleo}", "reasoning[0].referents[2].xe"),
         ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "asks for R5, which nothing fills"),
-        ("    nonce_facts: \"{R1} is blicker than {R2} and {R2:their} dog.\"\n", "", "[0].nonce_facts: missing"),
-        ("    nonce_facts:", "    nonce_fact:", "reasoning[0].nonce_fact: unknown key; did you mean 'nonce_facts'?"),
+        ("[SBJ:he the king]", "[SBJ] the king", "has a bracket that is not part of a mark"),
+        ("{SBJ} did not", "{sbj} did not", "a brace that is not part of a place"),
+        ("{SBJ} did not", "{SBJ:VBZ} did not", "form 'VBZ' is unknown"),
     ],
 )  # fmt: skip
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
@@ -101,27 +98,17 @@ def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
     for name, items in OWN.items():
         for seed in range(3):
             rendered = render_reasonings(items, name, seed=seed)
-            frames = list(dict.fromkeys(item.frame_id for item in rendered))
+            right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
+            frames, with_swapped = list(right), {item.frame_id for item in rendered if item.test == "vocabulary"}
             for number in range(1, len(frames) + 1):
                 asked = [item for item in rendered if item.frame_id in frames[:number]]
-                for test in {item.test for item in asked if item.answerable}:
-                    golds = Counter(item.gold for item in asked if item.test == test)
-                    assert abs(golds["A"] - golds["B"]) <= 1, (name, test, number)
-                if all(
-                    any(item.test == "vocabulary" and item.frame_id == frame for item in asked)
-                    for frame in frames[:number]
-                ):
-                    golds = Counter(item.gold for item in asked)
-                    assert golds["A"] == golds["B"], (name, number)
-
-
-def test_where_nothing_follows_the_options_take_turns_at_standing_first():
-    for name, items in OWN.items():
-        rendered = render_reasonings(items, name, seed=1)
-        right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
-        for test in ("short", "other-names", "other-property", "nonce"):
-            first = [item.a == right[item.frame_id] for item in rendered if item.test == test]
-            assert abs(2 * sum(first) - len(first)) <= 1
+                for test in {item.test for item in asked}:
+                    own = [item for item in asked if item.test == test]
+                    # Where nothing follows, the two options take turns at standing first.
+                    golds = Counter(item.gold if item.answerable else item.a == right[item.frame_id] for item in own)
+                    assert abs(2 * golds.most_common()[0][1] - len(own)) <= 1, (name, test, number)
+                golds = Counter(item.gold for item in asked)
+                assert golds["A"] == golds["B"] or not with_swapped.issuperset(frames[:number]), (name, number)
 
 
 def answer_of(item):
@@ -134,44 +121,28 @@ def test_marks_are_read_and_taken_off():
     assert phrases == {"SBJ": Phrase("my aunt", "she"), "V": Phrase("wiped"), "OBJ": Phrase("the table")}
 
 
-@pytest.mark.parametrize("marked", ["[SBJ] slept.", "[sbj she] slept.", "She [V slept.", "{SBJ} slept."])
-def test_a_bracket_that_is_no_mark_is_refused(marked):
-    with pytest.raises(ValueError, match="a bracket that is not part of a mark"):
-        read_marks(marked)
-
-
 # Irregular verbs, doubled consonants, silent letters: what rules over strings get wrong.
 @pytest.mark.parametrize(
     ("verb", "forms"),
     [
-        ("batted", ("bat", "batted", "batting", "batted")),
-        ("panicked", ("panic", "panicked", "panicking", "panicked")),
-        ("slunk", ("slink", "slunk", "slinking", "slunk")),
-        ("dyed", ("dye", "dyed", "dyeing", "dyed")),
-        ("cut at", ("cut at", "cut at", "cutting at", "cut at")),
-        ("boil an egg", ("boil an egg", "boiled an egg", "boiling an egg", "boiled an egg")),
+        (Phrase("batted"), ("bat", "batted", "batting", "batted")),
+        (Phrase("panicked"), ("panic", "panicked", "panicking", "panicked")),
+        (Phrase("slunk"), ("slink", "slunk", "slinking", "slunk")),
+        (Phrase("dyed"), ("dye", "dyed", "dyeing", "dyed")),
+        (Phrase("cut at"), ("cut at", "cut at", "cutting at", "cut at")),
+        (Phrase("saw", "see"), ("see", "saw", "seeing", "seen")),
+        (Phrase("saw", "saw"), ("saw", "sawed", "sawing", "sawn")),
     ],
 )
 def test_the_first_word_of_a_verb_phrase_is_inflected(verb, forms):
-    assert tuple(Phrase(verb).form(tag) for tag in ("VB", "VBD", "VBG", "VBN")) == forms
-
-
-def test_a_verb_of_two_lemmas_needs_a_note():
-    with pytest.raises(ValueError, match="the verb 'saw' is a form of see or of saw; give its lemma"):
-        Phrase("saw").form("VBG")
-    assert Phrase("saw", "see").form("VBG") == "seeing"
-    assert Phrase("saw", "saw").form("VBG") == "sawing"
+    assert tuple(verb.form(tag) for tag in ("VB", "VBD", "VBG", "VBN")) == forms
 
 
 @pytest.mark.parametrize(
     ("pronoun", "sentence"),
     [
         ("I", "I was there, so ask me and my dog."),
-        ("you", "You were there, so ask you and your dog."),
-        ("he", "He was there, so ask him and his dog."),
         ("she", "She was there, so ask her and her dog."),
-        ("it", "It was there, so ask it and its dog."),
-        ("we", "We were there, so ask us and our dog."),
         ("they", "They were there, so ask them and their dog."),
     ],
 )
@@ -180,31 +151,12 @@ def test_a_noun_phrase_agrees_with_its_pronoun(pronoun, sentence):
     assert fill(template, {"X": Phrase("someone", pronoun)}) == sentence
 
 
-@pytest.mark.parametrize(
-    ("template", "message"),
-    [
-        ("{Y} slept.", "asks for Y, which nothing fills"),
-        ("{X:VBZ} slept.", "form 'VBZ' is unknown"),
-        ("{x} slept.", "a brace that is not part of a place"),
-        ("{X slept.", "a brace that is not part of a place"),
-    ],
-)
-def test_a_template_that_cannot_be_filled_is_refused(template, message):
-    with pytest.raises(ValueError, match=message):
-        fill(template, {"X": Phrase("cats", "they")})
-
-
 # The items that the project has.
 FOLDER = ROOT / "constructions"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
 OWN = {name: load_items(name, FOLDER) for name in NAMES}
 INFERENCES = {name: render_inferences(items, name) for name, items in OWN.items()}
 REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in OWN.items()}
-
-
-def test_ids_are_unique():
-    ids = [item.id for name in NAMES for item in (*INFERENCES[name], *REASONINGS[name])]
-    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -21,15 +21,12 @@ VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_siz
 
 
 def tables(values, golds="012"):
-    questions = pd.DataFrame(
-        [(f"q{n}", golds[n % len(golds)], f"p{n // 2}") for n in range(len(values))],
-        columns=["id", "gold", "cluster_premise"],
+    rows = [(f"q{n}", golds[n % len(golds)], f"p{n // 2}") for n in range(len(values))]
+    scores = [(f"q{n}", str(answer), "sum", value) for n, row in enumerate(values) for answer, value in enumerate(row)]
+    return (
+        pd.DataFrame(rows, columns=["id", "gold", "cluster_premise"]),
+        pd.DataFrame(scores, columns=["id", "answer", "score", "value"]),
     )
-    scores = pd.DataFrame(
-        [(f"q{n}", str(answer), "sum", value) for n, row in enumerate(values) for answer, value in enumerate(row)],
-        columns=["id", "answer", "score", "value"],
-    )
-    return questions, scores
 
 
 @settings(deadline=None, max_examples=60)
@@ -68,22 +65,17 @@ def word_scores(text: str) -> TokenScores:
     stops = [place for place, letter in enumerate(text) if letter == " "] + [len(text)]
     spans = list(zip([0, *stops[:-1]], stops, strict=True))
     log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
-    return TokenScores(
-        text, "causal", np.arange(len(spans)), np.array(spans), np.arange(len(spans)), np.array(log_probs)
-    )
-
-
-def scored_texts(choices=CHOICES, answers=ANSWERS) -> dict[str, TokenScores]:
-    both = answers.merge(choices, on="id")
-    texts = [before + row.text for row in both.itertuples() for before in (row.question, row.anywhere)]
-    return {text: word_scores(text) for text in texts}
+    numbers = np.arange(len(spans))
+    return TokenScores(text, "causal", numbers, np.array(spans), numbers, np.array(log_probs))
 
 
 def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():
-    found = score_answers(CHOICES, ANSWERS, scored_texts().values(), EVERY)
+    both = list(ANSWERS.merge(CHOICES, on="id").itertuples())
+    texts = dict.fromkeys(before + row.text for row in both for before in (row.question, row.anywhere))
+    found = score_answers(CHOICES, ANSWERS, map(word_scores, texts), EVERY)
     assert len(found) == 4 * 4
     values = found.set_index(["id", "answer", "score"])["value"]
-    for row in ANSWERS.merge(CHOICES, on="id").itertuples():
+    for row in both:
         words = row.text.split()
         total = sum(word_scores(row.question + row.text).log_probs[-len(words) :])
         alone = sum(word_scores(row.anywhere + row.text).log_probs[-len(words) :])
@@ -110,19 +102,20 @@ def items() -> pd.DataFrame:
 
 def blind_answers(chosen: str) -> pd.DataFrame:
     """Return answers to the first items: for each the symbol that is chosen, or "-" where there is no choice."""
-    return pd.DataFrame(
-        [
-            (f"i{n}", symbol, np.log({True: 0.6, False: 0.2}[symbol == own] if own != "-" else 1 / 3))
-            for n, own in enumerate(chosen)
-            for symbol in "012"
-        ],
-        columns=["id", "symbol", "log_p"],
-    )
+    asked = [(n, own, symbol) for n, own in enumerate(chosen) for symbol in "012"]
+    rows = [
+        (f"i{n}", symbol, np.log((0.6 if symbol == own else 0.2) if own != "-" else 1 / 3)) for n, own, symbol in asked
+    ]
+    return pd.DataFrame(rows, columns=["id", "symbol", "log_p"])
 
 
 def asked(model: str, credits: list[float], prompts: int = 2) -> pd.DataFrame:
     """Return every item asked by some prompts, of which the first ``credits`` are those of the items."""
-    own = items().iloc[: len(credits)].assign(model=model, asked="pmi", credit=credits, outcome="right", answer="0")
+    own = (
+        items()
+        .iloc[: len(credits)]
+        .assign(model=model, asked="pmi", credit=credits, outcome="right", answer="0", order="")
+    )
     settings = {"shots": 0, "examples": "none", "chain_of_thought": False}
     tables = [own.assign(item=own["id"], id=own["id"] + f"/{n}", prompt=f"x{n}", **settings) for n in range(prompts)]
     return pd.concat(tables, ignore_index=True)
@@ -158,7 +151,7 @@ def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_
 
 
 def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had():
-    blind = judge_blind_answers(items(), blind_answers("0120120120")).assign(model="overlap")
+    blind = judge_blind_answers(items(), blind_answers("0120120120")).assign(model="overlap", order="")
     judged = pd.concat([asked("real", [0.0] * 10), blind], ignore_index=True)
     best = best_blind_answers(prompt_tables(judged, ["model", "asked"]), MEMBERS)
     cell = best["accuracy_by_construction"]

@@ -7,8 +7,8 @@ import pytest
 from reasoning_tables import PLAIN
 
 from conftest import ITEMS, ROOT, write_toy_construction
-from cxprobe.errors import ParamsError, PromptError
-from cxprobe.files.schema import read_yaml, validate
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import faults_of
 from cxprobe.prompts.items import RELATIONS, Reasoning, load_items, make_inference, render_inferences, render_reasonings
 from cxprobe.prompts.make import (
     Material,
@@ -21,7 +21,6 @@ from cxprobe.prompts.make import (
 )
 from cxprobe.prompts.params import JudgePrompts, MakePrompts, Shots
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
-from cxprobe.run.params import Params
 
 PROMPTS = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
 CONTINUATIONS = load_continuations(ROOT / "prompts")
@@ -152,9 +151,6 @@ def test_what_cannot_be_asked_is_told(material):
 def test_settings_that_contradict_each_other_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         settings(**changes)
-
-
-def test_the_score_that_decides_is_one_of_those_that_are_computed():
     with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
         JudgePrompts.model_validate({"score": "pmi", "scores": ["sum"]})
 
@@ -170,15 +166,12 @@ FULL = [
 SINGLE = [make_inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
 
 
-@pytest.mark.parametrize("shots", [0, 1, 3])
-def test_a_shot_is_one_example_of_each_relation(shots):
-    examples = choose_examples([FULL], "odd", shots, seed=1)
-    assert Counter(example.gold for example in examples) == Counter(dict.fromkeys(RELATIONS, shots))
-    assert {example.construction for example in examples} <= {"odd"}
-    assert len({example.premise for example in examples}) == shots
-
-
-def test_each_source_gives_its_shots_by_a_draw_that_follows_from_the_seed():
+def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_follows_from_the_seed():
+    for shots in (0, 1, 3):
+        examples = choose_examples([FULL], "odd", shots, seed=1)
+        assert Counter(example.gold for example in examples) == Counter(dict.fromkeys(RELATIONS, shots))
+        assert {example.construction for example in examples} <= {"odd"}
+        assert len({example.premise for example in examples}) == shots
     examples = choose_examples([FULL, SINGLE], "odd", 2, seed=1)
     assert Counter((example.set, example.gold) for example in examples) == {
         (name, gold): 2 for name in ("full", "single") for gold in RELATIONS
@@ -186,14 +179,9 @@ def test_each_source_gives_its_shots_by_a_draw_that_follows_from_the_seed():
     assert choose_examples([FULL], "odd", 2, seed=1) == choose_examples([FULL[::-1]], "odd", 2, seed=1)
     drawn = [[example.gold for example in choose_examples([FULL], None, 1, seed=seed)] for seed in range(8)]
     assert any(golds != drawn[0] for golds in drawn)  # the relations are shown in a drawn order
-
-
-def test_a_source_that_is_too_small_is_told():
     with pytest.raises(PromptError, match="3 examples of each relation were asked for of odd, but a source has 2 of"):
         choose_examples([SINGLE], "odd", 3, seed=1)
-    with pytest.raises(
-        PromptError, match=r"0 of entailment.* or let them be of any construction \(of_the_construction"
-    ):
+    with pytest.raises(PromptError, match=r"0 of entailment.* or let them be of any construction \(of_the_construct"):
         choose_examples([SINGLE], "even", 1, seed=1)
 
 
@@ -294,8 +282,5 @@ def test_the_files_that_are_read_are_those_of_the_construction(folder):
     ],
 )
 def test_the_shape_of_a_file_is_told_by_the_parameters_and_never_guessed(entry, message):
-    content = read_yaml(ROOT / "params.yaml", ParamsError)
-    content["prompts"]["make"]["files"] = {"official": entry}
-    with pytest.raises(ParamsError) as raised:
-        validate(Params, content, ROOT / "params.yaml", ParamsError)
-    assert f"prompts.make.files.{message}" in str(raised.value)
+    content = settings().model_dump() | {"files": {"official": entry}}
+    assert [fault for fault in faults_of(MakePrompts, content) if fault.startswith(f"files.{message}")]

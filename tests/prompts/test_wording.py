@@ -92,17 +92,14 @@ def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts,
     ("path", "value", "message"),
     [
         ("prompts other rephrases", "plane", "prompts.other.rephrases: 'plane' is not the name of another prompt; did"),
-        ("prompts other rephrases", "other", "prompts.other.rephrases: 'other' is not the name of another prompt"),
         ("example", "{premise} {hypothesis}", "must have exactly the fields {premise}, {hypothesis}, {answer}"),
         ("item", "{premise.__class__} {hypothesis}", "item: "),
         ("directly", "One.", "directly: unknown key; did you mean 'direct'?"),
-        ("heading", None, "heading: "),
-        ("prompts|Other One", {"rephrases": None, "text": "x"}, "prompts.Other One"),
     ],
 )
 def test_a_fault_is_told_with_its_file_and_key(prompts, tmp_path, path, value, message):
     with pytest.raises(PromptError) as raised:
-        prompts("inference", [(path.split("|") if "|" in path else path.split(), value)])
+        prompts("inference", [(path.split(), value)])
     assert str(raised.value).startswith(str(tmp_path / "inference.yaml"))
     assert message in str(raised.value)
 
@@ -167,7 +164,6 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
         ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A must have the field {a}"),
         ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists them"),
         ("reasoning.letters", "neither", None, "a text that lists the options must have"),
-        ("reasoning.letters", "text", "{text} {question} A. {a} B. {b}", "a text that lists the options must have"),
         ("reasoning.letters", "answers", {"A": " {b}", "B": " B", "C": " C"}, "answer A may have no field but {a}"),
     ],
 )

@@ -28,9 +28,8 @@ def rules(a: str, b: str, c: str, d: str) -> str:
 
 
 def test_a_fixed_word_is_the_same_whatever_the_text_says():
-    assert (
-        chosen("fixed_word", f"{rules('taller', 'wiser', 'shorter', 'duller')} {FACT}", "wiser", "duller") == "duller"
-    )
+    text = f"{rules('taller', 'wiser', 'shorter', 'duller')} {FACT}"
+    assert chosen("fixed_word", text, "wiser", "duller") == "duller"
     assert chosen("fixed_word", "Ann is [MASK].", "duller", "wiser") == "duller"
 
 
@@ -40,25 +39,19 @@ def test_the_last_rule_has_the_last_of_the_two_words_before_the_mask():
     assert chosen("last_rule", f"{turned} {FACT}", "wiser", "duller") == "wiser"
     assert chosen("last_rule", f"{there} Ann is [MASK], not wiser.", "wiser", "duller") == "duller"
     assert chosen("last_rule", FACT, "wiser", "duller") == ""
+    text = "The likelier it is, the less likely she is. It is [MASK]."
+    assert chosen("last_rule", text, "likely", "less likely") == "likely"  # inside the other, and later
+    assert chosen("last_rule", text, "like", "likelier") == "likelier"
 
 
 def test_the_copier_takes_what_followed_the_word_of_the_fact():
-    for text in (
-        rules("taller", "wiser", "shorter", "duller"),
-        rules("shorter", "duller", "taller", "wiser"),
-        rules("Taller", "wiser", "shorter", "duller"),
-    ):
+    there = rules("taller", "wiser", "shorter", "duller")
+    for text in (there, rules("shorter", "duller", "taller", "wiser"), there.replace("taller", "Taller")):
         assert chosen("copier", f"{text} {FACT}", "wiser", "duller") == "wiser"
         assert chosen("copier", f"{text} {FACT}", "duller", "wiser") == "wiser"
         assert chosen("copier", f"{text} {FACT.replace('taller', 'shorter')}", "wiser", "duller") == "duller"
     other = FACT.replace("taller", "older")
-    assert chosen("copier", f"{rules('taller', 'wiser', 'shorter', 'duller')} {other}", "wiser", "duller") == ""
-
-
-def test_a_candidate_is_a_whole_word_and_may_have_spaces():
-    text = "The likelier it is, the less likely she is. It is [MASK]."
-    assert chosen("last_rule", text, "likely", "less likely") == "likely"  # inside the other, and later
-    assert chosen("last_rule", text, "like", "likelier") == "likelier"
+    assert chosen("copier", f"{there} {other}", "wiser", "duller") == ""
 
 
 @settings(deadline=None, max_examples=40)

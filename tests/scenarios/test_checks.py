@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from cxprobe.constructions.faults import with_lines
 from cxprobe.scenarios.checks import lint_scenarios
@@ -84,18 +85,8 @@ def test_a_test_with_other_numbers_of_names_is_no_calibration(order, turned):
     text = text.replace("Name", "NAME")
     if turned:  # the candidates' antonyms too: then the other word is right, and there still is an answer
         text = text.replace("ADJ2", "X").replace("ANT2", "ADJ2").replace("X", "ANT2")
-    content = {
-        "words": {
-            "adjectives": {
-                "forms": ["ADJ", "ANT"],
-                "turned": True,
-                "rows": [["taller", "shorter"], ["older", "younger"]],
-            },
-            "names": {"forms": ["NAME"], "rows": ["Ann", "Bob", "Cleo", "Dan"]},
-        },
+    content = YAML(typ="safe").load(SCENARIOS) | {
         "items": {"cross": {"adjectives": 2}, "draw": {"names": 4}},
-        "candidates": ["ADJ2", "ANT2"],
-        "base": "S1",
         "tests": {"S1": {"bias": "none", "answer": "ADJ2", "text": BASE}},
         "calibrations": {"other": {"purpose": "name", "texts": [text]}},
     }

@@ -1,12 +1,16 @@
-"""Models whose answers are known: what comes out must be what they are."""
+"""Calibration against its formulas, decisions, and models whose answers are known: what comes out is what they are."""
 
 import re
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from transformers import BertConfig, BertForMaskedLM
 
 from conftest import ROOT, tiny_tokenizer
@@ -15,7 +19,10 @@ from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.loading import load_masked_lm
 from cxprobe.lm.params import ModelSpec
 from cxprobe.scenarios.judge import (
+    calibrate,
+    decide,
     decide_tests,
+    flip,
     flips_from_base,
     scenario_metrics,
     scenario_rates,
@@ -24,6 +31,71 @@ from cxprobe.scenarios.judge import (
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
 from cxprobe.stats import rate_by
+
+LOG_P = st.floats(-30, -0.01)
+
+
+TESTED = arrays(np.float64, (3, 2), elements=LOG_P)
+
+
+def reference(texts=4):
+    return arrays(np.float64, (3, texts, 2), elements=LOG_P)
+
+
+@given(TESTED, reference())
+def test_it_is_the_formula_of_the_paper(log_p, log_c):
+    expected = [
+        [np.exp(log_p[item, word]) / np.mean(np.exp(log_c[item, :, word])) for word in range(2)] for item in range(3)
+    ]
+    np.testing.assert_allclose(np.exp(calibrate(log_p, log_c, normalised=False)), expected, rtol=1e-9)
+
+
+@given(TESTED, reference())
+def test_normalised_it_is_contextual_calibration(log_p, log_c):
+    """Zhao et al. 2021: W = diag(p_cf)^-1, b = 0, q = softmax(W p), where p and p_cf are normalised over the labels."""
+    found = decide(calibrate(log_p, log_c, normalised=True), 0)
+    for item in range(len(log_p)):
+        p = np.exp(log_p[item]) / np.exp(log_p[item]).sum()
+        p_cf = np.mean([np.exp(one) / np.exp(one).sum() for one in log_c[item]], axis=0)
+        q = np.diag(1 / p_cf) @ p
+        if not np.isclose(q[0], q[1], rtol=1e-6):
+            assert found[item] == float(q[0] > q[1])
+
+
+@given(TESTED, reference(texts=1))
+def test_with_one_text_it_is_pointwise_mutual_information(log_p, log_c):
+    np.testing.assert_allclose(calibrate(log_p, log_c, normalised=False), log_p - log_c[:, 0], atol=1e-9)
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+@given(log_p=TESTED)
+def test_a_model_that_heeds_no_text_is_left_with_ties(normalised, log_p):
+    log_c = np.repeat(log_p[:, None], 5, axis=1)
+    assert (decide(calibrate(log_p, log_c, normalised=normalised), 0) == 0.5).all()
+
+
+def test_the_right_word_must_score_higher_and_a_tie_is_half():
+    scores = np.array([[-1.0, -2.0], [-2.0, -1.0], [-3.0, -3.0]])
+    assert decide(scores, 0).tolist() == [1, 0, 0.5]
+    assert decide(scores, 1).tolist() == [0, 1, 0.5]
+
+
+def test_rounding_decides_nothing_and_the_least_difference_in_float32_does():
+    value = np.float32(-2.5)
+    scores = np.array([[value, value + 1e-14], [value, np.nextafter(value, np.float32(0))]], dtype=np.float64)
+    assert decide(scores, 1).tolist() == [0.5, 1]
+
+
+def tossed(credit: float) -> list[bool]:
+    """Return a decision's two equally likely outcomes: the same one twice, unless it is a tie."""
+    return [credit >= 0.5, credit > 0.5]
+
+
+@pytest.mark.parametrize(("before", "after"), list(product([0.0, 0.5, 1.0], repeat=2)))
+def test_a_flip_is_as_likely_as_with_a_coin_for_every_tie(before, after):
+    ways = [(first, second) for first in tossed(before) for second in tossed(after)]
+    assert flip(np.array([before]), np.array([after])).tolist() == [np.mean([one != other for one, other in ways])]
+
 
 CONSTRUCTIONS = ["comparative-correlative", "let-alone"]
 
@@ -176,20 +248,6 @@ def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while
     assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
     few = metrics_of(decisions, flips, most=22)
     assert list(few) == list(metrics)[:20]  # S5 and S6; S7 with its four tests would be too many
-
-
-def test_a_run_over_all_constructions_has_the_base_test_of_each():
-    parts = []
-    for construction in CONSTRUCTIONS:
-        scenarios = load_scenarios(construction, ROOT / "constructions")
-        items = enumerate_items(scenarios, share=0.02, seed=1)
-        decided = decide_tests(ask(scenarios, items, last_word), items, scenarios)
-        parts.append(decided.assign(model="m", construction="all"))
-    sizes = [part["item"].nunique() for part in parts]
-    decisions = pd.concat(parts)
-    metrics = metrics_of(decisions, pd.concat([flips_from_base(part) for part in parts]))
-    assert metrics["n"] == sum(sizes)
-    assert metrics["accuracy"] == pytest.approx(sizes[1] / sum(sizes))  # always wrong in the one, right in the other
 
 
 def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructions):

@@ -1,4 +1,5 @@
 import io
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -23,33 +24,16 @@ def published() -> pd.DataFrame:
 
 
 def rates(**columns) -> pd.DataFrame:
-    rows = [
-        {
-            "model": model,
-            "calibration": calibration,
-            "scenario": scenario,
-            "accuracy": 0.5,
-            "low": 0.45,
-            "high": 0.55547,
-        }
-        for model in ("mine", "big-one")
-        for calibration in ("none", "S5", "PMI")
-        for scenario in ("S1", "S2", "S3")
-    ]
-    return pd.DataFrame(rows).assign(n=100, ties=0.0, **columns)
+    rows = product(("mine", "big-one"), ("none", "S5", "PMI"), ("S1", "S2", "S3"))
+    table = pd.DataFrame(rows, columns=["model", "calibration", "scenario"])
+    return table.assign(accuracy=0.5, low=0.45, high=0.55547, n=100, ties=0.0, **columns)
 
 
 def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
     table = published().set_index(["model", "scenario", "calibration"])["published"].to_dict()
-    assert table == pytest.approx(
-        {
-            ("Big-One", "S1", "none"): 0.4,
-            ("Big-One", "S2", "none"): 0.6,
-            ("Other", "S1", "none"): 0.5,
-            ("Big-One", "S1", "S5"): 0.5555,
-            ("Other", "S1", "S5"): 0.5,
-        }
-    )
+    big = {("S1", "none"): 0.4, ("S2", "none"): 0.6, ("S1", "S5"): 0.5555}
+    expected = {("Big-One", *cell): rate for cell, rate in big.items()}
+    assert table == pytest.approx(expected | {("Other", "S1", name): 0.5 for name in ("none", "S5")})
 
 
 def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_interval_are_marked():
@@ -97,15 +81,10 @@ def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance
     texts = [text.get_text() for text in figure.texts]
     assert [text for text in texts if "n = " in text] == [f"{text}\nn = 100" for text in below] * 3
     assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
-    bars = [
-        segment for bars in first.containers for collection in bars.lines[2] for segment in collection.get_segments()
-    ]
+    lines = [collection for bars in first.containers for collection in bars.lines[2]]
+    bars = [segment for collection in lines for segment in collection.get_segments()]
     assert len(bars) == 6
     assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
-
-
-def models_drawn(figure) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_panel():
@@ -114,7 +93,12 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
     shown = every[every["calibration"].isin(["none", "S5"])]
     best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
     figure = scenario_figure(shown, "accuracy", files, [REAL, TWIN, BLIND], "x", best=best)
-    assert models_drawn(figure) == ["mine", "twin (random weights)", "best blind", "chance"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "mine",
+        "twin (random weights)",
+        "best blind",
+        "chance",
+    ]
     for axes in figure.axes:
         (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
         places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
@@ -124,15 +108,9 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
 def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():
     scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
     rule = "The taller you are, the {} you are. The shorter you are, the {} you are. Ann is [MASK] than Bob."
-    texts = pd.DataFrame(
-        [
-            ("S1", rule.format("wiser", "duller"), "wiser", "duller"),
-            ("S1", rule.format("duller", "wiser"), "duller", "wiser"),
-            ("S2", rule.format("duller", "wiser"), "wiser", "duller"),
-            ("S5", "Ann is [MASK].", "wiser", "duller"),
-        ],
-        columns=["scenario", "text", "first", "second"],
-    )
+    there, turned = rule.format("wiser", "duller"), rule.format("duller", "wiser")
+    texts = pd.DataFrame({"scenario": ["S1", "S1", "S2", "S5"], "text": [there, turned, turned, "Ann is [MASK]."]})
+    texts = texts.assign(first=["wiser", "duller", "wiser", "wiser"], second=["duller", "wiser", "duller", "duller"])
     tables = scenario_words(texts, scenarios, "toy")
     composition = tables["card_composition"].set_index(["dataset", "label"])["n"]
     assert composition.to_dict() == {("toy, S1", "right word first"): 2, ("toy, S2", "right word last"): 1}

@@ -206,13 +206,7 @@ def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns:
         One row per group, sorted: the columns of ``by``, questions, right, wrong, tied, unparsed and failed; the last
         five add up to questions.
-
-    Raises:
-        DataError: An outcome is unknown.
     """
-    unknown = sorted(set(judged["outcome"]) - set(OUTCOMES))
-    if unknown:
-        raise DataError(f"outcome '{unknown[0]}' is unknown (allowed: {', '.join(OUTCOMES)})")
     counted = judged.assign(questions=1, **{name: (judged["outcome"] == name).astype(int) for name in OUTCOMES})
     return counted.groupby(by, as_index=False)[["questions", *OUTCOMES]].sum()
 
@@ -224,10 +218,10 @@ def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     reply and counts in neither; a group whose requests all failed has no row.
 
     Args:
-        judged: One row per question: kind (absent where all are of one), gold, answer ("" if there is none), order (of
-            the options; absent where there is one), outcome, credit (1 for right, 0 for wrong or no answer, 1/k for a
-            tie of k), the columns of ``by`` and one or more named ``cluster_...`` by which the items are clustered (an
-            item's premise or frame, and the template of its hypothesis).
+        judged: One row per question: kind, gold, answer ("" if there is none), order (of the options, or ""), outcome,
+            credit (1 for right, 0 for wrong or no answer, 1/k for a tie of k), template, the columns of ``by`` and two
+            by which the items are clustered, cluster_premise (the premise or frame) and cluster_wording (the template
+            of the hypothesis).
         by: The columns whose values make the groups.
 
     Returns:
@@ -237,9 +231,6 @@ def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         of the F1 score, where no answer is one more wrong one; unparsed, unparsed_low, unparsed_high; and clusters and
         left_out, what the interval rests on (`cxprobe.stats.clusters_by`). Intervals are those of
         `cxprobe.stats.estimate_rate`, at 95 %.
-
-    Raises:
-        DataError: There is no column to cluster by.
     """
     replied = _with_known_templates(judged[judged["outcome"] != "failed"].reset_index(drop=True))
     replied = replied.assign(accuracy=replied["credit"], unparsed=(replied["outcome"] == "unparsed").astype(float))
@@ -274,10 +265,9 @@ def best_constant(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns:
         One row per group, sorted: the columns of ``by`` and chance, in (0, 1].
     """
-    kinds = judged.assign(_kind=judged.get("kind", ""))
-    groups = [*by, "_kind"]
-    same_letter = kinds.groupby([*groups, "gold"]).size().groupby(level=groups).max()
-    is_c = _by_option(kinds).assign(_nothing=lambda table: table["gold"] == "C")
+    groups = [*by, "kind"]
+    same_letter = judged.groupby([*groups, "gold"]).size().groupby(level=groups).max()
+    is_c = _by_option(judged).assign(_nothing=lambda table: table["gold"] == "C")
     best = pd.concat([same_letter, is_c.groupby(groups)["_nothing"].sum()], axis=1).max(axis=1)
     return (best.groupby(level=by).sum() / judged.groupby(by).size()).rename("chance").reset_index()
 
@@ -300,9 +290,7 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
         where no item was shown in several orders.
     """
     columns = [*by, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
-    if "order" not in judged:
-        return pd.DataFrame(columns=columns)
-    shown = _by_option(_with_known_templates(judged[judged["order"].fillna("") != ""]))
+    shown = _by_option(_with_known_templates(judged[judged["order"] != ""]))
     shown = shown.assign(
         replied=shown["outcome"] != "failed", decided=shown["answer"] != "", right=shown["outcome"] == "right"
     )
@@ -327,19 +315,14 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
 def _with_known_templates(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers without the clusters of items that have no template: such an item is one of its own."""
     column = f"{CLUSTER}wording"
-    if column not in judged:
-        return judged
     return judged.assign(**{column: judged[column].where(judged["template"] != "", None)})
 
 
 def _by_option(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers with the letters of the paper's order as gold and answer, whatever order was shown."""
-    if "order" not in judged:
-        return judged
-    orders = judged["order"].fillna("").tolist()
 
     def in_paper(letters: "pd.Series[str]") -> list[str]:
-        both = zip(letters.tolist(), orders, strict=True)
+        both = zip(letters.tolist(), judged["order"].tolist(), strict=True)
         return [order[PAPER.index(letter)] if order and letter else letter for letter, order in both]
 
     return judged.assign(gold=in_paper(judged["gold"]), answer=in_paper(judged["answer"]))
@@ -467,9 +450,8 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         metrics[run] |= {name: row[name] for name in ("accuracy", "low", "high", "n")}
         if row["n_parsed"]:
             metrics[run]["accuracy_parsed"] = row["accuracy_parsed"]
-        metrics[run] |= {"n_parsed": row["n_parsed"], "chance": row["chance"]}
-        metrics[run] |= {"tie_rate": counts[run]["tied"] / row["n"]}
-        metrics[run] |= {"macro_f1": row["macro_f1"], "unparsed": row["unparsed"]}
+        row["tie_rate"] = counts[run]["tied"] / row["n"]
+        metrics[run] |= {name: row[name] for name in ("n_parsed", "chance", "tie_rate", "macro_f1", "unparsed")}
     for run, row in counts.items():
         metrics[run]["failed"] = row["failed"] / row["questions"]
     for run, row in _by_run(consistency_over_orders(decides, RUN)):
