@@ -16,7 +16,7 @@ def make_scenarios(stage: Stage) -> Outcome:
         stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
         scenarios = load_scenarios(name)
         items = enumerate_items(scenarios, share=params.make.share, seed=seed)
-        texts = fill_texts(scenarios, items, seed=seed)
+        texts = fill_texts(scenarios, items, own_texts=params.make.calibrated_by == "own_texts", seed=seed)
         write_table(items, stage.data / name / "items.parquet")
         write_table(texts, stage.data / name / "texts.parquet")
         counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())

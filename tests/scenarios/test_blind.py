@@ -66,7 +66,7 @@ def test_the_order_of_the_candidates_changes_nothing(words):
 def test_a_fixed_word_is_right_in_half_of_the_items_of_every_construction(name):
     scenarios = load_scenarios(name, ROOT / "constructions")
     items = enumerate_items(scenarios, share=0.02, seed=1)
-    texts = fill_texts(scenarios, items, seed=1)
+    texts = fill_texts(scenarios, items, own_texts=True, seed=1)
     filled = fill_blindly("fixed_word", texts[texts["scenario"] == scenarios.base])
     first = filled["log_p_first"] > filled["log_p_second"]
     assert first.mean() == 0.5  # the first candidate is right in all

@@ -136,8 +136,8 @@ def rule(construction: str) -> Callable[[str, str], float]:
     return lambda text, word: 0.9 if RULES[construction](text) == word else 0.1
 
 
-def ask(scenarios: Scenarios, items: pd.DataFrame, model: Callable[[str, str], float]) -> pd.DataFrame:
-    texts = fill_texts(scenarios, items, seed=1)
+def ask(scenarios: Scenarios, items: pd.DataFrame, model: Callable[[str, str], float], own=True) -> pd.DataFrame:
+    texts = fill_texts(scenarios, items, own_texts=own, seed=1)
     probabilities = {
         f"log_p_{which}": [np.log(model(row.text, getattr(row, which))) for row in texts.itertuples()]
         for which in ("first", "second")
@@ -159,10 +159,10 @@ def metrics_of(decisions: pd.DataFrame, flips: pd.DataFrame, **most: int) -> dic
     return scenario_metrics(overall, scenario_rates(decisions, "accuracy"), scenario_rates(flips, "flips"), **most)
 
 
-def results(construction: str, model: Callable[[str, str], float]) -> tuple[dict, dict]:
+def results(construction: str, model: Callable[[str, str], float], own=True) -> tuple[dict, dict]:
     scenarios = load_scenarios(construction, ROOT / "constructions")
     items = enumerate_items(scenarios, share=0.02, seed=1)
-    return judged(scenarios, items, ask(scenarios, items, model))
+    return judged(scenarios, items, ask(scenarios, items, model, own))
 
 
 def of(found: dict, calibration: str) -> dict[str, float]:
@@ -200,10 +200,18 @@ def test_a_model_that_copies_the_last_word_is_found_out_by_recency(construction,
     assert of(flips, "none") == {"S2": 1, "S3": 0, "S4": 0}
 
 
-def test_a_calibration_in_the_order_of_the_base_test_takes_recency_away_there_and_adds_it_where_it_is_swapped():
-    accuracy, _ = results("comparative-correlative", lambda text, word: np.exp(10 * last_word(text, word)) / 100)
-    assert of(accuracy, "none")["S1"] == 0
-    assert of(accuracy, "S7")["S2"] == 1
+@pytest.mark.parametrize(
+    ("own", "accuracies"),
+    [
+        (True, {"S1": 0.5, "S2": 0.5, "S3": 0.5, "S4": 0.5}),  # nothing is left of recency but ties
+        (False, {"S1": 0.5, "S2": 1, "S3": 0, "S4": 0.5}),  # it is added where the rules are others than in S1
+    ],
+)
+def test_recency_is_taken_away_by_texts_in_a_tests_own_order_and_by_those_of_the_base_test_only_there(own, accuracies):
+    recent = lambda text, word: np.exp(10 * last_word(text, word)) / 100  # noqa: E731
+    accuracy, _ = results("comparative-correlative", recent, own)
+    assert of(accuracy, "none") == {"S1": 0, "S2": 1, "S3": 0, "S4": 0}
+    assert of(accuracy, "S6") == of(accuracy, "S7") == accuracies
 
 
 def test_the_same_comes_out_of_a_transformer_that_heeds_its_bias_alone(toy_constructions, tmp_path):
@@ -219,7 +227,7 @@ def test_the_same_comes_out_of_a_transformer_that_heeds_its_bias_alone(toy_const
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     loaded = load_masked_lm("biased", ModelSpec(name=str(tmp_path), revision=None, sha256=None, dtype="float32"))
-    texts = fill_texts(scenarios, items, seed=1)
+    texts = fill_texts(scenarios, items, own_texts=True, seed=1)
     candidates = texts[["first", "second"]].to_numpy().tolist()
     log_p = np.stack(candidate_log_probabilities(loaded, texts["text"].tolist(), candidates, token_budget=256))
     accuracy, flips = judged(scenarios, items, texts.assign(log_p_first=log_p[:, 0], log_p_second=log_p[:, 1]))

@@ -25,6 +25,9 @@ def test_every_construction_of_the_project_can_be_read(path):
         assert (ROOT / scenarios.published.flips.file).is_file()
 
 
+SHORT = "the {ADJ1} {NOUN2} is [MASK] ."
+
+
 def text(change):
     return lambda scenarios: scenarios["tests"]["S1"].update(text=change(scenarios["tests"]["S1"]["text"]))
 
@@ -55,6 +58,9 @@ def calibration(**change):
         (lambda s: s["words"]["nouns"]["rows"].append("cat"), "words.nouns: cat is listed more than once"),
         (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),
         (lambda s: s["calibrations"].update(S1=s["calibrations"]["short"]), "calibrations.S1: the name is taken"),
+        (calibration(by_test={"S1": [SHORT]}), "calibrations.short.by_test: 'S1' is not another test than the base"),
+        (calibration(by_test={"S2": []}), "calibrations.short.by_test.S2: 0 texts, but texts has 1; give one for each"),
+        (calibration(by_test={"S2": [SHORT.replace("1", "7")]}), "short.by_test.S2: unknown slot 'ADJ7'; did you mean"),
         (calibration(vary=["NOUN3"]), "calibrations.short.texts: unknown slot 'NOUN2'"),
         (calibration(vary=["VERB1"]), "calibrations.short.vary: unknown slot 'VERB1'"),
         (calibration(vary=[]), "vary names no slot"),

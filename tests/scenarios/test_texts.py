@@ -20,54 +20,69 @@ def taller_stronger(correlative):
     """The texts of the item with these adjectives."""
     items = enumerate_items(correlative, share=1, seed=1)
     items = items[(items["ADJ1"] == "taller") & (items["ADJ2"] == "stronger")][:1].assign(NAME1="Anna", NAME2="Paul")
-    return fill_texts(correlative, items, seed=1).groupby("scenario")["text"].agg(list)
+    return fill_texts(correlative, items, own_texts=True, seed=1).groupby(["scenario", "test"])["text"].agg(list)
 
 
 def test_the_tests_of_the_correlative_are_those_of_the_paper(taller_stronger):
     rules = ["The taller you are, the stronger you are.", "The shorter you are, the weaker you are."]
-    assert taller_stronger["S1"] == [S1]
-    assert taller_stronger["S2"] == [S1.replace(" ".join(rules), " ".join(reversed(rules)))]
-    assert taller_stronger["S3"] == [
+    assert taller_stronger["S1", ""] == [S1]
+    assert taller_stronger["S2", ""] == [S1.replace(" ".join(rules), " ".join(reversed(rules)))]
+    assert taller_stronger["S3", ""] == [
         S1.replace("stronger", "x").replace("weaker", "stronger").replace("x", "weaker")
     ]  # fmt: skip
     head, tail = S1.split(" Anna", 1)
-    assert taller_stronger["S4"] == [
+    assert taller_stronger["S4", ""] == [
         head + f" Anna{tail}".replace("Anna", "x").replace("Paul", "Anna").replace("x", "Paul")
     ]
 
 
 def test_calibrations_vary_what_they_should_and_nothing_else(taller_stronger):
-    assert [len(set(taller_stronger[name])) for name in ("S5", "S6", "S7", "PMI", "contextual")] == [5, 5, 5, 1, 3]
+    assert [len(set(taller_stronger[name, ""])) for name in ("S5", "S6", "S7", "PMI", "contextual")] == [5, 5, 5, 1, 3]
     rules = S1.split(" Anna is taller")[0]
-    for text in taller_stronger["S6"]:
+    for text in taller_stronger["S6", ""]:
         start = f"{rules} Anna is taller than Paul. Therefore, "
         assert text.startswith(start)
         asked = text.removeprefix(start)
         assert "Anna" not in asked
         assert "Paul" not in asked
         assert " is [MASK] than " in asked
-    for text in taller_stronger["S7"]:
+    for text in taller_stronger["S7", ""]:
         assert text.startswith(f"{rules} Anna is ")
         assert text.endswith(" than Paul. Therefore, Anna is [MASK] than Paul.")
         other = text.removeprefix(f"{rules} Anna is ").split()[0]
         assert other not in ("taller", "shorter", "stronger", "weaker")
-    for text in taller_stronger["S5"]:
+    for text in taller_stronger["S5", ""]:
         names = text.split(" is taller than ")
         assert names[1] == f"{names[1].split('.')[0]}. Therefore, {names[0]} is [MASK] than {names[1].split('.')[0]}."
 
 
+@pytest.mark.parametrize("test", ["S2", "S3", "S4"])
+def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_base_test(taller_stronger, test):
+    (text,) = taller_stronger[test, ""]
+    head, asked = text.split("Therefore, ")
+    of_base = [own.split("Therefore, ")[1] for own in taller_stronger["S6", ""]]
+    assert taller_stronger["S6", test] == [f"{head}Therefore, {other}" for other in of_base]
+    rules, fact = head.removesuffix(" ").rsplit(". ", 1)
+    adjectives = [own.split(" Anna is ")[1].split()[0] for own in taller_stronger["S7", ""]]
+    assert taller_stronger["S7", test] == [
+        f"{rules}. {fact.replace('taller', other)} Therefore, {asked}" for other in adjectives
+    ]
+    assert ("PMI", test) not in taller_stronger or taller_stronger["PMI", test] == [f"Therefore, {asked}"]
+    assert not {("S5", test), ("contextual", test)} & set(taller_stronger.index)
+
+
 def test_items_whose_calibration_is_otherwise_the_same_share_its_draws(correlative):
     items = enumerate_items(correlative, share=0.1, seed=1)
-    texts = fill_texts(correlative, items, seed=1)
+    texts = fill_texts(correlative, items, own_texts=True, seed=1)
     assert texts.loc[texts["scenario"] == "S5", "text"].nunique() == 20 * 5
-    part = fill_texts(correlative, items[100:110], seed=1)
+    part = fill_texts(correlative, items[100:110], own_texts=True, seed=1)
     assert part.merge(texts, how="inner").equals(part)
 
 
 @pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
 def test_every_text_has_one_mask_two_candidates_and_no_slot(name):
     scenarios = load_scenarios(name, ROOT / "constructions")
-    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.02, seed=1), seed=1)
+    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.02, seed=1), own_texts=True, seed=1)
     assert (texts["text"].str.count(r"\[MASK\]") == 1).all()
     assert not texts["text"].str.contains(r"[{}]|\(n\)|  ").any()
     assert (texts["first"] != texts["second"]).all()

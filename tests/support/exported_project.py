@@ -51,7 +51,8 @@ def write_small_project(folder: Path) -> None:
         "models": ["minilm"],
         "constructions": {"comparative-correlative": ["generated", "mined"]},
     }
-    content["scenarios"] |= {"models": ["mini-mlm"], "constructions": [MEANING], "make": {"share": 0.01}}
+    content["scenarios"] |= {"models": ["mini-mlm"], "constructions": [MEANING]}
+    content["scenarios"]["make"]["share"] = 0.01
     content["pairs"] |= {"models": ["by-rule"], "llms": [], "probed": [], "constructions": list(PAIRS)}
     content["pairs"]["make"]["per_cell"] = {"meaning": 1, "form": 3}
     content["pairs"]["probe"] = None

@@ -237,7 +237,7 @@ def _sentences(params: Params) -> dict[str, pd.DataFrame]:
 
 def _scenarios(params: Params) -> dict[str, pd.DataFrame]:
     texts = read_scenarios(params)
-    names = texts[["construction", "item", "scenario", "draw"]].astype(str)
+    names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
     candidates = _lists(texts[["first", "second"]])
     return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
 

@@ -37,6 +37,8 @@ def _tests(scenarios: Scenarios) -> dict[Keys, str]:
 def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
     for name, calibration in scenarios.calibrations.items():
         yield from ((("calibrations", name, "texts", place), text) for place, text in enumerate(calibration.texts))
+        for test, texts in calibration.by_test.items():
+            yield from ((("calibrations", name, "by_test", test, place), text) for place, text in enumerate(texts))
 
 
 def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:

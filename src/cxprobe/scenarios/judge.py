@@ -64,8 +64,9 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
     """Decide every test of every item, without calibration and with each.
 
     Args:
-        scores: Columns item, scenario, log_p_first and log_p_second, of one model on one construction; all texts of a
-            scenario, item by item. An item that the model could not be asked has no rows.
+        scores: Columns item, scenario, test (see `cxprobe.scenarios.make.fill_texts`), log_p_first and log_p_second, of
+            one model on one construction; all texts of a scenario, item by item. An item that the model could not be
+            asked has no rows.
         items: Columns id and cluster_<...>, of all items.
         scenarios: The tests with their right answers, and the calibrations.
 
@@ -77,27 +78,29 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
         DataError: An item has fewer texts than others, or the tests and calibrations are not those of the scores.
     """
     asked = items[items["id"].isin(set(scores["item"]))].reset_index(drop=True)
-    log_p = {}  # scenario -> (items, texts, 2)
-    for scenario, rows in scores.groupby("scenario", sort=False):
+    log_p = {}  # scenario, and the test that a calibration's texts are for or "" -> (items, texts, 2)
+    for (scenario, of), rows in scores.groupby(["scenario", "test"], sort=False):
         texts, rest = divmod(len(rows), max(len(asked), 1))
         if rest or not np.array_equal(rows["item"], np.repeat(asked["id"], texts)):
             raise DataError(
                 f"{scenario}: {len(rows)} texts do not belong to the {len(asked)} items; run score_scenarios again"
             )
-        log_p[str(scenario)] = rows[["log_p_first", "log_p_second"]].to_numpy(np.float64).reshape(-1, texts, 2)
-    if log_p.keys() != scenarios.tests.keys() | scenarios.calibrations.keys():
+        log_p[scenario, of] = rows[["log_p_first", "log_p_second"]].to_numpy(np.float64).reshape(-1, texts, 2)
+    asked_for = {str(scenario) for scenario, of in log_p if not of}
+    if asked_for != scenarios.tests.keys() | scenarios.calibrations.keys():
         raise DataError(
-            f"the scores are of {', '.join(sorted(log_p))}, but scenarios.yaml has "
+            f"the scores are of {', '.join(sorted(asked_for))}, but scenarios.yaml has "
             f"{', '.join(sorted([*scenarios.tests, *scenarios.calibrations]))}; run score_scenarios again"
         )
     clusters = asked.filter(regex=f"^{CLUSTER}")
     decisions = []
     for calibration in (UNCALIBRATED, *scenarios.calibrations):
         for name, test in scenarios.tests.items():
-            tested = log_p[name][:, 0]  # (items, 2)
+            tested = log_p[name, ""][:, 0]  # (items, 2)
             if calibration != UNCALIBRATED:
                 normalised = scenarios.calibrations[calibration].normalised
-                tested = calibrate(tested, log_p[calibration], normalised=normalised)
+                reference = log_p.get((calibration, name), log_p[calibration, ""])
+                tested = calibrate(tested, reference, normalised=normalised)
             accuracy = decide(tested, scenarios.candidates.index(test.answer))
             named = {"calibration": calibration, "scenario": name, "base": name == scenarios.base}
             decisions.append(pd.DataFrame(named | {"item": asked["id"], "accuracy": accuracy}).join(clusters))

@@ -43,8 +43,8 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     Source:
         Weissweiler et al. 2022, section 4: 20 adjective pairs, 33 names, 144,800 sentences. Every percentage in
         Tables 4 and 5 is a whole number out of 3,620 items, and 144,800 is 40 times that. How adjectives and names
-        are combined does not follow from it (3,620 has the prime factor 181), so the design here is our own; with the
-        19 texts that an item has in S1 to S7 it gives 144,400.
+        are combined does not follow from it (3,620 has the prime factor 181), so the design here is our own. 40 is
+        also the number of calibration texts if each of S1 to S4 has five of its own of S6 and of S7.
     """
     blocks = list(_blocks(scenarios, seed))
     order = generator_for(seed, "order of blocks").permutation(len(blocks))
@@ -118,40 +118,51 @@ def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
     return {"id": id_, **slots, **clusters}
 
 
-def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, seed: int) -> pd.DataFrame:
     """Return every text of every item, in the tests and in the calibrations.
 
     Args:
         scenarios: The texts.
         items: What `enumerate_items` returns.
+        own_texts: Whether a test is calibrated by texts in its own order and words, where there are such.
         seed: The project's seed. The words that vary in a calibration's text are drawn for the rest of the text, so
-            items that share the rest share the draws.
+            items that share the rest share the draws, and so do the tests of an item.
 
     Returns:
         One row per item, scenario and text, in the order of the items: item; scenario, the name of a test or
-        calibration; draw, the number of the text in its scenario, from 0; text, with one "[MASK]"; and the two
-        candidates, first and second.
+        calibration; test, which test the calibration's text is for, "" for every test that has none of its own (and
+        for the texts of tests); draw, the number of the text in its scenario, from 0; text, with one "[MASK]"; and the
+        two candidates, first and second.
+
+    Source:
+        Weissweiler et al. 2022, section 4.1.3: five texts "for a given base sample"; ``own_texts`` reads this as five
+        for each of S1 to S4.
     """
     first, second = scenarios.candidates
     known: dict[tuple[str, ...], list[str]] = {}
     rows = []
     for id_, *filled in items[["id", *(slots := scenarios.slots_of_items())]].itertuples(index=False, name=None):
         words = dict(zip(slots, filled, strict=True))
-        texts = [(name, 0, spell(test.text, words)) for name, test in scenarios.tests.items()]
+        texts = [(name, "", 0, spell(test.text, words)) for name, test in scenarios.tests.items()]
         for name, calibration in scenarios.calibrations.items():
             varied = {scenarios.row_of(slot) for slot in calibration.vary}
-            drawn: list[str] = []
-            for template in calibration.texts:
-                # The slots of the text that have the item's own words.
-                kept = {slot: words[slot] for slot in slots_of(template) if scenarios.row_of(slot) not in varied}
-                key = (name, template, *kept.values())
-                if key not in known:
-                    draws = _vary(scenarios, calibration, kept, generator_for(seed, *key))
-                    known[key] = [spell(template, {**kept, **draw}) for draw in draws]
-                drawn += known[key]
-            texts += [(name, draw, text) for draw, text in enumerate(drawn)]
+            for test, templates in {"": calibration.texts, **(calibration.by_test if own_texts else {})}.items():
+                drawn: list[str] = []
+                for base, template in zip(calibration.texts, templates, strict=True):
+                    # The slots of the text, and of that of the base test, that have the item's own words.
+                    kept, of_base = (
+                        {slot: words[slot] for slot in slots_of(text) if scenarios.row_of(slot) not in varied}
+                        for text in (template, base)
+                    )
+                    key = (name, template, *kept.values())
+                    if key not in known:
+                        generator = generator_for(seed, name, base, *of_base.values())
+                        draws = _vary(scenarios, calibration, kept, generator)
+                        known[key] = [spell(template, {**kept, **draw}) for draw in draws]
+                    drawn += known[key]
+                texts += [(name, test, draw, text) for draw, text in enumerate(drawn)]
         rows += [(id_, *text, words[first], words[second]) for text in texts]
-    return pd.DataFrame(rows, columns=["item", "scenario", "draw", "text", "first", "second"])
+    return pd.DataFrame(rows, columns=["item", "scenario", "test", "draw", "text", "first", "second"])
 
 
 def _vary(

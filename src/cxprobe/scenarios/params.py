@@ -1,6 +1,6 @@
 """The section of params.yaml for scenarios: items, and candidate words at their masks."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,9 @@ class MakeScenarios(Closed):
 
     share: Annotated[float, Field(gt=0, le=1)]
     """How much of all items is asked; every word stays about as frequent as the others."""
+    calibrated_by: Literal["own_texts", "base_texts"]
+    """What a test is calibrated by: own_texts, in its own order and words where scenarios.yaml has such (by_test), or
+    base_texts, those of the base test for all."""
 
 
 class ScoreScenarios(Closed):

@@ -90,7 +90,9 @@ class Calibration(Closed):
     purpose: str
     """What its texts leave out or change: short, name, adjective ..."""
     texts: Annotated[list[Template], Field(min_length=1)]
-    """The texts; their mean counts."""
+    """The texts, in the order and words of the base test; their mean counts."""
+    by_test: dict[ScenarioName, list[Template]] = Field(default_factory=dict)
+    """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
     vary: list[SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
     draws: Count = 1
@@ -224,12 +226,22 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
         if asked:
             yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
         for text in calibration.texts:
-            yield from _faults_of_calibration_text(scenarios, calibration, place, text)
+            yield from _faults_of_calibration_text(scenarios, calibration, place, "texts", text)
+        for test, texts in calibration.by_test.items():
+            if test == scenarios.base or test not in scenarios.tests:
+                others = [name for name in scenarios.tests if name != scenarios.base]
+                yield f"{place}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
+            if (given := len(texts)) != (needed := len(calibration.texts)):
+                yield f"{place}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
+            for text in texts:
+                yield from _faults_of_calibration_text(scenarios, calibration, place, f"by_test.{test}", text)
 
 
-def _faults_of_calibration_text(scenarios: Scenarios, calibration: Calibration, place: str, text: str) -> Iterator[str]:
+def _faults_of_calibration_text(
+    scenarios: Scenarios, calibration: Calibration, place: str, part: str, text: str
+) -> Iterator[str]:
     known, slots = [*scenarios.slots_of_items(), *calibration.vary], slots_of(text)
-    yield from _unknown(f"{place}.texts", slots, known)
+    yield from _unknown(f"{place}.{part}", slots, known)
     for slot in calibration.vary:
         if slot not in slots:
             yield f"{place}.vary: {slot} is not in {text!r}"
