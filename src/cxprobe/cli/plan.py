@@ -1,6 +1,6 @@
 """The command ``cxprobe plan``."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cxprobe.errors import DataError
@@ -31,10 +31,11 @@ class Asked(NamedTuple):
 
 
 def plan() -> None:
-    """Say how many texts and tokens each model of params.yaml is to read, and how many requests it gets.
+    """Say how many texts and tokens each model of params.yaml has left to read, and how many requests it gets.
 
     It counts what the making stages have made: run `dvc repro make_recognition make_scenarios make_pairs make_prompts`
-    first, which takes no model. Texts whose answers are kept in data/.scratch/answers are counted too.
+    first, which takes no model. Stages that DVC finds up to date have nothing left. Of the others all texts are
+    counted; `cxprobe measure --status` says how many of their answers are kept already.
     """
     from cxprobe.files.writing import DATA
     from cxprobe.run.params import LINES, load_params
@@ -44,10 +45,19 @@ def plan() -> None:
     for stage in making:
         if not (DATA / stage).exists():
             raise DataError(f"data/{stage} is missing; `dvc repro {' '.join(making)}` makes what is counted")
-    for stage in changed_stages(making):
-        print(f"{stage}: its parameters or files have changed since; run `dvc repro {stage}` to count what is new")
-    rows = list(count(params))
-    cells = [HEADER, *((row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in rows)]
+    rows = {f"{row.stage}@{row.model}": row for row in count(params)}
+    before = ["list_code", *making]
+    changed = changed_stages([*before, *rows])
+    for stage in before:
+        if stage in changed:
+            print(f"{stage} is not up to date; run `dvc repro {stage}` to count what is new")
+    left = [row for stage, row in rows.items() if stage in changed]
+    if len(left) < len(rows):
+        print(f"{len(rows) - len(left)} of {len(rows)} stages that ask a model are up to date")
+    if not left:
+        print("nothing is left to ask")
+        return
+    cells = [HEADER, *((row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for stage, model, *numbers in cells:
         aligned = "  ".join(number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True))
@@ -55,16 +65,17 @@ def plan() -> None:
     print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
 
 
-def changed_stages(stages: Iterable[str]) -> list[str]:
-    """Return those of some stages whose parameters, files or outputs DVC finds changed; none outside of DVC."""
+def changed_stages(stages: Sequence[str]) -> set[str]:
+    """Return those of some stages whose parameters, files or outputs DVC finds changed; all of them outside of DVC."""
     from dvc.exceptions import NotDvcRepoError
     from dvc.repo import Repo
 
     try:
         with Repo() as repo:
-            return [stage for stage in stages if repo.status(targets=[stage])]
+            found = repo.status(targets=list(stages))
     except NotDvcRepoError:
-        return []
+        return set(stages)
+    return set(stages) & set(found)
 
 
 def count(params: "Params") -> Iterator[Asked]:
