@@ -23,7 +23,7 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.installed import find_packages, installed_prose
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Keys, read_blocks
-from cxprobe.corpora.search import BATCH, Matchers, Searcher, load_tagger, search
+from cxprobe.corpora.search import BATCH, Matchers, load_tagger, search
 from cxprobe.segmentation import joined, sentences
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +32,7 @@ PACKAGES = {"matplotlib", "numpy", "pandas", "scikit-learn", "scipy", "sqlalchem
 PARAGRAPHS = 12  # of a document: about 2 kB, as in C4
 SAMPLE = 150  # records that are tagged as a whole
 LONGEST_LINE = 4_000_000
+MOST_WORDS = 100
 ROUNDS = 5
 PYTHON, TAGGING = "gzip and json of Python", "tagging every sentence"
 NAMES = ["let-alone", "comparative-correlative"]
@@ -42,14 +43,14 @@ MEMORY = """
 import re, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_mining import blocks, searcher
+from test_mining import MOST_WORDS, blocks, matchers
 from cxprobe.corpora.search import search
 def most():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024
-looking = searcher("comparative-correlative")
+looking = matchers("comparative-correlative")
 before = most()
 for block in blocks([Path(sys.argv[2])]):
-    search(block, looking)
+    search(block, looking, MOST_WORDS)
 print(before, most())
 """
 
@@ -81,11 +82,10 @@ def blocks(paths):
             yield from read_blocks("jsonl", file, path.name, Keys("text", "url"), LONGEST_LINE)
 
 
-def searcher(name: str) -> Searcher:
+def matchers(name: str) -> Matchers:
     construction = load_construction(name, ROOT / "constructions")
     pattern = load_pattern(name, construction, ROOT / "constructions")
-    nlp = load_tagger(str(TAGGER), pattern)
-    return Searcher(pattern, Matchers(pattern, nlp), nlp, most_words=100)
+    return Matchers(pattern, load_tagger(str(TAGGER), pattern))
 
 
 def megabytes(block) -> float:
@@ -93,14 +93,14 @@ def megabytes(block) -> float:
 
 
 def test_mining_against_reading(shards, show):
-    looking = {name: searcher(name) for name in NAMES}
+    looking = {name: matchers(name) for name in NAMES}
     size = sum(map(megabytes, blocks(shards)))
 
     def read_as_python_does():
         return sum(len(json.loads(line)["text"]) for path in shards for line in gzip.open(path))
 
     def mine(name):
-        return sum(len(search(block, looking[name]).candidates) for block in blocks(shards))
+        return sum(len(search(block, looking[name], MOST_WORDS).candidates) for block in blocks(shards))
 
     ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
     ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
@@ -109,12 +109,12 @@ def test_mining_against_reading(shards, show):
 
 
 def test_mining_against_tagging_everything(shards, show):
-    looking = searcher("comparative-correlative")
+    looking = matchers("comparative-correlative")
     block = next(islice(blocks(shards), 1))
     sample = block._replace(texts=block.texts.slice(0, SAMPLE), urls=block.urls[:SAMPLE], bases=block.bases[:SAMPLE])
-    ways = {"cxprobe": lambda: search(sample, looking)}
+    ways = {"cxprobe": lambda: search(sample, looking, MOST_WORDS)}
     whole = [joined(text[start:end]) for text in sample.texts.to_pylist() for start, end in sentences(text)]
-    ways |= {TAGGING: lambda: [looking.matchers.match(doc) for doc in looking.nlp.pipe(whole, batch_size=BATCH)]}
+    ways |= {TAGGING: lambda: [looking.match(doc) for doc in looking.nlp.pipe(whole, batch_size=BATCH)]}
     seconds = take_turns(ways, ROUNDS, clock=process_time)
     show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample), {TAGGING: 1})
 

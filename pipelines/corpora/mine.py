@@ -32,7 +32,7 @@ def mine_sentences(stage: Stage) -> Outcome:
     pattern = leave_out(pattern, settings.left_out.get(name, []), f"mining.left_out.{name}")
     source = open_corpus(corpus, SCRATCH)
     job = make_job(source, settings, pattern, SCRATCH / stage.name)
-    finished, total = count_finished(job, settings.engine), len(job.shards)
+    finished, total = count_finished(job, settings.engine), len(source.shards)
     kept = f"the finished shards are in {SCRATCH / stage.name}"
     with progress(total, "shards", f"mine_sentences {name} {slug}", kept=kept, initial=finished) as shown:
         run_shards(job, settings.engine, shown.update)

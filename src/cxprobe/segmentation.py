@@ -9,25 +9,9 @@ _TITLES = {"mr", "mrs", "ms", "dr", "prof", "st", "rev", "hon", "gen", "col", "c
 _TITLES |= {"mme", "mlle", "jr", "sr"}
 _REFERENCES = {"vs", "cf", "eg", "ie", "viz", "fig", "figs", "eq", "eqs", "sec", "nos", "vol", "vols", "ch", "chap"}
 _REFERENCES |= {"pp", "ed", "eds", "al", "approx"}
-_NAMES = {
-    "dept",
-    "inc",
-    "ltd",
-    "co",
-    "corp",
-    "bros",
-    "ave",
-    "mt",
-    "ft",
-    "jan",
-    "feb",
-    "aug",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-}
-ABBREVIATIONS = frozenset(_TITLES | _REFERENCES | _NAMES)
+_NAMES = {"dept", "inc", "ltd", "co", "corp", "bros", "ave", "mt", "ft"}
+_MONTHS = {"jan", "feb", "aug", "sept", "oct", "nov", "dec"}
+ABBREVIATIONS = frozenset(_TITLES | _REFERENCES | _NAMES | _MONTHS)
 _ENDS, _CLOSERS, _OPENERS = ".!?…", "”’\"'`)\\]*_", "“‘\"'`(\\[*_"
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.$")
 _WINDOW = 16  # characters before a full stop in which an abbreviation is looked for

@@ -125,14 +125,6 @@ def test_all_features_without_a_mark_are_told_each_on_a_line(tmp_path):
     ]
 
 
-def test_let_alone_as_shipped_can_be_mined_and_probed_but_not_with_the_name_of_a_column(tmp_path):
-    text = (ROOT / "constructions" / "let-alone" / "construction.yaml").read_text()
-    assert "  connective_start: {measure: start, mark: 0}" in text
-    with pytest.raises(ConstructionError) as raised:
-        load_text(tmp_path, text.replace("connective_start:", "start:"))
-    assert str(raised.value).startswith(f"{tmp_path}/x/construction.yaml: features.start: 'start' names another column")
-
-
 def test_every_column_of_sentences_beside_the_features_is_reserved(toy_constructions):
     construction = load_construction("toy", toy_constructions)
     grammars = load_grammars("toy", construction, toy_constructions)

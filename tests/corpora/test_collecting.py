@@ -61,23 +61,21 @@ def compared_one_by_one(texts, permutations, threshold):
             staying[position] = minhash
 
 
-def test_the_same_words_are_an_exact_duplicate():
-    assert duplicates(["The more, the better.", "x y z", "the MORE the better"]) == [Twin(2, 0, exact=True)]
+NAMES = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
 
 
-def test_a_sentence_that_differs_in_a_word_is_a_near_duplicate():
-    assert duplicates([LONG, "quite another sentence of some length", f"{LONG} all"]) == [Twin(2, 0, exact=False)]
-
-
-def test_short_sentences_of_one_frame_are_no_duplicates():
-    assert duplicates(["The more you eat, the more you want.", "The less you eat, the less you weigh."]) == []
-
-
-def test_sentences_that_differ_in_a_name_are_near_duplicates():
-    names = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
-    assert duplicates([SCORE.format(name) for name in names]) == [
-        Twin(position, 0, exact=False) for position in range(1, 6)
-    ]
+@pytest.mark.parametrize(
+    ("texts", "twins"),
+    [
+        (["The more, the better.", "x y z", "the MORE the better"], [Twin(2, 0, exact=True)]),
+        ([LONG, "quite another sentence of some length", f"{LONG} all"], [Twin(2, 0, exact=False)]),
+        (["The more you eat, the more you want.", "The less you eat, the less you weigh."], []),
+        ([SCORE.format(name) for name in NAMES], [Twin(place, 0, exact=False) for place in range(1, 6)]),
+    ],
+    ids=["the same words", "a word more", "short ones of one frame", "long ones that differ in a name"],
+)
+def test_what_repeats_another_sentence(texts, twins):
+    assert duplicates(texts) == twins
 
 
 @pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])

@@ -163,7 +163,8 @@ def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
 def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):
     settings = settings_of(toy_tagger)
     construction, job = job_of(corpus, settings, tmp_path / "scratch")
-    gone = replace(job, shards=(*job.shards[:1], "gone.json.gz"), output=str(tmp_path / "elsewhere"))
+    source = replace(job.source, shards=(*job.source.shards[:1], "gone.json.gz"))
+    gone = replace(job, source=source, output=str(tmp_path / "elsewhere"))
     run_shards(gone, settings.engine)
     found = collect(gone, construction, settings.duplicates, tmp_path / "out")
     assert found.counts["faults"] == 2

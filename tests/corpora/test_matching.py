@@ -19,7 +19,7 @@ def correlative():
 
 def judge(pattern, tagger, sentence):
     nlp = load_tagger(str(tagger), pattern)
-    return find(Matchers(pattern, nlp), nlp, [sentence])[0]
+    return find(Matchers(pattern, nlp), [sentence])[0]
 
 
 @pytest.mark.parametrize(

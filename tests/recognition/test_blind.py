@@ -1,7 +1,6 @@
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import Features
-from cxprobe.lm.params import Member, NgramFeatures, Rule
+from cxprobe.lm.params import NgramFeatures, Rule
 from cxprobe.probing import Fitting, Regularisation, fit_and_predict
 from cxprobe.recognition.blind import count_features, positions_of
-from cxprobe.recognition.judge import credit_predictions, judge_predictions
-from cxprobe.recognition.measure import recognise
-from cxprobe.recognition.params import Controls, Probe
-from cxprobe.recognition.report import recognition_cards
 
 WORDS = NgramFeatures(kind="word_ngrams", lengths=[1, 3])
 CHARACTERS = NgramFeatures(kind="character_ngrams", lengths=[2, 6])
@@ -29,9 +23,6 @@ BLIND = {
     "character-ngrams": CHARACTERS,
     "positions": POSITIONS,
 }
-NOTHING = Controls(folds=None, control_task=False, code_length=False)
-SETTINGS = Probe(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING)
-MEMBERS = [Member(slug, spec, "blind") for slug, spec in BLIND.items()]
 
 
 def rows_of(matrix) -> list[Counter]:
@@ -112,65 +103,3 @@ def test_sentences_without_anything_to_count_name_the_model_and_the_source():
     long = NgramFeatures(kind="word_ngrams", lengths=[5, 6])
     with pytest.raises(DataError, match=r"long, mined sentences: none of 1 sentences has 5 words in a row.* shorter"):
         count_features(["only three words"], long, "long, mined sentences")
-
-
-def cards(tmp_path, texts: dict[str, list[tuple[str, bool]]]) -> pd.DataFrame:
-    """Return the cards of sentences by the whole way: counts, probes, judging."""
-    made = [(split, text, positive) for split, own in texts.items() for text, positive in own]
-    rows = pd.DataFrame(made, columns=["split", "text", "positive"])
-    rows["id"] = [f"s{number}" for number in range(len(rows))]
-    rows["label"] = np.where(rows["positive"], "positive", "negative")
-    rows = rows.assign(feature="length", draw=0, value=1, cluster_template=rows["id"])
-    found = []
-    for slug, spec in BLIND.items():
-        features = Features(rows["text"].tolist(), (count_features(rows["text"].tolist(), spec, slug),))
-        ridge, fitting = Regularisation(1.0, 0.0, False), Fitting(1000, 0, slug)
-        tables = recognise(rows, features, [ridge], SETTINGS, fitting, jobs=1, kept=tmp_path)
-        found.append([table.assign(model=slug) for table in tables])
-    predictions = (pd.concat(tables) for tables in zip(*found, strict=True))
-    by_layer = judge_predictions(credit_predictions(*predictions, rows)).by_layer
-    origin = {"construction": "toy", "source": "generated"}
-    found = recognition_cards(by_layer.assign(**origin), rows.assign(**origin), MEMBERS, limit=0.6)
-    return found["card"].set_index("model")
-
-
-def invented(rng: np.random.Generator, letters: str, size: int = 8) -> str:
-    return "".join(rng.choice(list(letters), size=size))
-
-
-def test_the_card_names_spelling_where_it_alone_gives_labels_away(tmp_path):
-    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
-    for own in texts.values():
-        for _ in range(60):  # words that are never seen twice, of the same letters; half of them have "qz"
-            one, *others = (invented(rng, "abcdqz").replace("qz", "zq") for _ in range(4))
-            own.append((" ".join([one[:3] + "qz" + one[5:], *others]), True))
-            own.append((" ".join([one[:3] + "zq" + one[5:], *others]), False))
-    card = cards(tmp_path, texts)
-    assert card.index[card["solved"]].tolist() == ["character-ngrams"]
-    assert card.loc["character-ngrams", "says"].startswith(
-        "can be solved without the construction by character-ngrams: "
-    )
-
-
-def test_the_card_names_positions_where_the_place_of_a_function_word_alone_gives_labels_away(tmp_path):
-    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
-    for own in texts.values():
-        for _ in range(60):
-            words = [f"abc{invented(rng, 'efgh', 6)}def" for _ in range(7)]
-            own.append((" ".join(["x", *words[:2], "the", *words[2:], "x"]), True))
-            own.append((" ".join(["x", *words[:5], "the", *words[5:], "x"]), False))
-    card = cards(tmp_path, texts)
-    assert card.index[card["solved"]].tolist() == ["positions"]
-    assert card.loc["positions", "accuracy"] > 0.95
-
-
-def test_the_card_names_nothing_where_nothing_gives_labels_away(tmp_path):
-    rng, texts = np.random.default_rng(0), {"train": [], "test": []}
-    words = ["the", "a", *(invented(rng, "efgh", 5) for _ in range(20))]
-    for own, size in zip(texts.values(), (60, 300), strict=True):
-        for _ in range(size):
-            sentence = rng.choice(words, size=6)
-            own += [(" ".join(rng.permutation(sentence)), True), (" ".join(rng.permutation(sentence)), False)]
-    card = cards(tmp_path, texts)
-    assert not card["solved"].any()
-    assert (card["says"] == "").all()

@@ -20,43 +20,27 @@ MEMBERS = [
 ]
 
 
+def table(**columns) -> pd.DataFrame:
+    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(index=False)
+    return rows.assign(low=0.1, high=0.9, n=90)
+
+
 def by_layer() -> pd.DataFrame:
-    rows = [
-        {
-            "model": model,
-            "feature": feature,
-            "layer": layer,
-            "accuracy": 0.5 + layer / 10,
-            "low": 0.4,
-            "high": 0.9,
-            "n": 90,
-        }
-        for model in ("one", "two")
-        for feature in FEATURES
-        for layer in range(4)
-    ]
-    return pd.DataFrame(rows)
+    rows = table(model=["one", "two"], feature=FEATURES, layer=range(4))
+    return rows.assign(accuracy=0.5 + rows["layer"] / 10)
 
 
 def controls(**columns) -> pd.DataFrame:
-    rows = [
-        {"feature": feature, "control": control, "accuracy": 0.5} | columns
-        for feature in FEATURES
-        for control in ("majority",)
-    ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame({"feature": FEATURES, "control": "majority", "accuracy": 0.5} | columns)
 
 
 def test_a_line_per_model_and_the_controls_in_every_panel():
     figure = accuracy_per_layer(by_layer(), controls(), MEMBERS, "toy")
-    panels = figure.axes
-    assert [panel.get_title() for panel in panels] == [
-        f"{name} (n = 90)" for name in ("length", "distance", "first start")
-    ]
-    for panel in panels:
-        labels = [line.get_label() for line in panel.get_lines()]
-        assert labels == ["one", "two", "majority"]
-    assert panels[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
+    titles = [panel.get_title() for panel in figure.axes]
+    assert titles == ["length (n = 90)", "distance (n = 90)", "first start (n = 90)"]
+    for panel in figure.axes:
+        assert [line.get_label() for line in panel.get_lines()] == ["one", "two", "majority"]
+    assert figure.axes[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
 
 
 def test_sources_stand_side_by_side_and_what_one_lacks_has_no_panel():
@@ -75,29 +59,15 @@ def test_sources_stand_side_by_side_and_what_one_lacks_has_no_panel():
 
 
 def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
-    by_value = pd.DataFrame(
-        [
-            {
-                "feature": feature,
-                "value": value,
-                "layer": layer,
-                "accuracy": 0.2 + layer / 5,
-                "low": 0.1,
-                "high": 0.9,
-                "n": 80,
-            }
-            for feature in FEATURES
-            for value in (3, 5, 9)
-            for layer in range(4)
-        ]
-    )
+    by_value = table(feature=FEATURES, value=(3, 5, 9), layer=range(4))
+    by_value["accuracy"] = 0.2 + by_value["layer"] / 5
     trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 4})
     figure = accuracy_per_value(by_value, controls(value=3), trained, "toy")
     panel = figure.axes[0]
     lines = {tuple(line.get_ydata()) for line in panel.get_lines() if len(line.get_xdata()) == 3}
     assert lines == {(0.2 + layer / 5,) * 3 for layer in range(4)}
     assert panel.get_ylim()[0] <= 0.2
-    assert "80 sentences a point, whose 95 % interval is about ± 40 points" in figure.get_suptitle()
+    assert "90 sentences a point, whose 95 % interval is about ± 40 points" in figure.get_suptitle()
     colours = {line.get_color() for line in panel.get_lines()[1:]}
     assert len(colours) == 4
 
@@ -110,27 +80,12 @@ def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_sta
     assert smoothed(few).tolist() == few["accuracy"].tolist()
 
 
-def blind_rates(best: str) -> pd.DataFrame:
-    rows = [
-        {
-            "model": slug,
-            "feature": feature,
-            "layer": 0,
-            "accuracy": accuracy,
-            "low": accuracy - 0.1,
-            "high": 0.99,
-            "n": 90,
-        }
-        for feature in FEATURES
-        for slug, accuracy in (("words", 0.9 if best == "words" else 0.6), ("letters", 0.8))
-    ]
-    return pd.DataFrame(rows)
-
-
 @pytest.mark.parametrize("best", ["words", "letters"])
 def test_a_blind_model_is_a_horizontal_line_and_the_best_one_is_heavier(best):
     rates = {"words": 0.9 if best == "words" else 0.6, "letters": 0.8}
-    figure = accuracy_per_layer(pd.concat([by_layer(), blind_rates(best)]), controls(), MEMBERS, "toy")
+    blind = table(model=rates, feature=FEATURES, layer=[0])
+    blind["accuracy"] = blind["model"].map(rates)
+    figure = accuracy_per_layer(pd.concat([by_layer(), blind]), controls(), MEMBERS, "toy")
     for panel in figure.axes:
         level = {float(line.get_ydata()[0]): line for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
         heavy, thin = level[rates[best]], level[rates["letters" if best == "words" else "words"]]
@@ -138,18 +93,10 @@ def test_a_blind_model_is_a_horizontal_line_and_the_best_one_is_heavier(best):
         assert heavy.get_linewidth() > 2 * thin.get_linewidth()
         assert heavy.get_linestyle() != thin.get_linestyle()
         (band,) = panel.patches  # the interval of the best
-        assert band.get_extents().transformed(panel.transData.inverted()).height == pytest.approx(
-            0.99 - rates[best] + 0.1
-        )
+        assert band.get_extents().transformed(panel.transData.inverted()).height == pytest.approx(0.9 - 0.1)
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "one",
-        "two",
-        "words (blind)",
-        "letters (blind)",
-        "best blind (in its style)",
-        "majority",
-    ]
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["one", "two", "words (blind)", "letters (blind)", "best blind (in its style)", "majority"]
 
 
 def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_line():
@@ -163,9 +110,7 @@ def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_
 
 
 def test_the_one_line_of_a_blind_model_has_no_scale_of_layers():
-    by_value = pd.DataFrame(
-        {"feature": FEATURES, "value": 3, "layer": 0, "accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 8}
-    )
+    by_value = table(feature=FEATURES, value=[3], layer=[0]).assign(accuracy=0.5)
     trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 3})
     figure = accuracy_per_value(by_value, controls(value=3), trained, "toy")
     assert len(figure.axes) == len(FEATURES)  # no colour bar

@@ -20,23 +20,23 @@ FEATURES = ("length", "distance")
 LAYERS = 4
 
 
+def product(**columns) -> pd.DataFrame:
+    """Make a row for each sentence and each combination of the columns, of the model "toy"."""
+    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(index=False)
+    number = rows["number"].astype(str)
+    return rows.assign(id="s" + number, cluster_template="t" + number, model="toy")
+
+
 def predictions(kind: str, names: tuple, right: dict | None = None, sentences: int = 10) -> pd.DataFrame:
     """Make predictions; ``right`` says for how many sentences those of a (feature, name) are right, else for all."""
-    rows = [
-        {
-            "feature": feature,
-            "value": number % 2,
-            "label": "positive" if number % 3 else "negative",
-            "id": f"s{number}",
-            "cluster_template": f"t{number}",
-            kind: name,
-            "probability": 0.9 if (number < (right or {}).get((feature, name), sentences)) == bool(number % 3) else 0.1,
-        }
-        for feature in FEATURES
-        for name in names
-        for number in range(sentences)
-    ]
-    return pd.DataFrame(rows).assign(model="toy")
+    rows = product(feature=FEATURES, **{kind: names}, number=range(sentences))
+    number, positive = rows["number"], rows["number"] % 3 > 0
+    hits = [(right or {}).get(key, sentences) for key in zip(rows["feature"], rows[kind], strict=True)]
+    return rows.assign(
+        value=number % 2,
+        label=np.where(positive, "positive", "negative"),
+        probability=np.where((number < hits) == positive, 0.9, 0.1),
+    )
 
 
 NO_FOLDS = pd.DataFrame(
@@ -103,24 +103,14 @@ def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
 
 def held_out(right: dict, sentences: int = 10) -> pd.DataFrame:
     """Make predictions on folds; ``right`` says for how many sentences those of a (feature, layer, task) are right."""
-    rows = [
-        {
-            "feature": feature,
-            "id": f"s{number}",
-            "label": "positive",
-            "task": task,
-            "layer": layer,
-            "known": number != 0,
-            "cluster_template": f"t{number}",
-            "cluster_word": f"w{number}",
-            "probability": 0.9 if number < right.get((feature, layer, task), 5) else 0.1,
-        }
-        for feature in FEATURES
-        for task in ("real", "control")
-        for layer in range(LAYERS)
-        for number in range(sentences)
-    ]
-    return pd.DataFrame(rows).assign(model="toy")
+    rows = product(feature=FEATURES, task=["real", "control"], layer=range(LAYERS), number=range(sentences))
+    hits = [right.get(key, 5) for key in zip(rows["feature"], rows["layer"], rows["task"], strict=True)]
+    return rows.assign(
+        label="positive",
+        known=rows["number"] != 0,
+        cluster_word="w" + rows["number"].astype(str),
+        probability=np.where(rows["number"] < hits, 0.9, 0.1),
+    )
 
 
 def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_part():

@@ -49,9 +49,8 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the sentences of one source, by id, and the rows of their balanced subsets."""
     construction = load_construction(name, CONSTRUCTIONS).for_source(source)
     if name == CC and source == "generated":  # the others have ten times as many values
-        construction = construction.model_copy(
-            update={"features": {"first_start": construction.features["first_start"]}}
-        )
+        features = {"first_start": construction.features["first_start"]}
+        construction = construction.model_copy(update={"features": features})
     grammars = load_grammars(name, construction, CONSTRUCTIONS, source=source)
     generated = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
     table, draws = generated.sentences, generated.draws
@@ -72,9 +71,8 @@ def accuracies(sentences: pd.DataFrame, rows: pd.DataFrame, features) -> dict[st
     for name, subset in rows.groupby("feature"):
         parts = {split: subset[subset["split"] == split] for split in SPLITS}
         texts = {split: sentences.loc[part["id"], "text"].tolist() for split, part in parts.items()}
-        model = make_pipeline(features(), LogisticRegression(max_iter=2000)).fit(
-            texts["train"], parts["train"]["label"]
-        )
+        model = make_pipeline(features(), LogisticRegression(max_iter=2000))
+        model.fit(texts["train"], parts["train"]["label"])
         found[name] = (model.score(texts["test"], parts["test"]["label"]), len(parts["test"]))
     return found
 

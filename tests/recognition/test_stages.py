@@ -105,12 +105,6 @@ def test_a_model_that_cannot_be_judged_is_named_and_the_others_are_judged(folder
     assert {run.model for run in judged.runs} == {*SLUGS} - {"one-random"}
 
 
-def test_what_runs_again_trains_no_probe_again(folder, monkeypatch):
-    first = run("measure", "blind")
-    monkeypatch.setattr("cxprobe.recognition.measure.for_each_layer", lambda *_, **__: pytest.fail("trained again"))
-    assert run("measure", "blind").counts == first.counts
-
-
 def test_probes_of_counts_are_tuned_as_those_of_vectors_are(folder):
     outcomes = measured(tuned=True)
     assert outcomes["blind"].counts["tuned_probes"] == len(PANEL.members) * len(SOURCES)

@@ -1,9 +1,11 @@
+from itertools import product
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxprobe.constructions.sentences import LABELS
+from cxprobe.constructions.sentences import LABELS, SPLITS
 from cxprobe.errors import DataError
 from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes
 from cxprobe.recognition.params import Subsets
@@ -12,25 +14,15 @@ from cxprobe.recognition.params import Subsets
 def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:
     """Make so many sentences for each split, value and label."""
     rows = [
-        {
-            "id": f"{split}-{value}-{label}-{number}",
-            "split": split,
-            "length": value,
-            "label": label,
-        }
+        (f"{split}-{value}-{label}-{number}", split, value, label)
         for (split, value, label), count in counts.items()
         for number in range(count)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["id", "split", "length", "label"])
 
 
 def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
-    return {
-        (split, value, label): count
-        for split in ("train", "test")
-        for value in values
-        for label in ("positive", "negative")
-    }
+    return dict.fromkeys(product(SPLITS, values, LABELS), count)
 
 
 def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
@@ -43,7 +35,7 @@ def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
 @settings(max_examples=40)
 @given(
     st.dictionaries(
-        st.tuples(st.sampled_from(["train", "test"]), st.integers(0, 8), st.sampled_from(["positive", "negative"])),
+        st.tuples(st.sampled_from(SPLITS), st.integers(0, 8), st.sampled_from(LABELS)),
         st.integers(0, 5),
     ),
     st.integers(1, 3),
@@ -61,14 +53,11 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
     assert all(counted[split, value].index.tolist() == ["negative", "positive"] for split, value in kept)
     reported = set(subset.dropped[["split", "value"]].itertuples(index=False, name=None))
     assert not kept & reported
-    for split, value, label in counts:
-        in_range = split == "test" or value <= subset.rows.query("split == 'test'")["value"].agg(
-            lambda v: v.min() + (v.max() - v.min()) / 4
-        )
-        present = any(counts.get((split, value, each), 0) for each in ("positive", "negative"))
-        least = subset.rows.query("split == 'test'")["value"].min()
-        if present and in_range and (split == "test" or value >= least):
-            assert (split, value) in kept | reported, (split, value, label)
+    least, most = subset.rows.query("split == 'test'")["value"].agg(["min", "max"])
+    for split, value, _ in counts:
+        present = any(counts.get((split, value, label), 0) for label in LABELS)
+        if present and (split == "test" or least <= value <= least + (most - least) / 4):
+            assert (split, value) in kept | reported
 
 
 def test_a_value_short_of_one_label_is_dropped_for_both():

@@ -120,20 +120,11 @@ ACCURACIES = (0.5, -1.0, 0.8, 0.6)  # of the trials; -1 did not converge
 
 def tried(accuracies=ACCURACIES, layer=0) -> pd.DataFrame:
     rows = [
-        {
-            "feature": "first_start",
-            "layer": layer,
-            "number": number,
-            "C": 10.0 ** (number - 2),
-            "l1_ratio": 0.0,
-            "standardise": number % 2 == 1,
-            "accuracy": accuracy,
-            "state": "FAIL" if accuracy < 0 else "COMPLETE",
-            "folds": 3,
-        }
+        (number, 10.0 ** (number - 2), number % 2 == 1, accuracy, "FAIL" if accuracy < 0 else "COMPLETE")
         for number, accuracy in enumerate(accuracies)
     ]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=["number", "C", "standardise", "accuracy", "state"])
+    return table.assign(feature="first_start", layer=layer, l1_ratio=0.0, folds=3)
 
 
 def test_importances_are_those_of_optuna_and_equally_accurate_settings_have_none():

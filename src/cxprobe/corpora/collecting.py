@@ -93,7 +93,7 @@ def collect(job: Job, construction: Construction, settings: Duplicates, output: 
 
     Only the candidates are kept in memory, with 3 kB or so for each.
     """
-    ranks = range(len(job.shards))
+    ranks = range(len(job.source.shards))
     counts: Counter[str] = Counter()
     for rank in ranks:
         counts.update(read_json(table_path(job, rank, "counts")))

@@ -28,7 +28,7 @@ from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import Block, Fault, Keys, read_blocks
-from cxprobe.corpora.search import Candidate, Matchers, Reject, Searcher, load_tagger
+from cxprobe.corpora.search import Candidate, Matchers, Reject, load_tagger
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table
@@ -52,10 +52,7 @@ class Job:
     """What every shard's task is given; it is sent to other processes and machines.
 
     Attributes:
-        folder: The corpus: a local folder, or any that fsspec knows (s3://, hf://datasets/...).
-        shards: The files in it, each a task.
-        format: How they are read: "jsonl", "parquet" or "text".
-        keys: Where a record has its text and the name of its source.
+        source: The corpus; each of its files is a task.
         longest_line: Bytes; a longer record is recorded as a fault.
         pattern: What is looked for.
         tagger: The spaCy pipeline.
@@ -63,10 +60,7 @@ class Job:
         output: The folder of the shards' tables.
     """
 
-    folder: str
-    shards: tuple[str, ...] = field(repr=False)
-    format: str
-    keys: Keys
+    source: CorpusFiles
     longest_line: int
     pattern: Pattern = field(repr=False)
     tagger: str
@@ -80,22 +74,12 @@ def make_job(source: CorpusFiles, settings: Mining, pattern: Pattern, scratch: P
     So a run that was killed continues where it stopped, and one with another pattern, tagger or corpus, or with another
     version of the code that a shard runs, starts from the beginning.
     """
-    job = Job(
-        folder=source.folder,
-        shards=source.shards,
-        format=source.format,
-        keys=Keys(source.text, source.url),
-        longest_line=settings.longest_line,
-        pattern=pattern,
-        tagger=settings.tagger,
-        most_words=settings.most_words,
-        output="",
-    )
+    job = Job(source, settings.longest_line, pattern, settings.tagger, settings.most_words, output="")
     tagger = Path(settings.tagger)
     files = [path for path in sorted(tagger.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     contents = [(str(path.relative_to(tagger)), digest(path)) for path in files]  # none of an installed package
     code = [digest(path) for path in SHARD_MODULES]
-    output = scratch_folder(scratch, astuple(job), source.digest, contents, code)
+    output = scratch_folder(scratch, astuple(job), contents, code)
     # Workers of a cluster run in folders of their own, where a relative path may lead to another tagger.
     where = str(tagger.resolve()) if tagger.is_dir() else settings.tagger
     return replace(job, output=str(output.resolve()), tagger=where)
@@ -103,7 +87,7 @@ def make_job(source: CorpusFiles, settings: Mining, pattern: Pattern, scratch: P
 
 def count_finished(job: Job, engine: Engine) -> int:
     """Return how many shards an earlier run has finished."""
-    return len(job.shards) - len(_executor(job, engine).get_incomplete_ranks())
+    return len(job.source.shards) - len(_executor(job, engine).get_incomplete_ranks())
 
 
 def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | None = None) -> int:
@@ -154,14 +138,14 @@ def _counted(executor: Any, left: int, progress: Callable[[int], object] | None)
 
 
 def _executor(job: Job, engine: Engine) -> "_LocalExecutor | RayExecutor | SlurmExecutor":
-    tasks = len(job.shards)
+    tasks = len(job.source.shards)
     shared: dict[str, Any] = {
         "pipeline": [partial(mine_shard, job=job)],
         "logging_dir": str(Path(job.output) / "datatrove"),
     }
     if isinstance(engine, LocalEngine):
         return _LocalExecutor(**shared, tasks=tasks, workers=min(engine.workers, tasks))
-    shared |= {"shards": job.shards, "workers": engine.workers, "mem_per_cpu_gb": engine.memory_gb}
+    shared |= {"shards": job.source.shards, "workers": engine.workers, "mem_per_cpu_gb": engine.memory_gb}
     if isinstance(engine, RayEngine):
         return RayExecutor(**shared)
     return SlurmExecutor(
@@ -239,7 +223,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator
 
 def _mine(job: Job, rank: int) -> Counter[str]:
     counts: Counter[str] = Counter(shards=1)
-    searcher = _searcher(job.tagger, job.pattern.model_dump_json(), job.most_words)
+    matchers = _matchers(job.tagger, job.pattern.model_dump_json())
     broken: list[Fault] = []
     paths = {name: table_path(job, rank, name) for name in SCHEMAS}
     with (
@@ -247,7 +231,7 @@ def _mine(job: Job, rank: int) -> Counter[str]:
         growing_table(paths["rejects"], SCHEMAS["rejects"]) as rejects,
         growing_table(paths["faults"], SCHEMAS["faults"]) as faults,
     ):
-        for block in _read(job, job.shards[rank]):
+        for block in _read(job, job.source.shards[rank]):
             if isinstance(block, Fault):
                 broken.append(block)
                 counts["faults"] += 1
@@ -255,7 +239,7 @@ def _mine(job: Job, rank: int) -> Counter[str]:
                     faults.write_batch(_rows(broken, "faults"))
                     broken = []
             else:
-                findings = search.search(block, searcher)
+                findings = search.search(block, matchers, job.most_words)
                 counts.update(findings.counts)
                 counts["candidates"] += len(findings.candidates)
                 counts.update(f"rejected: {reject.reason}" for reject in findings.rejects)
@@ -268,7 +252,7 @@ def _mine(job: Job, rank: int) -> Counter[str]:
 def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
     """Yield a shard's blocks; a file that does not exist is a fault like any other."""
     try:
-        file = get_datafolder(job.folder).open(shard, "rb")
+        file = get_datafolder(job.source.folder).open(shard, "rb")
     except FileNotFoundError as fault:
         yield Fault(shard, 0, -1, f"cannot be opened: {' '.join(str(fault).split())}", b"")
         return
@@ -276,7 +260,8 @@ def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
         raise _out_of_reach(shard, fault) from fault
     with file:
         stored = cast(IO[bytes], _Stored(file, shard))
-        yield from read_blocks(job.format, stored, shard, job.keys, job.longest_line)
+        keys = Keys(job.source.text, job.source.url)
+        yield from read_blocks(job.source.format, stored, shard, keys, job.longest_line)
 
 
 class _Stored:
@@ -315,8 +300,7 @@ def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBa
 
 
 @lru_cache(maxsize=2)
-def _searcher(tagger: str, pattern: str, most_words: int) -> Searcher:
+def _matchers(tagger: str, pattern: str) -> Matchers:
     """Load the tagger once per process, not once per shard."""
     parsed = Pattern.model_validate_json(pattern)
-    nlp = load_tagger(tagger, parsed)
-    return Searcher(parsed, Matchers(parsed, nlp), nlp, most_words)
+    return Matchers(parsed, load_tagger(tagger, parsed))

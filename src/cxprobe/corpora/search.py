@@ -73,13 +73,16 @@ class Matchers:
         nlp: The pipeline whose vocabulary and tokeniser are used.
 
     Attributes:
+        pattern: What is looked for.
+        nlp: The pipeline.
         never: RE2 expression of a word that no part may contain, with the characters before and after it as groups 1
             and 2, or None. It has only words that the tokeniser keeps whole, in places where it is sure to do so.
     """
 
     def __init__(self, pattern: Pattern, nlp: Language) -> None:
         whole = [pattern.alternatives(part) for part in range(len(pattern.parts))]
-        self._nlp = nlp
+        self.pattern = pattern
+        self.nlp = nlp
         self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
         self._whole = _matcher(nlp, whole)
         self._lexical = _matcher(nlp, [[lexical_only(tokens) for tokens in part] for part in whole])
@@ -90,7 +93,7 @@ class Matchers:
 
     def tokenise(self, sentence: str) -> Doc | Rejected:
         """Return a sentence's tokens if its words allow the pattern, or why they do not."""
-        doc = self._nlp.make_doc(sentence)
+        doc = self.nlp.make_doc(sentence)
         matches = self._lexical(doc, as_spans=False)
         if self._starts([match for match in matches if not self._never_in(doc, match)]) is not None:
             return doc
@@ -137,10 +140,10 @@ def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
     return matcher
 
 
-def find(matchers: Matchers, nlp: Language, sentences: Sequence[str]) -> list[Found | Rejected]:
+def find(matchers: Matchers, sentences: Sequence[str]) -> list[Found | Rejected]:
     """Return, for each sentence, the places of the pattern or why it is not there; tag only where it can be."""
     docs = [matchers.tokenise(sentence) for sentence in sentences]
-    tagged = nlp.pipe((doc for doc in docs if isinstance(doc, Doc)), batch_size=BATCH)
+    tagged = matchers.nlp.pipe((doc for doc in docs if isinstance(doc, Doc)), batch_size=BATCH)
     return [doc if isinstance(doc, Rejected) else matchers.match(next(tagged)) for doc in docs]
 
 
@@ -171,22 +174,6 @@ def passes(pattern: Pattern, sentence: str) -> bool:
     text = pa.array([sentence])
     filters = (pattern.document_filter, pattern.sentence_filter)
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
-
-
-class Searcher(NamedTuple):
-    """All that a search needs.
-
-    Attributes:
-        pattern: What is looked for.
-        matchers: The same, compiled.
-        nlp: The tagger.
-        most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
-    """
-
-    pattern: Pattern
-    matchers: Matchers
-    nlp: Language
-    most_words: int
 
 
 class Span(NamedTuple):
@@ -227,9 +214,15 @@ class Findings(NamedTuple):
     counts: Counter[str]
 
 
-def search(block: Block, searcher: Searcher) -> Findings:
-    """Find the candidates of a block."""
-    pattern, never = searcher.pattern, searcher.matchers.never
+def search(block: Block, matchers: Matchers, most_words: int) -> Findings:
+    """Find the candidates of a block.
+
+    Args:
+        block: The records.
+        matchers: What is looked for.
+        most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
+    """
+    pattern, never = matchers.pattern, matchers.never
     passing = pc.indices_nonzero(pc.match_substring_regex(block.texts, pattern.document_filter))
     documents = passing
     if never is not None:  # only those that would pass even without the words that no part may contain
@@ -239,9 +232,9 @@ def search(block: Block, searcher: Searcher) -> Findings:
     lines = [line for record, text in texts for line in _lines(record, text)]  # no sentence is longer than a line
     spans = list(_sentences(_that_match(lines, pattern.sentence_filter)))
     kept = _that_match(spans, pattern.sentence_filter)
-    fits = [_fits(sentence.text, searcher) for sentence in kept]
+    fits = [_fits(sentence.text, most_words, matchers.nlp.max_length) for sentence in kept]
     fitting = [sentence.text for sentence, short in zip(kept, fits, strict=True) if short]
-    verdicts = iter(find(searcher.matchers, searcher.nlp, fitting))
+    verdicts = iter(find(matchers, fitting))
     candidates, rejects = [], []
     for sentence, short in zip(kept, fits, strict=True):
         verdict = next(verdicts) if short else Rejected("too long")
@@ -282,11 +275,11 @@ def _that_match(spans: Sequence[Span], expression: str) -> list[Span]:
     return [spans[row] for row in pc.indices_nonzero(passed).to_pylist()]
 
 
-def _fits(sentence: str, searcher: Searcher) -> bool:
+def _fits(sentence: str, most_words: int, longest: int) -> bool:
     """Return whether a sentence has few enough words, and few enough characters for the tokeniser."""
-    if sentence.count(" ") >= searcher.most_words:
+    if sentence.count(" ") >= most_words:
         return False
     if len(sentence) <= LONGEST_WORD:
         return True
-    most = min(searcher.most_words * _LONGEST_ON_AVERAGE, searcher.nlp.max_length)
-    return len(sentence) <= most and max(map(len, sentence.split(" "))) <= LONGEST_WORD
+    longest = min(most_words * _LONGEST_ON_AVERAGE, longest)
+    return len(sentence) <= longest and max(map(len, sentence.split(" "))) <= LONGEST_WORD

@@ -251,17 +251,10 @@ def _draw_blind(axes: Axes, rates: Mapping[str, pd.Series], *, among_others: boo
 
 def _place_of(member: Member, members: Sequence[Member]) -> int:
     """Return which of the models with layers gives a model its colour: a trained one of the same checkpoint, or it."""
-    spec = member.spec
-    for place, other in enumerate(members):
-        same = isinstance(spec, ModelSpec) and isinstance(other.spec, ModelSpec)
-        if same and other.state == "trained" and member.state != "trained" and _origin(other) == _origin(member):
-            return place
-    return members.index(member)
-
-
-def _origin(member: Member) -> tuple[str, str | None] | None:
-    """Return the name and the revision of a checkpoint."""
-    return (member.spec.name, member.spec.revision) if isinstance(member.spec, ModelSpec) else None
+    origins = [(one.spec.name, one.spec.revision) if isinstance(one.spec, ModelSpec) else None for one in members]
+    own = members.index(member)
+    trained = [place for place, other in enumerate(members) if other.state == "trained"]
+    return own if own in trained else next((place for place in trained if origins[place] == origins[own]), own)
 
 
 def _panels(table: pd.DataFrame, title: str) -> tuple[Figure, dict[str, Axes]]:

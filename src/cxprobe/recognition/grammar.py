@@ -3,7 +3,7 @@
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -42,7 +42,8 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
     symbols = [symbol for production in grammar.productions() for symbol in production.rhs()]
     used = {str(symbol) for symbol in symbols if isinstance(symbol, Nonterminal)}
     faults = [
-        f"{path}, line {_line_of(text, symbol)}: {symbol} is used and has no rule; add one, or quote it if it is a word"
+        f"{path}, line {_line_of_symbol(text, symbol)}: {symbol} is used and has no rule; add one, or quote it if it "
+        "is a word"
         for symbol in sorted(used - defined)
     ]
     faults += [
@@ -95,29 +96,26 @@ def _terminals_below(grammar: CFG, symbol: Nonterminal) -> set[str]:
     return terminals
 
 
-def _line_of(text: str, symbol: str) -> int:
+def _line_of_symbol(text: str, symbol: str) -> int:
     """Return the number of the first line whose right-hand side uses a symbol outside quotes."""
     pattern = re.compile(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])")
-    for number, line in enumerate(text.splitlines(), start=1):
-        right = _QUOTED.sub(" ", line).rpartition("->")[2]
-        if not line.lstrip().startswith("#") and pattern.search(right):
-            return number
-    return _line_with(text, symbol)
+    return _first_line(text, symbol, lambda line: bool(pattern.search(_QUOTED.sub(" ", line).rpartition("->")[2])))
 
 
 def _line_of_word(path: Path, word: str) -> int:
     """Return the number of the first line that quotes a word, whatever its case."""
-    text = read_text(path, ConstructionError)
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = {part.lower() for quoted in _QUOTED.findall(line) for part in quoted[1:-1].split()}
-        if not line.lstrip().startswith("#") and word in words:
-            return number
-    return _line_with(text.lower(), word)
+    text = read_text(path, ConstructionError).lower()
+    return _first_line(text, word, lambda line: any(word in quoted[1:-1].split() for quoted in _QUOTED.findall(line)))
 
 
-def _line_with(text: str, part: str) -> int:
-    """Return the number of the first line with a part, for where NLTK reads quotes otherwise than they are meant."""
-    return next((number for number, line in enumerate(text.splitlines(), start=1) if part in line), 1)
+def _first_line(text: str, part: str, uses: Callable[[str], bool]) -> int:
+    """Return the number of the first rule that uses a part.
+
+    Where NLTK reads quotes otherwise than they are meant, it is that of the first line in which the part stands.
+    """
+    lines = list(enumerate(text.splitlines(), start=1))
+    rules = [number for number, line in lines if not line.lstrip().startswith("#") and uses(line)]
+    return [*rules, *(number for number, line in lines if part in line), 1][0]
 
 
 class Spelled(NamedTuple):

@@ -148,7 +148,8 @@ def _predict(
     tasks = {"real": labels}
     if controls.control_task:
         tasks["control"] = control_labels(words, seed)
-    portions = portion_numbers(len(labels), seed) if controls.code_length else None
+    portions = portion_numbers(len(labels) if controls.code_length else 0, seed)
+    coded = slice(len(portions))
 
     def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]], Any]:
         """Return what is predicted of the test part by draw, of held-out sentences by task, and by the online code."""
@@ -165,46 +166,35 @@ def _predict(
                     of_task = place.of(f"{task} labels")
                     held.append(fit_and_predict(own[known], targets[known], own[held_out], how, of_task))
             by_task[task] = np.concatenate(held)
-        return by_draw, by_task, None if portions is None else code_online(own, labels, portions, how, place)
+        return by_draw, by_task, code_online(own[coded], labels[coded], portions, how, place)
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
     train, test = (part.drop(columns=["split", "draw", "text"]) for part in (train, test))
-    train = train.assign(**{f"{CLUSTER}word": words})
-    in_folds = [train.iloc[:0].assign(known=False, fold=0)]
-    for fold, (known, held_out) in enumerate(cuts):
-        has_word = np.isin(words[held_out], words[known])
-        in_folds.append(train.iloc[held_out].assign(known=has_word, fold=fold))
-    all_held = pd.concat(in_folds[1:] or in_folds)
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
+    held_out = train.iloc[order].assign(
+        **{f"{CLUSTER}word": words[order]},
+        known=np.concatenate([np.empty(0, bool), *(np.isin(words[held], words[known]) for known, held in cuts)]),
+        fold=np.repeat(np.arange(len(cuts)), np.array([len(held) for _, held in cuts], dtype=np.int64)),
+    )
     names = {task: np.where(targets, *LABELS)[order] for task, targets in tasks.items()}
-    coded = train[["feature", "id", "label"]]
+    in_code = train[["feature", "id", "label"]][coded].assign(portion=portions)
+    layers = list(enumerate(by_layer))
+    probes = [
+        test.assign(layer=layer, draw=draw, probability=probabilities)
+        for layer, (by_draw, _, _) in layers
+        for draw, probabilities in enumerate(by_draw)
+    ]
+    folds = [
+        held_out.assign(task=task, label=names[task], layer=layer, probability=probabilities)
+        for layer, (_, by_task, _) in layers
+        for task, probabilities in by_task.items()
+    ]
+    code = [in_code.assign(layer=layer, probability=probabilities) for layer, (_, _, probabilities) in layers]
     return Predictions(
-        probes=pd.concat(
-            [
-                test.assign(layer=layer, draw=draw, probability=probabilities)
-                for layer, (by_draw, _, _) in enumerate(by_layer)
-                for draw, probabilities in enumerate(by_draw)
-            ],
-            ignore_index=True,
-        ),
-        controls=test.assign(control="majority", probability=labels.mean()),
-        folds=pd.concat(
-            [
-                all_held.assign(task=task, label=names[task], layer=layer, probability=probabilities)
-                for layer, (_, by_task, _) in enumerate(by_layer)
-                for task, probabilities in by_task.items()
-            ],
-            ignore_index=True,
-        ),
-        code=coded.iloc[:0].assign(portion=0, layer=0, probability=0.0)
-        if portions is None
-        else pd.concat(
-            [
-                coded.assign(portion=portions, layer=layer, probability=probabilities)
-                for layer, (_, _, probabilities) in enumerate(by_layer)
-            ],
-            ignore_index=True,
-        ),
+        pd.concat(probes, ignore_index=True),
+        test.assign(control="majority", probability=labels.mean()),
+        pd.concat(folds, ignore_index=True),
+        pd.concat(code, ignore_index=True),
     )
 
 

@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, Source, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Split
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.people import labels as labelling
-from cxprobe.people.labels import in_force, judgements_on
+from cxprobe.people import labels as people
 from cxprobe.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
 from cxprobe.recognition.make import NOT_FILLED
 from cxprobe.seeding import generator_for, seed_for, text_id
@@ -191,7 +190,7 @@ class Labelled(NamedTuple):
     unused: int
 
 
-def apply_labels(sentences: pd.DataFrame, labels: Sequence[labelling.Label]) -> Labelled:
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.Label]) -> Labelled:
     """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
 
     A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
@@ -201,10 +200,10 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[labelling.Label]) -> 
         sentences: Columns id and tags, and any others.
         labels: The labels of all people.
     """
-    judged = in_force(labels)
+    judged = people.in_force(labels)
     outcomes = []
     for id_, tags in zip(sentences["id"], sentences["tags"], strict=True):
-        said = set(judgements_on(id_, tags, judged).values())
+        said = set(people.judgements_on(id_, tags, judged).values())
         outcomes.append("not labelled" if not said else said.pop() if len(said) == 1 else "conflict")
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)

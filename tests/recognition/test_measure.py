@@ -1,18 +1,30 @@
+from collections import Counter
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
-from cxprobe.probing import Fitting, Regularisation
-from cxprobe.recognition import measure as recognition_module
+from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.recognition import measure
 from cxprobe.recognition.judge import credit_predictions, judge_predictions
 from cxprobe.recognition.make import read_subsets
-from cxprobe.recognition.measure import control_labels, first_draw, recognise
+from cxprobe.recognition.measure import (
+    SMALLEST_PORTION,
+    code_online,
+    control_labels,
+    first_draw,
+    portion_numbers,
+    recognise,
+)
 from cxprobe.recognition.params import Controls, Probe
 from cxprobe.stats import credit
 
@@ -22,6 +34,64 @@ NOTHING = Controls(folds=None, control_task=False, code_length=False)
 ALL = Controls(folds=3, control_task=True, code_length=True)
 SETTINGS = Probe(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING)
 RIDGES = [Regularisation(1.0, 0.0, False)] * 2
+FITTING = Fitting(1000, 0, "toy")
+
+
+def test_a_control_task_needs_folds():
+    with pytest.raises(ValidationError, match=r"control_task: true needs folds; give a number of 2 or more, or set"):
+        Controls(folds=None, control_task=True, code_length=False)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
+def test_a_word_has_one_control_label_and_labels_are_balanced(words, seed):
+    labels = control_labels(np.array(words, dtype=object), seed)
+    label_of = dict(zip(words, labels.tolist(), strict=True))
+    assert [label_of[word] for word in words] == labels.tolist()
+    assert abs(2 * int(labels.sum()) - len(words)) <= max(Counter(words).values())
+
+
+def test_control_labels_do_not_depend_on_the_order_of_the_sentences_but_on_the_seed():
+    words = np.array([f"w{number % 20}" for number in range(100)], dtype=object)
+    order = np.random.default_rng(0).permutation(100)
+    np.testing.assert_array_equal(control_labels(words, 1)[order], control_labels(words[order], 1))
+    drawn = [control_labels(words, seed) for seed in range(40)]
+    assert np.abs(np.mean(drawn, axis=0) - 0.5).max() < 0.3  # no word has the same label under all seeds
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 100, 1000])
+def test_each_portion_of_the_code_is_as_large_as_all_before_it(n):
+    numbers = portion_numbers(n, seed=1)
+    sizes = np.bincount(numbers)
+    before = np.cumsum(sizes)
+    assert before[-1] == n
+    assert sizes[0] >= min(n, SMALLEST_PORTION)
+    assert all(0 <= size - known <= 1 for size, known in zip(sizes[1:], before, strict=False))
+    assert (n < 2 * SMALLEST_PORTION) == (len(sizes) == 1)
+
+
+def signal(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat([True, False], n // 2))
+    return (rng.normal(size=(n, 6)) + labels[:, None]).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_a_portion_is_predicted_by_a_probe_of_all_portions_before_it(kind):
+    vectors, labels = signal(64)
+    portions = portion_numbers(64, seed=1)
+    found = code_online(kind(vectors), labels, portions, RIDGES[0], FITTING)
+    assert found[portions == 0].tolist() == [0.5] * SMALLEST_PORTION
+    for portion in range(1, portions.max() + 1):
+        known, own = portions < portion, portions == portion
+        expected = fit_and_predict(vectors[known], labels[known], vectors[own], RIDGES[0], FITTING)
+        np.testing.assert_allclose(found[own], expected, atol=1e-4)
+
+
+def test_a_portion_is_not_predicted_from_one_label_alone():
+    portions = np.repeat([0, 1, 2], [8, 8, 16])
+    labels = np.repeat([True, False], 16)
+    found = code_online(np.eye(32, dtype=np.float32), labels, portions, RIDGES[0], FITTING)
+    assert found.tolist() == [0.5] * 32
 
 
 class Source(NamedTuple):
@@ -74,7 +144,7 @@ def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, 
 
 def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
     first, trained = once(source, tmp_path / "scratch")
-    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(measure, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
     again, counted = once(source, tmp_path / "scratch", jobs=2)
     assert trained == counted == 2
     for one, other in zip(first, again, strict=True):
@@ -89,8 +159,8 @@ def test_a_changed_sentence_costs_the_probes_of_its_subsets_alone(source, tmp_pa
     vectors[:, source.features.ids.index(changed)] += 1
     rows = source.rows[(source.rows["feature"] == "length") | (source.rows["id"] != "s5")]
     trained = []
-    real = recognition_module.for_each_layer
-    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    real = measure.for_each_layer
+    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
     without = Source(rows, source.features)
     once(without, tmp_path / "scratch", feature="distance")
     assert len(trained) == 1  # the subset has lost a sentence
@@ -111,8 +181,8 @@ def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypa
         "seed": 1,
     }
     trained = []
-    real = recognition_module.for_each_layer
-    monkeypatch.setattr(recognition_module, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    real = measure.for_each_layer
+    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
     argument = "settings" if changed == "controls" else changed
     once(source, tmp_path / "scratch", **{argument: other[changed]})
     assert trained == [1]
