@@ -240,6 +240,22 @@ def test_a_word_that_the_other_folds_do_not_have_is_not_known(source, tmp_path):
     assert set(folds.loc[~folds["known"], "id"]) == {"s3"}
 
 
+def test_where_all_control_labels_are_the_same_they_are_what_is_predicted(source, tmp_path):
+    """All sentences end in one word, whose random label follows from the seed."""
+
+    def reworded(text: str) -> str:
+        return f"{text} The same."
+
+    rows = source.rows.assign(text=source.rows["text"].map(reworded))
+    data = Source(rows, Features([reworded(text) for text in source.features.ids], source.features.vectors))
+    settings = SETTINGS.model_copy(update={"controls": ALL})
+    drawn = {}
+    for seed in range(8):
+        control = once(data, tmp_path / "scratch", settings, seed=seed)[0].folds.query("task == 'control'")
+        drawn.setdefault(*control["label"].unique(), set()).update(control["probability"])
+    assert drawn == {"positive": {1.0}, "negative": {0.0}}
+
+
 def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
     data = Source(source.rows.assign(cluster_template="same"), source.features)
     found = with_all(data, tmp_path / "scratch")

@@ -160,8 +160,8 @@ def _predict(
         for task, targets in tasks.items():
             held = [np.empty(0)]
             for known, held_out in cuts:
-                if len(set(targets[known])) == 1:  # as random labels of words may have it: nothing can be learnt
-                    held.append(np.ones(len(held_out)))
+                if len(set(targets[known])) == 1:  # as random labels of words may have it: all there is to learn
+                    held.append(np.full(len(held_out), float(targets[known][0])))
                 else:
                     of_task = place.of(f"{task} labels")
                     held.append(fit_and_predict(own[known], targets[known], own[held_out], how, of_task))
