@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.corpora.collecting import check_readable, collect
 from cxprobe.corpora.engine import count_finished, make_job, run_shards
-from cxprobe.corpora.pattern import leave_out, load_pattern
+from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.search import check_examples, load_tagger
 from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
@@ -29,7 +29,6 @@ def mine_sentences(stage: Stage) -> Outcome:
 
     pattern = load_pattern(name, construction)
     check_examples(pattern, load_tagger(settings.tagger, pattern), path)
-    pattern = leave_out(pattern, settings.left_out.get(name, []), f"mining.left_out.{name}")
     source = open_corpus(corpus, SCRATCH)
     job = make_job(source, settings, pattern, SCRATCH / stage.name)
     finished, total = count_finished(job, settings.engine), len(source.shards)

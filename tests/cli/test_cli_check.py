@@ -15,6 +15,7 @@ from cxprobe.cli import app
 from cxprobe.run.params import schema_text
 from cxprobe.run.presets import preset_text
 
+NO_FAULT = "params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"
 HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "transformers"}
 
 
@@ -53,7 +54,7 @@ def check():
 
 
 def test_check_accepts_a_project_without_a_fault(folder):
-    assert check() == (0, ["params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"])
+    assert check() == (0, [NO_FAULT])
 
 
 def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
@@ -139,6 +140,77 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
         "masculine",
         "5 faults",
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "line"),
+    [
+        ("constructions/toy/construction.yaml", "a clause in", 2),
+        ("constructions/toy/grammars/train.cfg", "'cat'", 8),
+        ("constructions/toy/pattern.yaml", "{TAG: JJ}", 6),
+        ("constructions/toy/pairs.yaml", "gift: a cake", 20),
+        ("constructions/toy/scenarios.yaml", "text: ", 11),
+        ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}", 5),
+        ("constructions/toy/labels.tsv", "Ann", 2),
+        ("lexicon/people.yaml", "the cook", 6),
+        ("prompts/inference.yaml", "How is the", 18),
+        ("prompts/frames.yaml", "You help", 13),
+        ("prompts/validation.yaml", "Which text", 5),
+    ],
+)
+def test_a_character_that_cannot_be_seen_is_told_in_every_file(folder, file, old, line):
+    path = folder / file
+    path.write_text(path.read_text().replace(old, f"{old[0]}\u200b{old[1:]}", 1))
+    code, lines = check()
+    assert code == 2
+    assert any(one.startswith(f"{file}, line {line}: U+200B in ") for one in lines), lines
+
+
+def test_letters_of_another_script_are_told_but_for_the_names_of_people(folder):
+    replace(folder / "constructions" / "toy" / "labels.tsv", "Ann", "\u0410\u043d\u043d\u0430")
+    assert check()[0] == 0
+    replace(folder / "constructions" / "toy" / "grammars/test.cfg", "'king'", "'k\u0456ng'")
+    fault = "constructions/toy/grammars/test.cfg, line 8: U+0456 in "
+    assert check()[1][0].startswith(fault)
+
+
+def test_prompts_of_another_kind_of_question_are_told(folder):
+    inference, reasoning = (folder / "prompts" / f"{kind}.yaml" for kind in ("inference", "reasoning"))
+    first, second = (
+        "How is the hypothesis related to the premise: 0 (entailment), 1 (neutral) or 2 (contradiction)?",
+        ("Read the text and choose the right answer to the question: A, B or C.\n"),
+    )
+    replace(inference, first, second.strip())
+    replace(reasoning, second, first + "\n")
+    _, lines = check()
+    assert any(line.startswith("prompts/inference.yaml: prompts.short.text: ") for line in lines), lines
+    assert any(line.startswith("prompts/reasoning.yaml: prompts.plain.text: ") for line in lines), lines
+
+
+def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
+    fault = "params.yaml: mining.tagger: there is no folder models/tagger/en_ewt_cxprobe"
+    assert check() == (0, [NO_FAULT])
+    change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline"))
+    assert "mining.tagger: 'no_such_pipeline' is neither" in check()[1][0]
+    shutil.rmtree(folder / "models")
+    assert check()[1][0].startswith(fault)
+
+
+def test_who_never_tunes_probes_needs_no_settings_for_it(folder):
+    change(folder, lambda params: params["recognition"].pop("tune"))
+    assert check() == (0, [NO_FAULT])
+
+
+def test_what_is_taken_out_of_a_grid_is_told_in_one_line_wherever_else_it_is_named(folder):
+    add_construction(folder)
+
+    def take_out(params):
+        params["pairs"]["probe"]["constructions"] = ["toy", "other"]
+        params["pairs"]["constructions"] = ["let-alone"]
+
+    change(folder, take_out)
+    told = "pairs.probe.constructions: pairs.constructions does not have toy, other; take toy, other out here, or add"
+    assert [line for line in check()[1] if told in line]
 
 
 def test_a_premise_that_two_constructions_have_is_told(folder):

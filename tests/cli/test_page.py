@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from html_page import Page
+from markdown import Markdown
 
 from conftest import PEOPLE
 from cxprobe.cli.page import BIASES, NOTHING_FOLLOWS, TESTS_OF_REASONING, BlindRate, Content, page_of
@@ -136,3 +138,30 @@ def test_links_lead_to_headings(toy, people):
     page = page_of({"toy": toy._replace(construction=named)}, people, [])
     assert "](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
+
+
+@pytest.mark.parametrize("code", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&#62;", "<!-- x"])
+def test_html_in_the_data_is_shown_and_not_run(toy, people, code):
+    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, people, [])))
+    assert not {element["tag"] for element in shown.elements} & {"script", "img", "b"}
+    assert code in [heading["text"] for heading in shown.all("h2")]
+    assert any(code in paragraph["text"] for paragraph in shown.all("p"))
+    assert any(code in cell["text"] for cell in shown.all("td"))
+
+
+ADDRESSES = ["javascript:alert(1)", "JavaScript\\:alert(1)", "javascript&colon;alert(1)", "data:text/html,x"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_link_in_the_data_runs_no_code(toy, people, address):
+    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, people, [])
+    links = Page(Markdown(extensions=["tables"]).convert(page)).all("a")
+    assert not [link for link in links if re.match("(javascript|data):", link["attrs"]["href"], re.IGNORECASE)]
+
+
+def with_texts(toy, text):
+    """Return the toy construction with a text in its descriptions, its pairs and its premises."""
+    about = toy.construction.model_copy(update={"name": text, "gloss": text, "positive": text, "sources": [text]})
+    first = toy.pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
+    variants = {**toy.pairs.variants, "A": first}
+    return toy._replace(construction=about, pairs=toy.pairs.model_copy(update={"variants": variants}))

@@ -105,6 +105,8 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
             "far: {measure: distance, marks: [1, 0]}",
             "marks must name the earlier mark first; [1, 0] does not",
         ),
+        ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, or a link that runs code"),
+        ("Toy order", "Toy [x](javascript:alert(1))", "name: 'javascript:' is HTML, or a link that runs code"),
         ("measure: length", "measure: weight", "features.length: {'measure': 'weight'} is not allowed"),
     ],
 )

@@ -23,7 +23,7 @@ def told(constructions, watched):
         ({"way": "docs", "let-alone": "web"}, [], []),
         ({"way": "books"}, ["way"], []),
         ({"way": "books"}, [], ["mining.watched: must name way, since the files of corpora.books may change"]),
-        ({"way": "docs"}, ["let-alone"], ["mining.watched[0]: 'let-alone' is not in mining.constructions"]),
+        ({"way": "docs"}, ["let-alone"], ["mining.watched: mining.constructions does not have let-alone"]),
         ({"way": "bocks"}, [], ["mining.constructions.way: 'bocks' is not in corpora"]),
         ({"wya": "docs"}, [], ["mining.constructions.wya: 'wya' is not in constructions/"]),
     ],

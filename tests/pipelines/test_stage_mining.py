@@ -1,9 +1,12 @@
 """The stage as DVC runs it, in a project of its own."""
 
+import json
+
 import pandas as pd
 import pytest
 
-from conftest import make_project, run
+from conftest import ROOT, change_params, make_project, run
+from cxprobe.cli.project import create_project
 
 pytestmark = pytest.mark.pipeline
 
@@ -49,3 +52,24 @@ def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(tmp_path)
     before = pd.read_parquet(folder / SENTENCES)
     run(folder, "dvc", "repro", "--force", "--no-run-cache", "mine_sentences")
     pd.testing.assert_frame_equal(before, pd.read_parquet(folder / SENTENCES))
+
+
+def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
+    folder = tmp_path / "project"
+    create_project(folder, "pairs")
+    texts = ["She cannot walk, let alone run.", "They would not eat it, let alone pay for it.", "Nothing else is here."]
+    (folder / "texts").mkdir()
+    lines = [json.dumps({"text": text, "url": f"own/{number}"}) for number, text in enumerate(texts)]
+    (folder / "texts" / "own.jsonl").write_text("\n".join(lines))
+
+    def mine(params):
+        corpus = {"kind": "files", "folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+        params["corpora"]["own"] = corpus
+        params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["let-alone"]}
+
+    change_params(folder, folder / "params.yaml", mine)
+    source = {"PYTHONPATH": str(ROOT / "src")}
+    assert "no fault" in run(folder, "cxprobe", "check", **source).stdout
+    run(folder, "dvc", "repro", "mine_sentences", **source)
+    mined = pd.read_parquet(folder / "data" / "mine_sentences" / "let-alone" / "sentences.parquet")
+    assert mined["url"].tolist() == ["own/0", "own/1"]

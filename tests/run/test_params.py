@@ -103,7 +103,10 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             "prompts.constructions: must not be empty, since models or llms",
         ),
         (lambda p: p["prompts"].update(llms=[], models=[]), "prompts.models and llms: must not be empty, since"),
-        (lambda p: p["mining"].update(constructions={}), f"recognition.constructions.{CC}[2]: mined sentences need"),
+        (
+            lambda p: p["mining"].update(constructions={}),
+            f"recognition.constructions (mined): mining.constructions does not have {CC}; take {CC} out here, or add",
+        ),
         (
             lambda p: p["recognition"]["constructions"].update({CC: ["found"]}),
             f"recognition.constructions.{CC}[0]: 'found'",
@@ -112,7 +115,10 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["recognition"]["probe"]["controls"].update(folds=None), "control_task: true needs folds"),
         (lambda p: p["corpora"]["documentation"].update(glob=None), "corpora.documentation.glob: unknown key"),
         (lambda p: p["mining"]["engine"].update(kind="grid"), "mining.engine"),
-        (lambda p: p["mining"].update(watched=["let-alone"]), "mining.watched[0]: 'let-alone' is not in mining.constr"),
+        (
+            lambda p: p["mining"].update(watched=["let-alone"]),
+            "mining.watched: mining.constructions does not have let-",
+        ),
         (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),
         (
             lambda p: p["corpora"].update(documentation=unpinned() | {"folder": "texts"}),
@@ -143,7 +149,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["pairs"].update(probe=None), "pairs.probe: is null, and pairs.probed names models"),
         (
             lambda p: p["pairs"].update(probed=["minilm"]),
-            "pairs.probed[0]: 'minilm' is not in pairs.models; add it there",
+            "pairs.probed: pairs.models does not have minilm; take minilm out here, or add what is to run there",
         ),
         (lambda p: p["pairs"].update(writers=["mokc"]), "pairs.writers[0]: 'mokc' is not in llms"),
         (

@@ -12,4 +12,5 @@ def write_toy_files(folder: Path) -> None:
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     shutil.copytree(ROOT / "prompts", folder / "prompts")
+    (folder / "models" / "tagger" / "en_ewt_cxprobe").mkdir(parents=True)
     change_params(folder, ROOT / "params.yaml", shrink)

@@ -5,6 +5,7 @@ Each line of work knows what is wrong with its own files; here they are all aske
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,6 +45,7 @@ from cxprobe.scenarios.checks import lint_scenarios
 from cxprobe.scenarios.rules import load_scenarios
 
 T = TypeVar("T")
+_TAGGER = "models/tagger/en_ewt_cxprobe"  # as in dvc.yaml
 
 
 class Faults:
@@ -138,7 +140,10 @@ def _check_construction(
     read("ratings.tsv", lambda: read_ratings(folder / "ratings.tsv"))
     path = folder / "pairs.yaml"
     if people is None:  # as far as it goes without them
-        read(path.name, lambda: validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError))
+        read(
+            path.name,
+            lambda: validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError),
+        )
     else:
         read(path.name, lambda: load_pairs(name, people), lambda content: lint_pairs(content, people))
     read("scenarios.yaml", lambda: load_scenarios(name), lint_scenarios)
@@ -176,6 +181,14 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
         path = CONSTRUCTIONS_FOLDER / name / file
         if not _is_there(path):  # a path that exists but is not a file is reported separately
             yield f"{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
+    tagger = params.mining.tagger
+    if params.mining.constructions and not Path(_TAGGER).is_dir():
+        yield (
+            f"mining.tagger: there is no folder {_TAGGER}, which dvc.yaml needs for mining; copy it from the project "
+            "that `cxprobe init` makes, or name nothing in mining.constructions"
+        )
+    elif params.mining.constructions and not (Path(tagger).is_dir() or (tagger.isidentifier() and find_spec(tagger))):
+        yield f"mining.tagger: '{tagger}' is neither a folder nor an installed package; install it, or name another"
     for slug, corpus in params.corpora.items():
         if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
             yield f"corpora.{slug}.packages: there is no file {corpus.packages}"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jinja2 import StrictUndefined, Template
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, Construction, load_construction
 from cxprobe.constructions.people import TYPICAL_TYPE, People, load_people
 from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
@@ -259,4 +259,6 @@ def _table(head: Row, rows: Iterator[Row]) -> str:
 
 
 def _line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text).strip()
+    """Return a text as a line without HTML, and without links that run code."""
+    line = re.sub(r"&(?=[#\w])", "&amp;", re.sub(r"\s*\n\s*", " ", text).strip()).replace("<", "&lt;")
+    return SCRIPT_LINK.sub(lambda scheme: scheme[0].replace(":", " :"), line)

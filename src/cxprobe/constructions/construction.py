@@ -1,5 +1,6 @@
 """What a construction is: ``constructions/<name>/construction.yaml``, read and checked."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -88,6 +89,19 @@ def _free(name: str) -> str:
     return name
 
 
+_TAG = re.compile(r"<[a-z/!?][^>]*>?", re.IGNORECASE)
+SCRIPT_LINK = re.compile(r"\b(?:javascript|vbscript|data)\\?:(?=\S)", re.IGNORECASE)
+"""The beginning of an address that runs code where it is clicked."""
+
+
+def _without_markup(text: str) -> str:
+    if found := _TAG.search(text) or SCRIPT_LINK.search(text):
+        raise ValueError(f"{found[0]!r} is HTML, or a link that runs code; write plain text, or a link to https://")
+    return text
+
+
+Prose = Annotated[str, AfterValidator(_without_markup)]
+"""Text for people, which pages show."""
 FeatureName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_free)]
 Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
 
@@ -137,7 +151,7 @@ class SecondPair(Closed):
     neither its symbols nor its features.
     """
 
-    positive: str
+    positive: Prose
     """What its positive sentences are, and what its negative ones."""
     grammar: Grammars
     """How its grammars are read."""
@@ -148,15 +162,15 @@ class SecondPair(Closed):
 class Construction(Closed):
     """A construction as construction.yaml describes it."""
 
-    name: str
+    name: Prose
     """What people call it."""
-    gloss: str
+    gloss: Prose
     """Form and meaning in a sentence."""
-    slots: dict[str, str]
+    slots: dict[Prose, Prose]
     """Slot -> what fills it."""
-    positive: str
+    positive: Prose
     """What counts as an instance, and what the matched negatives are."""
-    sources: Annotated[list[str], Field(min_length=1)]
+    sources: Annotated[list[Prose], Field(min_length=1)]
     """Where the grammars and the definitions come from."""
     grammar: Grammars | None = None
     """How its grammars are read; absent for a construction that has none."""
@@ -225,7 +239,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
         ConstructionError: One line for every fault of the file.
     """
     path = constructions / name / "construction.yaml"
-    return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
+    return validate(Construction, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
 
 
 def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
@@ -235,7 +249,7 @@ def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> C
     """
     sound: dict[str, Any] = {"name": name, "gloss": "", "slots": {}, "positive": "", "sources": [""]}
     try:
-        content = read_yaml(constructions / name / "construction.yaml", ConstructionError)
+        content = read_yaml(constructions / name / "construction.yaml", ConstructionError, english=True)
     except ConstructionError:
         content = {}
     for part in ("grammar", "features", "balanced"):

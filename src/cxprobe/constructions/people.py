@@ -43,7 +43,7 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
         ConstructionError: One line for every fault: of form; a noun that is listed twice; or pronouns that are absent,
             or not in the same slots for every gender.
     """
-    people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
+    people = validate(People, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = []
     for name, kind in people.types.items():
         faults += [

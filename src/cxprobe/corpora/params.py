@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
 
 
 class InstalledCorpus(Closed):
@@ -109,8 +109,6 @@ class Mining(Closed):
     most_faults: Annotated[float, Field(ge=0, le=1)]
     """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
     duplicates: Duplicates
-    left_out: dict[Slug, SomeDistinct[str]] = Field(default_factory=dict)
-    """Construction -> names of forms of its pattern.yaml that are not looked for, such as suppletive comparatives."""
     engine: Engine
 
 
@@ -127,6 +125,4 @@ def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collect
                 f"mining.watched: must name {name}, since the files of corpora.{corpus} may change; each `dvc repro` "
                 "then looks for new ones"
             )
-    for number, name in enumerate(mining.watched):
-        if name not in mining.constructions:
-            yield f"mining.watched[{number}]: '{name}' is not in mining.constructions; add it there"
+    yield from named_elsewhere("mining.watched", mining.watched, "mining.constructions", mining.constructions)

@@ -1,6 +1,5 @@
 """What to mine: ``constructions/<name>/pattern.yaml``, read and checked."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,14 +8,19 @@ import pyarrow.compute as pc
 from pydantic import AfterValidator, Field, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, marks_beyond
-from cxprobe.errors import ConstructionError, ParamsError
+from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.segmentation import WITHIN_A_SENTENCE
 
-# spaCy's token attributes that the words alone decide; whatever else a pattern asks for, a tagger must say.
-LEXICAL = frozenset({"ORTH", "TEXT", "NORM", "LOWER", "LENGTH", "SHAPE", "PREFIX", "SUFFIX", "OP"})
-LEXICAL_PREFIXES = ("IS_", "LIKE_")
-NOT_LEXICAL = frozenset({"IS_SENT_START"})
+# The keys of token patterns in spaCy that words alone decide, and those that a tagger must say. What other parts of a
+# pipeline set (DEP, LEMMA, ENT_TYPE) is set nowhere here, and would match nothing.
+LEXICAL = frozenset({"ORTH", "TEXT", "NORM", "LOWER", "LENGTH", "SHAPE", "SPACY", "OP", "LIKE_NUM", "LIKE_URL"})
+LEXICAL |= {"LIKE_EMAIL", "IS_ALPHA", "IS_ASCII", "IS_DIGIT", "IS_LOWER", "IS_UPPER", "IS_TITLE", "IS_PUNCT", "IS_STOP"}
+LEXICAL |= {"IS_SPACE", "IS_BRACKET", "IS_QUOTE", "IS_LEFT_PUNCT", "IS_RIGHT_PUNCT", "IS_CURRENCY"}
+FROM_TAGS = frozenset({"TAG", "POS", "MORPH"})
+# What may stand in the place of a value: {TAG: {IN: [JJR, RBR]}}.
+PREDICATES = frozenset({"REGEX", "IN", "NOT_IN", "IS_SUBSET", "IS_SUPERSET", "INTERSECTS", "==", "!=", ">=", "<=", ">"})
+PREDICATES |= {"<", "FUZZY", *(f"FUZZY{edits}" for edits in range(1, 10))}
 
 TokenPattern = dict[str, Any]
 
@@ -36,18 +40,19 @@ def _lower(word: str) -> str:
     return word
 
 
-def _can_be_relaxed(tokens: list[TokenPattern]) -> list[TokenPattern]:
+def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
     for token in tokens:
-        if token.get("OP") == "!" and any(not _is_lexical(key) for key in token):
+        predicates = [key for value in token.values() if isinstance(value, dict) for key in value]
+        for keys, known in ((token, LEXICAL | FROM_TAGS), (predicates, PREDICATES)):
+            for key in keys:
+                if key not in known:
+                    raise ValueError(f"{token}: unknown key '{key}'{suggest(key, list(known))}")
+        if token.get("OP") == "!" and FROM_TAGS & token.keys():
             raise ValueError(
                 f"{token}: OP '!' beside a tag; without the tag it would forbid every token. Write the tags that are "
                 "allowed instead, {TAG: {NOT_IN: [...]}}"
             )
     return tokens
-
-
-def _is_lexical(key: str) -> bool:
-    return key in LEXICAL or (key.startswith(LEXICAL_PREFIXES) and key not in NOT_LEXICAL)
 
 
 Expression = Annotated[str, AfterValidator(_re2)]
@@ -59,7 +64,7 @@ class Alternative(Closed):
 
     name: str
     """What a reader calls it."""
-    tokens: Annotated[list[TokenPattern], AfterValidator(_can_be_relaxed), Field(min_length=1)]
+    tokens: Annotated[list[TokenPattern], AfterValidator(_known), Field(min_length=1)]
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
     enabled: bool = True
     """Whether the form is looked for; false keeps it in the file for other runs."""
@@ -118,7 +123,7 @@ class Pattern(Closed):
 
 def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
     """Return a token pattern without what a tagger must say: it matches wherever the whole pattern does."""
-    return [{key: value for key, value in token.items() if _is_lexical(key)} for token in tokens]
+    return [{key: value for key, value in token.items() if key in LEXICAL} for token in tokens]
 
 
 def load_pattern(name: str, construction: Construction, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pattern:
@@ -129,7 +134,7 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
             a mark that no part sets.
     """
     path = constructions / name / "pattern.yaml"
-    pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
+    pattern = validate(Pattern, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     if beyond := marks_beyond(construction.features, len(pattern.parts)):
         raise ConstructionError(
             "\n".join(
@@ -139,33 +144,3 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
             )
         )
     return pattern
-
-
-def leave_out(pattern: Pattern, names: Sequence[str], place: str) -> Pattern:
-    """Return a pattern in which some forms are not looked for.
-
-    The examples of the pattern are checked with all of its forms (`check_examples`), so do that first.
-
-    Args:
-        pattern: The pattern.
-        names: Names of its forms; a form of that name is left out of every part that has it.
-        place: Where the names are from, for messages, such as "mining.left_out.<construction>".
-
-    Raises:
-        ParamsError: A name is not in the pattern, or a part has no form left.
-    """
-    known = {form.name for part in pattern.parts for form in part.patterns}
-    unknown = [
-        f"{place}: '{name}' is not in its pattern.yaml{suggest(name, list(known))}"
-        for name in names
-        if name not in known
-    ]
-    if unknown:
-        raise ParamsError("\n".join(unknown))
-    parts = []
-    for number, part in enumerate(pattern.parts):
-        kept = [form for form in part.patterns if form.name not in names]
-        if not any(form.enabled for form in kept):
-            raise ParamsError(f"{place}: parts[{number}] of its pattern.yaml has no form left; leave fewer out")
-        parts.append(part.model_copy(update={"patterns": kept}))
-    return pattern.model_copy(update={"parts": parts})

@@ -26,6 +26,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
+from cxprobe.files.letters import odd_characters
 
 DEEPEST = 100  # mappings and lists within each other; the parser in C breaks the process at some 50,000
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
@@ -68,13 +69,18 @@ def decode(content: bytes, path: Path, error: type[CxprobeError]) -> str:
     return text
 
 
-def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
+def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -> Any:
     """Return the content of a YAML 1.2 file: no tags of Python, no key twice (as DVC reads its files).
+
+    Args:
+        path: The file.
+        error: What is raised for a fault.
+        english: Whether all keys and texts are English, so that look-alikes are faults (`odd_characters`).
 
     Raises:
         CxprobeError: Of the given class, with line or key: it is no readable text or no YAML; it nests deeper than
-            `DEEPEST`, or has more than `MOST_NODES` values; an alias stands in what it stands for; or a value is not
-            plain: an unquoted day, a number that is not finite or has more than 64 bits, bytes.
+            `DEEPEST`, or has more than `MOST_NODES` values; an alias stands in what it stands for; a value is not
+            plain: an unquoted day, a number that is not finite or has more than 64 bits, bytes; or it has look-alikes.
     """
     text = read_text(path, error)
     if unprintable := _NOT_IN_YAML.search(text):
@@ -90,8 +96,11 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
         raise
     except Exception as fault:  # ruamel lets pass whatever int(), date() and the like raise
         raise error(f"{path}, {_culprit(text)}") from fault
-    if faults := list(_faults(content, "", 0)):
-        raise error("\n".join(one_line(f"{path}: {one}") for one in faults))
+    faults = [f"{path}: {fault}" for fault in _faults(content, "", 0)]
+    if english and not faults:
+        faults = [f"{path}, {fault}" for fault in _look_alikes(text)]
+    if faults:
+        raise error("\n".join(map(one_line, faults)))
     return content
 
 
@@ -200,6 +209,17 @@ def _culprit(text: str) -> str:
             what = f"{shown(node.value)} looks like a value of the kind {kind}, and is none"
             return f"line {node.start_mark.line + 1}: {what}; mend it, or put it in quotes if it is text"
     return "line 1: has a value that cannot be read"
+
+
+def _look_alikes(text: str) -> Iterator[str]:
+    """Find look-alikes in keys and values, written out or as escapes; comments may have any."""
+    if not (re.search(r"\\[0abtvfreNLP_xuU]", text) or any(odd_characters(text))):
+        return
+    for node in _scalars(_composed(text)):
+        start, end = node.start_mark.index, node.end_mark.index
+        for place, fault in odd_characters(node.value):
+            written = text.find(node.value[place], start, end)  # not there if it is an escape
+            yield f"line {_line(text, max(start, written))}: {fault}"
 
 
 def _scalars(top: Node) -> Iterator[ScalarNode]:

@@ -1,6 +1,6 @@
 """YAML files read against a closed pydantic model, with all their faults reported at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
@@ -52,13 +52,18 @@ class Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
+def read_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -> dict[str, Any]:
     """Read a mapping from a YAML 1.2 file, safely: no tags, no key twice (as DVC reads its files).
+
+    Args:
+        path: The file.
+        error: What is raised for a fault.
+        english: Whether all keys and texts are English, so that look-alikes are faults.
 
     Raises:
         CxprobeError: Of the given class: the file does not hold a mapping, or see `load_yaml`.
     """
-    content = load_yaml(path, error)
+    content = load_yaml(path, error, english=english)
     if not isinstance(content, dict):
         raise error(f"{path}: expected a mapping of keys to values, found {type(content).__name__}")
     return content
@@ -88,6 +93,20 @@ def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     except ValidationError as faults:
         return _explained(faults, model)
     return []
+
+
+def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Collection[str]) -> Iterator[str]:
+    """Yield one line about all names that a place has and another one, of which it needs them, does not have.
+
+    Args:
+        place: The key that has the names.
+        names: The names.
+        where: The key that must have them too.
+        allowed: The names that it has.
+    """
+    if absent := [name for name in dict.fromkeys(names) if name not in allowed]:
+        listed = ", ".join(absent)
+        yield f"{place}: {where} does not have {listed}; take {listed} out here, or add what is to run there"
 
 
 def suggest(value: str, allowed: list[str]) -> str:

@@ -41,4 +41,4 @@ def read_prompts(model: type[P], path: Path) -> P:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return validate(model, read_yaml(path, PromptError), path, PromptError)
+    return validate(model, read_yaml(path, PromptError, english=True), path, PromptError)

@@ -129,7 +129,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
             switched or for typical roles.
     """
     path = constructions / name / "pairs.yaml"
-    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    content = validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = [
         *_faults_of_slots(content, people),
         *_faults_of_templates(content, people),

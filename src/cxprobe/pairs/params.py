@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.lm.params import Bos, Llm, Model, SchemeName, members_of
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
@@ -174,15 +174,10 @@ def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str,
                 f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their "
                 "names; give the entry of llms another"
             )
-    for number, slug in enumerate(section.probed):
-        if slug not in section.models:
-            yield f"pairs.probed[{number}]: '{slug}' is not in pairs.models; add it there"
+    yield from named_elsewhere("pairs.probed", section.probed, "pairs.models", section.models)
     if section.probe:
-        for number, name in enumerate(section.probe.constructions):
-            if name not in section.constructions:
-                yield f"pairs.probe.constructions[{number}]: '{name}' is not in pairs.constructions; add it there"
-        for model, llm in section.probe.asked.items():
-            if model not in section.probed:
-                yield f"pairs.probe.asked.{model}: is not in pairs.probed; add it there"
-            if llm not in section.llms:
-                yield f"pairs.probe.asked.{model}: '{llm}' is not in pairs.llms; add it there"
+        named = section.probe.constructions
+        yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
+        asked = section.probe.asked
+        yield from named_elsewhere("pairs.probe.asked", asked, "pairs.probed", section.probed)
+        yield from named_elsewhere("pairs.probe.asked", asked.values(), "pairs.llms", section.llms)

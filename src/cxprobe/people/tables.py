@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cxprobe.errors import ConstructionError
+from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import write_bytes
 
@@ -43,6 +44,8 @@ def read_rows(
             fault = (
                 f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, found {cells}"
             )
+        elif odd := [what for cell in cells for _, what in odd_characters(cell, latin=False)]:
+            fault = "; ".join(odd)
         elif (length := max(map(len, cells))) > longest:
             fault = f"a cell of {length} characters; at most {longest} are allowed; is the end of a line missing?"
         else:

@@ -140,4 +140,4 @@ def load_wording(path: Path = WORDING_FILE) -> Wording:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return validate(Wording, read_yaml(path, PromptError), path, PromptError)
+    return validate(Wording, read_yaml(path, PromptError, english=True), path, PromptError)

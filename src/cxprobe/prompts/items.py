@@ -398,7 +398,7 @@ def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Items:
         ConstructionError: One line for every place of the file that has faults.
     """
     path = constructions / name / "items.yaml"
-    return validate(Items, read_yaml(path, ConstructionError), path, ConstructionError)
+    return validate(Items, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
 
 
 def render_inferences(items: Items, construction: str) -> list[Inference]:

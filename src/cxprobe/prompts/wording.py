@@ -1,13 +1,14 @@
 """The files of prompts for inference and reasoning, and how an item becomes a question, or a text to continue."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, suggest
+from cxprobe.files.schema import Closed, FaultsError, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, read_prompts, with_fields
 from cxprobe.lm.texts import Choice
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
@@ -64,11 +65,25 @@ class ReasoningPrompt(Prompt):
 class _Prompts(Closed):
     """What both files of prompts contain."""
 
+    other: ClassVar[tuple[str, str]]
+    """The other file, and the answers that its prompts ask for."""
     prompts: Mapping[str, Prompt]
     direct: str
     """How to answer at once."""
     reasoned: str
     """How to answer after a chain of thought."""
+
+    @model_validator(mode="after")
+    def _ask_for_own_answers(self) -> "_Prompts":
+        texts = {f"prompts.{name}.text": prompt.text for name, prompt in self.prompts.items()}
+        texts |= {"direct": self.direct, "reasoned": self.reasoned}
+        file, answers = self.other
+        wrong = [key for key, text in texts.items() if {*answers} <= {*re.findall(r"\b[0-9A-Z]\b", text)}]
+        if wrong:
+            raise FaultsError(
+                f"{key}: asks for {', '.join(answers)}, as {file} does; is it of that file?" for key in wrong
+            )
+        return self
 
     @model_validator(mode="after")
     def _rephrase_what_is_there(self) -> "_Prompts":
@@ -85,6 +100,7 @@ class _Prompts(Closed):
 class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
 
+    other: ClassVar[tuple[str, str]] = ("reasoning.yaml", PAPER)
     prompts: Annotated[dict[Name, Prompt], Field(min_length=1)]
     """Name -> the text before the item."""
     heading: str
@@ -98,6 +114,7 @@ class InferencePrompts(_Prompts):
 class ReasoningPrompts(_Prompts):
     """How models are asked a multiple-choice question."""
 
+    other: ClassVar[tuple[str, str]] = ("inference.yaml", "012")
     prompts: Annotated[dict[Name, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
     item: Annotated[str, with_fields("text", "question", "a", "b", "c")]

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from cxprobe.constructions.construction import Source
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 
 
 class LabelSettings(Closed):
@@ -140,10 +140,8 @@ class RecognitionParams(Closed):
 
 def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
     """Yield what does not go together in the section, or with the constructions that are mined."""
-    for name, named in section.constructions.items():
-        if "mined" in named and name not in mined:
-            place = f"recognition.constructions.{name}[{named.index('mined')}]"
-            yield f"{place}: mined sentences need '{name}' in mining.constructions; add it there"
+    of_corpora = [name for name, named in section.constructions.items() if "mined" in named]
+    yield from named_elsewhere("recognition.constructions (mined)", of_corpora, "mining.constructions", mined)
     sources = {source for named in section.constructions.values() for source in named}
     for source in sorted(sources - {"mined"}):
         subsets: Subsets = getattr(section.make, source)

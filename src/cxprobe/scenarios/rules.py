@@ -169,7 +169,7 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
         ConstructionError: One line for every fault of the file.
     """
     path = constructions / name / "scenarios.yaml"
-    scenarios = validate(Scenarios, read_yaml(path, ConstructionError), path, ConstructionError)
+    scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     # What uses words is looked at only if these are right.
     if faults := list(_faults_of_words(scenarios)) or [
         *_faults_of_tests(scenarios),
