@@ -114,6 +114,55 @@ def test_clusters_that_are_right_as_a_whole_count_as_one_item_each():
     assert effective_items(np.r_[0.0, np.ones(199)], clusters) < 20
 
 
+SAMPLES, ITEMS = 500, 4  # of a frame, each asked about in two orders
+MODELS = {  # the shares of frames and of the other items that a model knows; of the rest it prefers one name
+    "prefers a name": (0.0, 0.0),
+    "knows a tenth of the frames": (0.1, 0.0),
+    "knows six tenths of the frames": (0.6, 0.0),
+    "knows a tenth of the items": (0.0, 0.1),
+}
+
+
+def exchanged(frames: int, of_frames: float, of_items: float) -> pd.DataFrame:
+    """Draw the answers of a model to items in two orders: right in both if it knows the item, otherwise in one."""
+    rng = np.random.default_rng(7)
+    known = (rng.random((SAMPLES, frames, 1)) < of_frames) | (rng.random((SAMPLES, frames, ITEMS)) < of_items)
+    prefers = rng.random(known.shape) < 0.5
+    credits = np.stack([known | prefers, known | ~prefers], axis=-1).astype(float)  # (samples, frames, items, orders)
+    sample, frame, _, _ = np.indices(credits.shape).reshape(4, -1)
+    return pd.DataFrame({"accuracy": credits.ravel(), "sample": sample, "cluster_frame": frame, "unit": frame})
+
+
+@pytest.mark.parametrize("frames", [8, 20, 48, 100])
+@pytest.mark.parametrize("model", MODELS)
+def test_interval_over_units_covers_the_rate_of_a_model_that_prefers_a_name_where_it_knows_nothing(model, frames):
+    of_frames, of_items = MODELS[model]
+    table = exchanged(frames, of_frames, of_items)
+    true_rate = 0.5 + (of_frames + of_items) / 2
+    estimates = rate_by(table, "accuracy", ["sample"])
+    assert ((estimates["low"] <= true_rate) & (true_rate <= estimates["high"])).mean() >= 0.9  # 0.93 to 1 in 10,000
+    half = ((estimates["high"] - estimates["low"]) / 2).mean()
+    means = table.groupby(["sample", "cluster_frame"])["accuracy"].mean().unstack()
+    of_t = (t.ppf(0.975, frames - 1) * means.std(axis=1) / np.sqrt(frames)).mean()
+    assert half <= max(1.2 * of_t, 2.1 / frames)
+    independent = rate_by(table.drop(columns="unit"), "accuracy", ["sample"])
+    if frames >= 48:
+        assert half <= ((independent["high"] - independent["low"]) / 2).mean()
+
+
+def test_a_unit_counts_by_the_mean_of_its_rows_and_one_of_a_row_is_an_item():
+    rows = [("u", 1.0), ("u", 0.0), ("u", 1.0), ("v", 0.0), (None, 1.0), (None, 0.0)]
+    table = pd.DataFrame(rows, columns=["unit", "accuracy"]).assign(cluster_frame="all", model="m")
+    estimate = rate_by(table, "accuracy", ["model"]).iloc[0]
+    assert (estimate["accuracy"], estimate["n"]) == (0.5, 6)
+    assert clusters_by(table, ["model"])["clusters"].tolist() == [4]
+    rows_alone = table.assign(unit=range(6), cluster_frame=range(6), accuracy=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    of_items = rate_by(rows_alone.drop(columns="unit"), "accuracy", ["model"])
+    assert rate_by(rows_alone, "accuracy", ["model"]).iloc[0, 1:].tolist() == pytest.approx(
+        of_items.iloc[0, 1:].tolist(), abs=0.03
+    )
+
+
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_interval_is_not_empty_at_the_ends(value):
     estimate = estimate_rate(np.full(20, value), names(20))

@@ -13,6 +13,7 @@ from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 from cxprobe.errors import DataError
 
 CLUSTER = "cluster_"  # begins the names of the columns by which a table's rows are clustered
+UNIT = "unit"  # the column that names what an interval is over, where a design makes answers offset one another
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,15 @@ FEWEST_DIFFERENT = 6  # as many fair coins fall on one side, whichever it is, in
 def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     """Return a rate with its 95 % interval for each group of items; the only place that groups and then estimates.
 
+    Where the table has the column ``unit``, such as the frame of a minimal pair, the interval is one over units: each
+    counts once, by the mean of its rows, weighted by their number. Two rows of a unit may depend on one another
+    negatively: a preference for a name is right in one order of two people and wrong in the other. So units may tell
+    more than their rows would as independent items (see `_effective_items`). Clusters do not count then.
+
     Args:
         table: The column ``rate``, each item's credit in [0, 1]; columns that begin with ``cluster_`` (at least one),
-            by which the items are clustered; and the columns of ``by``.
+            by which the items are clustered; the columns of ``by``; and perhaps ``unit``, where a row without a name
+            is a unit of its own.
         rate: What the credits are the rate of, such as "accuracy".
         by: The columns whose values make the groups.
 
@@ -62,10 +69,26 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     named = groups >= 0
     credits, clusters = table[rate].to_numpy(dtype=np.float64)[named], clusters_of(table)[named]  # (n,), (n, ways)
     groups = groups[named]
+    n = np.bincount(groups, minlength=len(keys))
     ties = np.bincount(groups, weights=credits == 0.5, minlength=len(keys)).astype(np.int64)
-    estimates = zip(*(column.tolist() for column in (*_estimates(credits, clusters, groups), ties)), strict=True)
+    answers = None
+    if UNIT in table.columns:
+        first, unit_of = _units(table[UNIT][named], groups)  # (units,), (n,)
+        answers = np.bincount(unit_of)  # (units,)
+        credits = np.bincount(unit_of, weights=credits) / answers  # (units,)
+        clusters, groups = np.arange(len(first)).astype(object)[:, None], groups[first]
+    value, low, high, _ = _estimates(credits, clusters, groups, answers)
+    estimates = zip(*(column.tolist() for column in (value, low, high, n, ties)), strict=True)
     rows = [(*key, *estimate) for key, estimate in zip(keys, estimates, strict=True)]
     return pd.DataFrame(rows, columns=[*by, rate, "low", "high", "n", "ties"])
+
+
+def _units(names: pd.Series, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row of each unit, (units,), and each row's unit, (n,): a group's rows with one name."""
+    codes, _ = pd.factorize(names)  # -1 for a row without a name
+    codes = np.where(codes < 0, len(codes) + np.arange(len(codes)), codes)
+    units = _renumbered(groups * (codes.max(initial=0) + 1) + codes)
+    return np.unique(units, return_index=True)[1], units
 
 
 def with_tie_rate(rates: pd.DataFrame) -> pd.DataFrame:
@@ -136,13 +159,17 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         One row per group, in the order of `rate_by`: the columns of ``by``; clusters, the number of clusters of the
-        coarsest way that counts (n where no two items share one); and left_out, the kinds of clusters that are left
-        out ("wording"), or "".
+        coarsest way that counts (n where no two items share one), or of units if the table has the column ``unit``;
+        and left_out, the kinds of clusters that are left out ("wording"), or "".
 
     Source:
         Cameron & Miller 2015, section VI, for what few clusters cannot tell.
     """
     groups, keys = _groups_of(table, by)
+    if UNIT in table.columns:
+        first, _ = _units(table[UNIT][groups >= 0], groups[groups >= 0])
+        units = np.bincount(groups[groups >= 0][first], minlength=len(keys))
+        return pd.DataFrame(keys, columns=[*by]).assign(clusters=units, left_out="")
     clusters, groups = clusters_of(table)[groups >= 0], groups[groups >= 0]  # (n, ways), (n,)
     kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
     few = [", ".join(compress(kinds, left_out)) for left_out in _few_wordings(clusters, groups)]
@@ -406,15 +433,18 @@ def _wilson(rate: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[
 
 
 def _estimates(
-    credits: NDArray[np.float64], clusters: NDArray[np.object_], groups: NDArray[np.int64]
+    credits: NDArray[np.float64],
+    clusters: NDArray[np.object_],
+    groups: NDArray[np.int64],
+    answers: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the rates of all groups, their low and high ends and numbers of items, (groups,) each.
 
     The arguments are those of `_effective_items`.
     """
-    n = np.bincount(groups)
-    rate = np.bincount(groups, weights=credits) / n
-    low, high = _wilson(rate, _effective_items(credits, clusters, groups))
+    n = np.bincount(groups, weights=answers).astype(np.int64)
+    rate = np.bincount(groups, weights=credits if answers is None else credits * answers) / n
+    low, high = _wilson(rate, _effective_items(credits, clusters, groups, answers))
     return rate, low, high, n
 
 
@@ -451,35 +481,46 @@ def _differences(
 
 
 def _effective_items(
-    credits: NDArray[np.float64], clusters: NDArray[np.object_], groups: NDArray[np.int64]
+    credits: NDArray[np.float64],
+    clusters: NDArray[np.object_],
+    groups: NDArray[np.int64],
+    answers: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return how many independent items tell as much about each group's mean as its clustered ones, (groups,).
 
-    That is n / deff, in [1, n], where the design effect deff is the ratio of the cluster-robust variance of the mean to
-    the binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend on
-    one another if they have any cluster in common: the same template, or the same word, even in another place. Where
+    That is n / deff, at least 1, where the design effect deff is the ratio of the cluster-robust variance of the mean
+    to the binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend
+    on one another if they have any cluster in common: the same template, or the same word, even in another place. Where
     that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
     about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
-    one item.
+    one item. The design effect is at least 1, except for the means of units: if these are 0.5 for a preference, they
+    vary less than single answers do.
 
-    A rate close to 0 or 1 may hide how much the items of a cluster have in common: if all items of ten clusters are
-    right, or all but one, clusters that are wrong as a whole may be absent by chance. So where fewer than
-    `FEWEST_DEVIATING` clusters hold an item of the rarer outcome, the design effect moves towards n by the number of
-    clusters, as if all items of a cluster agreed, in equal steps; where no cluster holds one, it is that.
+    Where nearly all items have the same credit, the variance cannot show how alike the items of a cluster are: if all
+    items of ten clusters are right, or all but one, clusters that are wrong as a whole may be absent by chance. So
+    where fewer than `FEWEST_DEVIATING` clusters hold an item with another credit than most, the design effect moves, in
+    equal steps, towards that of m clusters whose items all agree; where no cluster holds one, it is that. There the
+    effective number is m if most credits are 1, or 0, and m * m / 4 if most are 0.5: then the interval reaches about
+    2 / m to either side, as if four more units could have been all right, or all wrong.
 
     Args:
         credits: Shape (n,).
         clusters: Shape (n, k). The same name in two groups is two clusters.
         groups: Shape (n,), from 0 on without a gap.
+        answers: Shape (n,): how many answers each credit is the mean of, where credits are those of units; None where
+            each is that of one answer.
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
-        are pairs of one kind of thing.
+        are pairs of one kind of thing. The rule for credits that are nearly all the same is our own; tests and
+        docs/explanation/statistics.md have its coverage in simulations.
     """
-    n = np.bincount(groups)
-    rate = np.bincount(groups, weights=credits) / n
-    residuals = credits - rate[groups]  # (n,)
-    deviates = credits != (rate >= 0.5)[groups]  # (n,)
+    weights = np.ones(len(credits)) if answers is None else answers  # (n,)
+    n = np.bincount(groups, weights=weights)
+    rate = np.bincount(groups, weights=credits * weights) / n
+    residuals = (credits - rate[groups]) * weights  # (n,)
+    most = np.where(rate >= 0.5, 1.0, 0.0) if answers is None else np.round(2 * rate) / 2  # (groups,)
+    deviates = credits != most[groups]  # (n,)
     quantile = (1 + LEVEL) / 2
     effective = np.ones(len(n))
     for rows, ways in _ways(clusters, groups):
@@ -489,12 +530,15 @@ def _effective_items(
         several = np.flatnonzero(fewest > 1)  # of the groups
         items, fewest, binomial = n[several], fewest[several], (n * rate * (1 - rate))[several]
         variance = fewest / (fewest - 1) * sums[several]
-        ratio = np.maximum(np.divide(variance, binomial, out=np.ones(len(several)), where=binomial != 0), 1.0)
-        seen = ratio * (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2  # (several,)
-        design_effect = np.ones(len(several))
+        ratio = np.divide(variance, binomial, out=np.ones(len(several)), where=binomial > 0)
+        few_clusters = (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2
+        seen = np.maximum(ratio, 1.0 if answers is None else 0.0) * few_clusters  # (several,)
+        design_effect = np.full(len(several), 1.0 if answers is None else 0.0)
         for way in ways:
             if way.shape[1] == 1:
-                alike = np.maximum(items / _count_clusters(way, own)[several], seen)  # if all items of a cluster agreed
+                count = _count_clusters(way, own)[several]
+                most_agree = np.where(most[several] == 0.5, np.maximum(count, count**2 / 4), count)
+                alike = np.maximum(items / most_agree, seen)  # the design effect if all items of a cluster agreed
                 deviating = _count_clusters(way[deviates[rows]], own[deviates[rows]], len(n))[several]
                 unseen = np.maximum(0, 1 - deviating / FEWEST_DEVIATING)  # (several,), in [0, 1]
                 design_effect = np.maximum(design_effect, unseen * alike + (1 - unseen) * seen)
