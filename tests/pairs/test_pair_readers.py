@@ -70,6 +70,24 @@ def test_a_benchmark_is_all_its_files_or_a_seeded_draw_of_each(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("changes", "more", "message"),
+    [
+        ({"by": ["kind", "genre"]}, {}, "by names genre; the pairs can be reported by kind"),
+        ({"score": "pmi"}, {}, "score is pmi, which needs a context; 1 of 2 pairs have none, such as 1; take another"),
+        ({}, {"model": "x"}, "model is what tables of decisions call something else; rename the column"),
+    ],
+)
+def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path, changes, more, message):
+    pair = {"good": "a", "bad": "b", "kind": "x"} | more
+    rows = [pair | {"id": 1, "context": ""}, pair | {"id": 2, "context": "c"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError) as raised:
+        read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes), seed=1)
+    assert str(raised.value).startswith(f"{tmp_path}: ")
+    assert message in str(raised.value)
+
+
 FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")
 
 
@@ -182,7 +200,7 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
         ("a.tsv", "id\tgood\tbad\n1\tx\ty\n1\tx\tz\n", "the id '1' occurs more than once"),
         ("a.jsonl", '{"id": 1, "good": "x", "bad": "y"}\n{"id"', "line 2: not valid JSON"),
         ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
-        ("a.txt", "", "'.txt' is not a format of pairs (allowed: .tsv, .csv, .jsonl"),
+        ("a.txt", "", "'.txt' is not a format of rows (allowed: .tsv, .csv, .jsonl"),
         ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
         ("a.tsv", "", "it contains no pairs"),
         ("a.tsv", "id\tgood\tbad\tgood\n1\tx\ty\tz\n", "line 1: the column 'good' is there twice"),

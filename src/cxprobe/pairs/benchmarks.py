@@ -17,20 +17,15 @@ two things is refused with its line, and never read as one of them: a column or 
 is no string, an empty cell where a text or a name must be.
 """
 
-import csv
-import gzip
-import io
-import json
-import math
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
 
 from cxprobe.english import capitalise_first
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode, shown
+from cxprobe.files.reading import shown
+from cxprobe.files.rows import check_filled, read_rows
+from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import Benchmark
 from cxprobe.seeding import generator_for
@@ -38,22 +33,13 @@ from cxprobe.stats import CLUSTER
 
 FIXED = ("id", "item", "context", "good", "bad")
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
-PAIRED_FOCUS = (
-    "Swapped_Condition",
-    "Swapped_Stimulus",
-    "Let-Alone",
-    "Sentence",
-    "Plain Verb",
-    "Noun",
-    "Pronoun",
-    "Modal",
-)
+PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
 MASK = "<MASK>"
 CORRUPTIONS = ("order_swap", "no_article", "no_modifier", "no_numeral")
 AANN = ("idx", "sentence", "aann", *CORRUPTIONS)
+RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
 TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
-LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -65,14 +51,29 @@ def read_pairs(path: Path) -> list[Pair]:
             message has the line.
     """
     pairs: list[Pair] = []
-    for number, row in _rows(path, ("id", "good", "bad")):
-        pair = _generic(row, f"{path}, line {number}")
-        if pairs and (pair.groups.keys() != pairs[0].groups.keys() or pair.clusters.keys() != pairs[0].clusters.keys()):
-            raise DataError(
-                f"{path}, line {number}: the columns {', '.join(row)} are not those of the first row; give every row "
-                "the same, with null where there is nothing"
-            )
-        pairs.append(pair)
+    columns = known = set[str]()  # those of the first row; of the row before
+    clusters, groups = dict[str, str](), list[str]()
+    for line, row in read_rows(path, ("id", "good", "bad"), TEXTS):
+        place = f"{path}, line {line}"
+        if row.keys() != known:
+            known = set(row)
+            columns = columns or known
+            if known - set(FIXED) != columns - set(FIXED):
+                raise DataError(
+                    f"{place}: the columns {', '.join(row)} are not those of the first row; give every row the same, "
+                    "with null where there is nothing"
+                )
+            if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
+                raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
+            clusters = {name: name.removeprefix(CLUSTER) for name in row if name.startswith(CLUSTER)}
+            groups = [name for name in row if name not in FIXED and name not in clusters]
+        check_filled(row, ("item", *clusters) if "item" in row else clusters, place)
+        context, item = row.get("context", ""), row.get("item", row["id"])
+        good, bad = (
+            f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
+        )
+        of_clusters = {name: row[column] for column, name in clusters.items()} or {"item": item}
+        pairs.append(Pair(row["id"], item, context, good, bad, {name: row[name] for name in groups}, of_clusters))
     return _distinct(pairs, path)
 
 
@@ -89,7 +90,7 @@ def read_blimp(path: Path) -> list[Pair]:
         Warstadt et al. 2020.
     """
     pairs = []
-    for _, row in _rows(path, BLIMP):
+    for _, row in read_rows(path, BLIMP, TEXTS):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
@@ -113,7 +114,7 @@ def read_paired_focus(path: Path) -> list[Pair]:
     Source:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
-    rows = list(_rows(path, PAIRED_FOCUS))
+    rows = list(read_rows(path, PAIRED_FOCUS, TEXTS))
     expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
     pairs = []
     for start in range(0, len(rows), BLOCK):
@@ -162,7 +163,7 @@ def read_aann(path: Path) -> list[Pair]:
         Misra & Mahowald 2024; the repository kanishkamisra/aannalysis, MIT.
     """
     pairs = []
-    for line, row in _rows(path, AANN):
+    for line, row in read_rows(path, AANN, TEXTS):
         before, _, after = row["sentence"].partition(row["aann"])
         if row["sentence"].count(row["aann"]) != 1:
             raise DataError(
@@ -197,7 +198,8 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
         seed: The project's seed.
 
     Raises:
-        DataError: No file matches, or see `read_pairs`.
+        DataError: No file matches; the pairs could not be judged, since they lack a column to report by, have one of a
+            name that judging needs, or lack a context that the score needs; or see `read_pairs`.
     """
     try:
         paths = sorted(folder.glob(benchmark.files))
@@ -208,6 +210,20 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
     if not paths:
         raise DataError(f"{folder}: no file matches {benchmark.files}; `dvc import` fetches a benchmark's files")
     pairs = [pair for path in paths for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)]
+    columns = dict.fromkeys(column for pair in pairs for column in pair.groups)
+    if lacking := [column for column in benchmark.by if column not in columns]:
+        raise DataError(
+            f"{folder}: by names {', '.join(lacking)}; the pairs can be reported by {', '.join(columns) or 'nothing'}"
+        )
+    if reserved := [column for column in columns if column in RESERVED]:
+        raise DataError(
+            f"{folder}: {', '.join(reserved)} is what tables of decisions call something else; rename the column"
+        )
+    if benchmark.score in CONTEXT_SCORES and (bare := [pair.id for pair in pairs if not pair.context]):
+        raise DataError(
+            f"{folder}: score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs have "
+            f"none, such as {bare[0]}; take another score"
+        )
     return _distinct(pairs, folder)
 
 
@@ -221,21 +237,6 @@ def _drawn(pairs: list[Pair], benchmark: Benchmark, seed: int, name: str) -> lis
     return [pair for pair in pairs if pair.item in chosen]
 
 
-def _generic(row: Mapping[str, str], place: str) -> Pair:
-    if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
-        raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
-    named = ("item", *(name for name in row if name.startswith(CLUSTER)))
-    _check_filled(row, [name for name in named if name in row], place)
-    context = row.get("context", "")
-    good, bad = (
-        f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
-    )
-    clusters = {name.removeprefix(CLUSTER): value for name, value in row.items() if name.startswith(CLUSTER)}
-    groups = {name: value for name, value in row.items() if name not in FIXED and not name.startswith(CLUSTER)}
-    item = row.get("item", row["id"])
-    return Pair(row["id"], item, context, good, bad, groups, clusters or {"item": item})
-
-
 def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
     if not pairs:
         raise DataError(f"{path}: it contains no pairs")
@@ -245,129 +246,6 @@ def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
             f"{path}: the id {shown(twice[0])} occurs more than once ({len(twice)} such ids); give every pair its own"
         )
     return pairs
-
-
-def _rows(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a .tsv, .csv or .jsonl file as text, each with the line that it ends on, from 1.
-
-    Every row has the required columns, and something in each of them.
-    """
-    match path.with_name(path.name.removesuffix(".gz")).suffix:
-        case ".jsonl":
-            rows = _objects(_text(path), path, required)
-        case ".tsv":
-            rows = _cells(_text(path), path, required, delimiter="\t", quoting=csv.QUOTE_NONE)
-        case ".csv":
-            rows = _cells(_text(path), path, required, delimiter=",", quoting=csv.QUOTE_MINIMAL)
-        case other:
-            raise DataError(f"{path}: '{other}' is not a format of pairs (allowed: .tsv, .csv, .jsonl, each also .gz)")
-    for number, row in rows:
-        _check_filled(row, required, f"{path}, line {number}")
-        yield number, row
-
-
-def _text(path: Path) -> str:
-    if not path.exists():
-        raise DataError(f"{path} does not exist")
-    if not path.is_file():
-        raise DataError(f"{path} is no file; a benchmark is read from files")
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            return decode(file.read(), path, DataError)
-    except (OSError, EOFError, zlib.error) as fault:
-        raise DataError(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
-
-
-def _objects(text: str, path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}, line {number}"
-        try:
-            row = json.loads(line, object_pairs_hook=_without_repetition, parse_float=_finite, parse_constant=_finite)
-        except RecursionError as fault:
-            raise DataError(f"{place}: is nested too deeply; write a flat object a line") from fault
-        except ValueError as fault:  # JSONDecodeError, a number with too many digits, a key twice
-            what = str(fault).partition("; use sys.")[0]  # not how to allow longer numbers
-            raise DataError(f"{place}: not valid JSON: {what}") from fault
-        if not isinstance(row, dict):
-            raise DataError(f"{place}: expected a JSON object, found {type(row).__name__}")
-        _check_columns(row, required, place)
-        yield number, {_sound(name, name, place): _as_text(value, name, required, place) for name, value in row.items()}
-
-
-def _without_repetition(members: list[tuple[str, object]]) -> dict[str, object]:
-    twice = [name for name, times in Counter(name for name, _ in members).items() if times > 1]
-    if twice:
-        raise ValueError(f"the key {shown(twice[0])} is there twice; keep one")
-    return dict(members)
-
-
-def _finite(text: str) -> float:
-    """Return a number; Python also reads NaN and Infinity, and makes infinity of what is too large."""
-    if not math.isfinite(number := float(text)):
-        raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
-    return number
-
-
-def _as_text(value: object, name: str, required: Sequence[str], place: str) -> str:
-    """Return a value of JSON as text; null is empty. What models read must be a string; a name may be a number."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return _sound(value, name, place)
-    is_name = isinstance(value, int) and not isinstance(value, bool)
-    if name in TEXTS or (name in required and not is_name):
-        wanted = "a string" if name in TEXTS else "a string or a whole number"
-        raise DataError(f"{place}: {name} is {shown(value)}; write {wanted}")
-    return _sound(json.dumps(value), name, place)
-
-
-def _sound(text: str, name: str, place: str) -> str:
-    """Return a text as it is, if it can be written as UTF-8, is not absurdly long, and has no NUL."""
-    if len(text) > LONGEST:
-        raise DataError(f"{place}: {shown(name)} has {len(text):,} characters; at most {LONGEST:,} are allowed")
-    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
-        what = "a NUL" if "\0" in text else "half a surrogate pair"
-        raise DataError(f"{place}: {shown(name)} is {shown(text)}, which has {what}; write text that is valid UTF-8")
-    return text
-
-
-def _cells(
-    text: str, path: Path, required: Sequence[str], delimiter: str, quoting: Literal[0, 3]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
-    header: list[str] | None = None
-    while True:
-        try:
-            cells = next(table)
-        except StopIteration:
-            return
-        except csv.Error as fault:
-            raise DataError(
-                f"{path}, line {table.line_num}: {fault}; is a quote left open, or an end of line missing?"
-            ) from fault
-        place = f"{path}, line {table.line_num}"
-        if header is None:
-            header = cells
-            _check_columns(header, required, place)
-        elif cells:
-            if len(cells) != len(header):
-                raise DataError(f"{place}: expected {len(header)} cells, found {len(cells)}")
-            yield table.line_num, dict(zip(header, cells, strict=True))
-
-
-def _check_columns(names: Sequence[str] | Mapping[str, object], required: Sequence[str], place: str) -> None:
-    if twice := [name for name, times in Counter(list(names)).items() if times > 1]:
-        raise DataError(f"{place}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
-    lacking = [name for name in required if name not in names]
-    if lacking:
-        raise DataError(f"{place}: {', '.join(lacking)} is missing; the columns there are {', '.join(names)}")
-
-
-def _check_filled(row: Mapping[str, str], columns: Sequence[str], place: str) -> None:
-    if empty := [column for column in columns if not row[column].strip()]:
-        raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
 
 
 READERS: Mapping[str, Callable[[Path], list[Pair]]] = {

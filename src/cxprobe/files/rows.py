@@ -1,0 +1,161 @@
+"""Rows of .tsv, .csv and .jsonl files, compressed (.gz) or not, as texts.
+
+A .tsv has no quoting. What could mean two things is refused with its line, and never read as one of them: a column or a
+key that is there twice, a text that is no string, an empty cell where there must be something.
+"""
+
+import csv
+import gzip
+import io
+import json
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from cxprobe.errors import DataError
+from cxprobe.files.reading import decode, shown
+
+_LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
+_UNSOUND = re.compile("[\0\ud800-\udfff]")
+
+
+def read_rows(
+    path: Path, required: Collection[str], texts: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a file, each with the line that it ends on, from 1.
+
+    Args:
+        path: The file.
+        required: Columns that every row has, with something in each of them.
+        texts: Columns that must be strings in JSON. Other required ones may be whole numbers, and all others anything.
+
+    Raises:
+        DataError: It is no file of these formats, or not such rows; with its line.
+    """
+    match path.with_name(path.name.removesuffix(".gz")).suffix:
+        case ".tsv":
+            rows = _cells(_text(path), path, required, delimiter="\t", quoting=csv.QUOTE_NONE)
+        case ".csv":
+            rows = _cells(_text(path), path, required, delimiter=",", quoting=csv.QUOTE_MINIMAL)
+        case ".jsonl":
+            rows = _objects(_text(path), path, required, texts)
+        case other:
+            raise DataError(f"{path}: '{other}' is not a format of rows (allowed: .tsv, .csv, .jsonl, each also .gz)")
+    for line, row in rows:
+        check_filled(row, required, f"{path}, line {line}")
+        yield line, row
+
+
+def check_filled(row: Mapping[str, str], columns: Iterable[str], place: str) -> None:
+    """Refuse a row with nothing in some columns.
+
+    Raises:
+        DataError: One of them is empty.
+    """
+    if empty := [column for column in columns if not row[column].strip()]:
+        raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    if not path.is_file():
+        raise DataError(f"{path} is no file; give the path of a file")
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            return decode(file.read(), path, DataError)
+    except (OSError, EOFError, zlib.error) as fault:
+        raise DataError(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
+
+
+def _objects(
+    text: str, path: Path, required: Collection[str], texts: Collection[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            row = json.loads(line, object_pairs_hook=_without_repetition, parse_float=_finite, parse_constant=_finite)
+        except RecursionError as fault:
+            raise DataError(f"{place}: is nested too deeply; write a flat object a line") from fault
+        except ValueError as fault:  # JSONDecodeError, a number with too many digits, a key twice
+            what = str(fault).partition("; use sys.")[0]  # not how to allow longer numbers
+            raise DataError(f"{place}: not valid JSON: {what}") from fault
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: expected a JSON object, found {type(row).__name__}")
+        _check_columns(row, required, place)
+        yield number, {_sound(name, name, place): _as_text(row[name], name, required, texts, place) for name in row}
+
+
+def _without_repetition(members: list[tuple[str, object]]) -> dict[str, object]:
+    row = dict(members)
+    if len(row) < len(members):
+        twice = [name for name, times in Counter(name for name, _ in members).items() if times > 1]
+        raise ValueError(f"the key {shown(twice[0])} is there twice; keep one")
+    return row
+
+
+def _finite(text: str) -> float:
+    """Return a number; Python also reads NaN and Infinity, and makes infinity of what is too large."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
+    return number
+
+
+def _as_text(value: object, name: str, required: Collection[str], texts: Collection[str], place: str) -> str:
+    """Return a value of JSON as text; null is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _sound(value, name, place)
+    is_name = isinstance(value, int) and not isinstance(value, bool)
+    if name in texts or (name in required and not is_name):
+        wanted = "a string" if name in texts else "a string or a whole number"
+        raise DataError(f"{place}: {name} is {shown(value)}; write {wanted}")
+    return _sound(json.dumps(value), name, place)
+
+
+def _sound(text: str, name: str, place: str) -> str:
+    """Return a text as it is, if it can be written as UTF-8, is not absurdly long, and has no NUL."""
+    if len(text) > _LONGEST:
+        raise DataError(f"{place}: {shown(name)} has {len(text):,} characters; at most {_LONGEST:,} are allowed")
+    if unsound := _UNSOUND.search(text):
+        what = "a NUL" if unsound[0] == "\0" else "half a surrogate pair"
+        raise DataError(f"{place}: {shown(name)} is {shown(text)}, which has {what}; write text that is valid UTF-8")
+    return text
+
+
+def _cells(
+    text: str, path: Path, required: Collection[str], delimiter: str, quoting: Literal[0, 3]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
+    header: list[str] | None = None
+    while True:
+        try:
+            cells = next(table)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            what = f"{fault}; is a quote left open, or an end of line missing?"
+            raise DataError(f"{path}, line {table.line_num}: {what}") from fault
+        place = f"{path}, line {table.line_num}"
+        if header is None:
+            header = cells
+            _check_columns(header, required, place)
+        elif cells:
+            if len(cells) != len(header):
+                raise DataError(f"{place}: expected {len(header)} cells, found {len(cells)}")
+            yield table.line_num, dict(zip(header, cells, strict=True))
+
+
+def _check_columns(names: Collection[str], required: Collection[str], place: str) -> None:
+    if len(set(names)) < len(names):
+        twice = [name for name, times in Counter(list(names)).items() if times > 1]
+        raise DataError(f"{place}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
+    if lacking := [name for name in required if name not in names]:
+        raise DataError(f"{place}: {', '.join(lacking)} is missing; the columns there are {', '.join(names)}")
