@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_pairs import load_toy
+from toy_pairs import write_toy
 
 from cxprobe.constructions.faults import lint_people, with_lines
 from cxprobe.constructions.people import load_people
@@ -79,8 +79,8 @@ fillers:
 
 
 def lint(folder, text, people=PEOPLE):
-    """Return the faults that rules find in pairs that can be loaded, without their file."""
-    path, toy = folder / "x" / "pairs.yaml", load_toy(folder, text, people)
+    """Return the faults that rules find in pairs, without their file."""
+    path, toy = folder / "x" / "pairs.yaml", write_toy(folder, text, people)
     return [line.removeprefix(f"{path}, ") for line in with_lines(path, lint_pairs(*toy))]
 
 
@@ -106,7 +106,7 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 16, "in more than one"),
+        ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 17, "in more than one"),
         ('giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 22, "by more than the order"),
         ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 14, "'The {N1}': the people bring"),
         ("from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
@@ -133,7 +133,7 @@ def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message
 
 def test_a_verb_may_come_twice_and_not_three_times(tmp_path):
     text = PAIRS.replace("verb: bought", "verb: baked").replace("verb: cooked", "verb: Baked")
-    told = f"line {FIRST_FRAME + 2}: the verb 'Baked' is in more than 2 frames"
+    told = f"line {FIRST_FRAME + 2}: the verb 'Baked' is in more than 2 frames: frames 0, 1, 2 (counted from 0); take"
     (fault,) = lint(tmp_path, text)
     assert fault.startswith(told)
 
@@ -145,6 +145,30 @@ def test_a_frame_that_a_variant_cannot_tell_from_another_is_told_for_that_varian
     assert fault == (
         f"line {FIRST_FRAME + 1}: variant B, the rival: says the same as frame 0 (counted from 0); replace it"
     )
+
+
+def test_a_variant_that_hides_what_tells_frames_apart_is_one_line(tmp_path):
+    text = PAIRS.replace("{verb} {thing}, and {N2} took it", "baked {thing}, and {N2} took it")
+    text = text.replace("saw who got {thing} from", "saw who got it from").replace("the cake of day", "the cake")
+    for day in range(3, 13):
+        text = text.replace(f"the cake {day}}}", "the cake 1}")
+    (fault,) = lint(tmp_path, text)
+    frames = "frames 2, 3, 4, 5, 6 and 5 more (counted from 0)"
+    assert fault.startswith(f"line 18: variant A, the rival: {frames} say the same as others; show more of the frame")
+
+
+def test_rules_hold_for_what_has_no_fault_so_far_and_all_faults_are_told_at_once(tmp_path):
+    text = PAIRS.replace("{they} gave {thing}", "{thye} gave {thing}").replace("verb: bought", "vreb: bought")
+    text = text.replace("from {them}", "from his hands").replace("verb: cooked", "verb: baked")
+    text = text.replace("verb: peeled", "verb: baked").replace("the cake of day 3}", "Eve's cake}")
+    assert [line.partition(";")[0] for line in lint(tmp_path, text)] == [
+        "line 15: 'his' agrees with women or with men only, and the people are both",
+        "line 21: the slot 'thye' is unknown",
+        "line 28: the slot 'vreb' is unknown",
+        "line 28: this row lacks verb, which most rows of its group have",
+        "line 29: thing: 'Eve' can also be one of the people, who would then be there twice",
+        "line 36: the verb 'baked' is in more than 2 frames: frames 0, 2, 9 (counted from 0)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ from toy_pairs import load_toy
 
 from conftest import PAIRS
 from cxprobe.errors import ConstructionError
-from cxprobe.pairs.frames import has_pairs
 
 
 def pairs_of_text(folder, text=PAIRS):
@@ -11,10 +10,7 @@ def pairs_of_text(folder, text=PAIRS):
 
 
 def test_a_file_that_is_right_loads(tmp_path):
-    content = pairs_of_text(tmp_path)
-    assert content.content_slots == ["verb"]
-    assert has_pairs("x", tmp_path)
-    assert not has_pairs("y", tmp_path)
+    assert pairs_of_text(tmp_path).content_slots == ["verb"]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +35,7 @@ def test_a_file_that_is_right_loads(tmp_path):
         ("  verb: {gloss", "  they: {gloss", 5, "'they' is a slot of the people or their pronouns"),
         ("  A:\n", '  A:\n    rival: "{N1} {verb} {N2} {gift}."\n', 9, "the rival is the context itself"),
         ("  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "the slot 'vreb' is unknown; did you mean 'verb'?"),
-        ("  A:\n", '  A:\n    rival: "{N1} ate a egg."\n', 21, "'a egg' has the wrong article"),
+        ("  A:\n", '  A:\n    rival: "{N1} ate a egg."\n', 9, "variant A: 'a egg' has the wrong article"),
         ("frames:", "typical: [[the cook, the cook]]\nframes:", 19, "'the cook' cannot have both roles"),
         ("frames:", "typical: [[a b, c], [a b, c]]\nframes:", 19, "'a b' and 'c' are listed twice"),
         ("frames:", "typical: [[the cook, the king]]\nframes:", 19, "no noun type 'common-noun'"),
@@ -76,14 +72,40 @@ def test_a_fault_of_form_is_told_with_its_file_and_key(tmp_path, old, new, messa
     assert message in str(raised.value)
 
 
+def faults_of_text(folder, text):
+    """Return the lines of a file's faults, without the file and without what is allowed."""
+    with pytest.raises(ConstructionError) as raised:
+        pairs_of_text(folder, text)
+    told = [line.removeprefix(f"{folder}/x/pairs.yaml, ") for line in str(raised.value).splitlines()]
+    return [line.partition(" (allowed")[0] for line in told]
+
+
 def test_faults_of_slots_templates_and_sentences_are_told_at_once(tmp_path):
     text = PAIRS.replace("gift: a cake", "gift: an cake").replace("gave {them} something", "gave {thme} something")
     text = text.replace("{verb: sang, gift: a song}", "{verb: sang, gift: a song, gfit: x}")
-    with pytest.raises(ConstructionError) as raised:
-        pairs_of_text(tmp_path, text)
-    told = [line.removeprefix(f"{tmp_path}/x/pairs.yaml, ") for line in str(raised.value).splitlines()]
-    assert [line.partition(" (allowed")[0] for line in told] == [
-        "line 22: the slot 'gfit' is unknown; did you mean 'gift'?",
+    assert faults_of_text(tmp_path, text) == [
         "line 10: the slot 'thme' is unknown; did you mean 'they'?",
-        "line 20: variant B: 'an cake' has the wrong article",
+        "line 20: gift: 'an cake' has the wrong article; write 'a cake'",
+        "line 22: the slot 'gfit' is unknown; did you mean 'gift'?",
+    ]
+
+
+def test_a_fault_of_a_template_is_one_line_with_the_frames_it_touches(tmp_path):
+    text = PAIRS.replace("a cake", "cake").replace("an egg", "egg").replace("a song", "apple")
+    text = text.replace("{N2} {gift}.", "{N2} a {gift}.", 1)
+    assert faults_of_text(tmp_path, text) == [
+        "line 9: variant A: 'a egg' has the wrong article; write 'an egg'; so in frames 1, 2 (counted from 0)"
+    ]
+
+
+def test_a_slot_that_all_rows_misspell_is_one_line(tmp_path):
+    assert faults_of_text(tmp_path, PAIRS.replace("{verb: ", "{vreb: ").replace("  - {vreb", "  - {vreb", 3)) == [
+        "line 5: the slot 'verb' is declared, and no row fills it",
+        "line 20: the slot 'vreb' is unknown; did you mean 'verb'?",
+    ]
+
+
+def test_the_odd_row_is_told_even_if_it_is_the_first(tmp_path):
+    assert faults_of_text(tmp_path, PAIRS.replace("{verb: baked, gift: a cake}", "{verb: baked}")) == [
+        "line 20: this row lacks gift, which most rows of its group have"
     ]

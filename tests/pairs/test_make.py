@@ -139,9 +139,10 @@ def test_a_variant_that_does_not_show_what_tells_items_apart_is_refused(tmp_path
     ],
 )
 def test_what_only_certain_rows_make_together_is_refused(tmp_path, article, other, message):
-    text = FORM.format(article=article, others=f"{{other: {other}}}")
+    text = FORM.format(article=article, others=f"{{other: {other}}}, {{other: pie}}")
+    text = text.replace("frames: [", "frames: [{one: jar, article: some}, ")  # the third beside the second filler
     with pytest.raises(DataError, match=message):
-        render_pairs("x", *load_toy(tmp_path, text), 4, seed=0)
+        render_pairs("x", *load_toy(tmp_path, text), 9, seed=0)
 
 
 def test_an_item_is_clustered_by_its_frame_its_wording_its_people_and_the_large_groups_it_draws_from(tmp_path):

@@ -12,7 +12,7 @@ from toy_pairs import load_toy
 from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.pairs.frame_prompts import load_writing_prompt
-from cxprobe.pairs.writing import FrameWriter, check_proposals, read_proposals, read_word, show, templates_of
+from cxprobe.pairs.writing import check_proposals, read_proposals, read_word, show, templates_of
 
 PROMPTS = """\
 prompts:
@@ -104,7 +104,7 @@ def test_objects_come_back_as_they_were_written_whatever_is_between_them(rows, b
         ("{}", "unreadable", "the whole: {} is not a slot with its words"),
         ('{"verb": "knitted", "gift": "a scarf", "N1": "Ann"}', "slots", "missing slots [], unknown slots ['N1']"),
         ('{"gift": "A Cake", "verb": "baked"}', "repeated", "is number 0 of the frames in pairs.yaml"),
-        ('{"verb": "knitted", "gift": "an scarf"}', "faulty", "variant A: 'an scarf' has the wrong article"),
+        ('{"verb": "knitted", "gift": "an scarf"}', "faulty", "gift: 'an scarf' has the wrong article; write"),
     ],
 )
 def test_what_cannot_be_a_frame_is_rejected_with_a_reason(toy, text, reason, detail):
@@ -122,16 +122,6 @@ def test_what_was_written_before_is_rejected_and_what_was_rejected_may_be_writte
     assert list(proposals[1].row) == ["verb", "gift"]  # as in the file, whatever the order in the reply
 
 
-def test_a_pair_that_would_not_differ_is_rejected(toy):
-    content, people = toy
-    contrast = content.variants["A"].contrast["who"].model_copy(update={"good": "{gift}", "bad": "a cake"})
-    same = content.variants["A"].model_copy(update={"contrast": {"who": contrast}})
-    content = content.model_copy(update={"variants": {"A": same}})
-    [proposal] = check_proposals(['{"verb": "bought", "gift": "a cake"}'], content, people)
-    assert proposal.reason == "faulty"
-    assert "the two members do not differ in {who}" in proposal.detail
-
-
 def test_a_frame_is_shown_in_every_variant_with_what_is_right(toy):
     content, people = toy
     assert show(content, {"verb": "knitted", "gift": "a scarf"}, people) == {
@@ -142,11 +132,3 @@ def test_a_frame_is_shown_in_every_variant_with_what_is_right(toy):
         "{N1} {verb} {N2} {gift}. The one who gave {them} something is {N1}.",
         "{N1} {verb} {N2} {gift}. {they} got {gift} because {N1} gave it to {N2}.",
     ]
-
-
-def test_kept_frames_come_back_from_their_file_whatever_is_in_them(toy):
-    rows = [{"verb": "sang", "gift": "a song: no, two"}, {"verb": "wrote", "gift": "'yes' # 1"}]
-    writer = FrameWriter("x", {}, *toy, prompt=None, ask=None)
-    text = writer.text_of(check_proposals(map(json.dumps, rows), *toy), "llm")
-    assert YAML(typ="safe").load(text)["frames"] == rows
-    assert "frames:\n  # Ann sang Eve a song: no, two. The one who gave" in text

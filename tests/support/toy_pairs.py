@@ -4,20 +4,29 @@ from pathlib import Path
 
 from conftest import PAIRS, PEOPLE, ROOT
 from cxprobe.constructions.people import People, load_people
-from cxprobe.pairs.frames import PairsFile, has_pairs, load_pairs
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import read_yaml, validate
+from cxprobe.pairs.frames import PairsFile, load_pairs
+
+
+def write_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[PairsFile, People]:
+    """Write a pairs.yaml of the construction x, and people, into a folder, and read them without further checks."""
+    (folder / "people.yaml").write_text(people)
+    (folder / "x").mkdir(exist_ok=True)
+    path = folder / "x" / "pairs.yaml"
+    path.write_text(text)
+    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    return content, load_people(folder / "people.yaml")
 
 
 def load_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[PairsFile, People]:
     """Write a pairs.yaml of the construction x, and people, into a folder, and load them."""
-    (folder / "people.yaml").write_text(people)
-    (folder / "x").mkdir(exist_ok=True)
-    (folder / "x" / "pairs.yaml").write_text(text)
-    known = load_people(folder / "people.yaml")
+    _, known = write_toy(folder, text, people)
     return load_pairs("x", known, folder), known
 
 
 def load_all() -> tuple[dict[str, PairsFile], People]:
     """Load the project's constructions that have pairs, and its people."""
     people, folder = load_people(ROOT / "lexicon" / "people.yaml"), ROOT / "constructions"
-    names = sorted(path.name for path in folder.iterdir() if has_pairs(path.name, folder))
+    names = sorted(path.parent.name for path in folder.glob("*/pairs.yaml"))
     return {name: load_pairs(name, people, folder) for name in names}, people

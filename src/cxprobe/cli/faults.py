@@ -139,13 +139,11 @@ def _check_construction(
     read("labels.tsv", lambda: read_labels(folder / "labels.tsv"))
     read("ratings.tsv", lambda: read_ratings(folder / "ratings.tsv"))
     path = folder / "pairs.yaml"
-    if people is None:  # as far as it goes without them
-        read(
-            path.name,
-            lambda: validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError),
-        )
-    else:
-        read(path.name, lambda: load_pairs(name, people), lambda content: lint_pairs(content, people))
+    read(
+        path.name,
+        lambda: validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError),
+        lambda content: lint_pairs(content, people) if people else (),  # without them as far as it goes
+    )
     read("scenarios.yaml", lambda: load_scenarios(name), lint_scenarios)
     return construction, read("items.yaml", lambda: load_items(name), lint_items)
 

@@ -8,14 +8,26 @@ from cxprobe.constructions.faults import (
     PRONOUNS,
     Fault,
     Keys,
-    article_faults,
     normalised,
     repeated,
     unbearable,
     words_of,
 )
 from cxprobe.constructions.people import TYPICAL_TYPE, People, Row
-from cxprobe.pairs.frames import PairsFile, Sentence, Variant, fill, keys_of, slots_of, with_contrasts
+from cxprobe.pairs.frames import (
+    KEYS,
+    PairsFile,
+    Sentence,
+    SoundPart,
+    Variant,
+    faults_in_texts,
+    faults_of_pairs,
+    keys_of,
+    listed_rows,
+    rows_in_turns,
+    slots_of,
+    with_contrasts,
+)
 
 VERB = "verb"  # the slot whose words are to be varied
 MOST_OF_A_VERB = 2
@@ -28,61 +40,43 @@ _LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
 _DETERMINER = r"\b(?:the|an?|his|her|their|my|our|your|its|this|that|some) "
 
 
-def lint_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find what is wrong with the pairs of a construction.
+def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
+    """Find everything that is wrong with the pairs of a construction.
 
     Args:
         content: Its pairs.yaml.
         people: The nouns.
 
     Returns:
-        Faults: words in which the members differ beyond the contrast; articles; pronouns that the people cannot bear,
-        or that come without people; people who are in a text twice; the same sentence twice; a verb or a noun of
-        typical roles that comes too often; and, in tests of meaning with at least `FEWEST_FRAMES`, words of the
-        contrasts that are not right as often as wrong.
+        What keeps pairs from being made (`faults_of_pairs`); and of variants and rows that have no such fault: words in
+        which the members differ beyond the contrast; pronouns that the people cannot bear, or that come without people;
+        people who are in a text twice; the same sentence twice; a verb or a noun of typical roles that comes too often;
+        and, in tests of meaning with at least `FEWEST_FRAMES`, all of them without such a fault, words of the contrasts
+        that are not right as often as wrong.
     """
-    faults = [
-        *_faults_of_variants(content, people),
-        *_rows_with_people(content, people),
-        *_faults_of_roles(content, people),
-        *_faults_of_texts(content, people),
-        *_repeated_frames(content),
-        *_frequent_verbs(content),
+    faults = faults_of_pairs(content, people)
+    sound = SoundPart.of(content, people, faults)
+    found = [
+        *_rows_with_people(content, people, sound),
+        *_faults_of_roles(content, people, sound),
+        *faults_in_texts(content, people, sound, _beyond_contrast),
+        *_frequent_verbs(sound),
     ]
-    if content.tests == "meaning" and len(content.frames) >= FEWEST_FRAMES:
-        faults += _unbalanced_words(content, people)
-    yield from dict.fromkeys(faults)
-
-
-def _fillings(content: PairsFile) -> Iterator[tuple[Keys, Row]]:
-    """Give every row of every group at least once, beside rows of the other groups that take turns.
-
-    Yields:
-        The place of the row that is new, and slot -> words.
-    """
-    groups = content.groups
-    longest = max(groups, key=lambda name: len(groups[name]))
-    for index in range(len(groups[longest])):
-        values = {slot: words for rows in groups.values() for slot, words in rows[index % len(rows)].items()}
-        yield (*keys_of(longest), index), values
-
-
-_KEYS: Mapping[Sentence, Keys] = {"construction": ("context",), "rival": ("rival",)}
-
-
-def _faults_of_variants(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find what is wrong with the templates as they stand."""
     have_articles = any(noun.startswith(("the ", "a ", "an ")) for kind in people.types.values() for noun in kind.nouns)
-    for name, variant in content.variants.items():
-        faults = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
+    for name, variant in sound.variants.items():
+        of_variant = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
         if have_articles:
-            faults += _articles_before_people(variant, content)
-        yield from (fault.below("variants", name) for fault in faults)
+            of_variant += _articles_before_people(variant, content)
+        found += (fault.below("variants", name) for fault in of_variant)
+        found += _repeated_frames(name, variant, sound)
+    if content.tests == "meaning" and len(content.frames) >= FEWEST_FRAMES and not faults:
+        found += _unbalanced_words(content, people, sound)
+    return [*faults, *found]
 
 
 def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
     """Give all that a variant writes, with its place."""
-    yield from ((_KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
+    yield from ((KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
     yield ("continuation",), variant.continuation
     yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
 
@@ -107,9 +101,9 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
         named = set(slots_of(context or "")) & set(content.people)
         if wanted and not named | in_continuation:
             what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
-            yield Fault(_KEYS[sentence], what)
+            yield Fault(KEYS[sentence], what)
         if (inside := sorted(_pronouns(context or "", content))) and not named:
-            yield Fault(_KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
+            yield Fault(KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
 
 
 def _pronouns(template: str, content: PairsFile) -> set[str]:
@@ -130,7 +124,7 @@ def _fixed_pronouns(text: str) -> Iterator[str]:
 def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     """Find a person who is named twice in a sentence of a context, or in a continuation."""
     texts: list[tuple[Keys, str]] = [
-        (_KEYS[sentence], part)
+        (KEYS[sentence], part)
         for sentence, context in variant.contexts.items()
         for part in _SENTENCE_END.split(context or "")
     ]
@@ -142,7 +136,7 @@ def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
                 yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
 
 
-def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
+def _rows_with_people(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
     """Find rows that name somebody who can also be one of the people, and pronouns that not all people can bear."""
     if not content.people:
         return
@@ -156,54 +150,36 @@ def _rows_with_people(content: PairsFile, people: People) -> Iterator[Fault]:
         for before, listed, flags in ((r"\b", names, 0), (_DETERMINER, common, re.IGNORECASE))
         if listed
     ]
-    for group, rows in content.groups.items():
-        for index, row in enumerate(rows):
-            keys: Keys = (*keys_of(group), index)
+    for group, rows in sound.rows.items():
+        for index, row in rows.items():
             for slot, words in row.items():
+                keys: Keys = (*keys_of(group), index, slot)
                 if found := next((match for pattern in patterns if (match := pattern.search(words))), None):
-                    yield Fault(
-                        (*keys, slot),
-                        f"{slot}: '{found[0]}' can also be one of the people, who would then be there twice; take "
-                        "somebody else",
-                    )
+                    what = f"'{found[0]}' can also be one of the people, who would then be there twice"
+                    yield Fault(keys, f"{slot}: {what}; take somebody else")
                 if len(words.split()) > 1:  # a pronoun alone is a person of its own: "He can't ..."
-                    yield from (Fault((*keys, slot), f"{slot}: {what}") for what in _fixed_pronouns(words))
+                    yield from (Fault(keys, f"{slot}: {what}") for what in _fixed_pronouns(words))
 
 
-def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
+def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
     """Find nouns of typical roles that come too often, or that cannot bear the pronouns of their type."""
-    counts = Counter[str]()
-    called = any(_pronouns(text, content) for variant in content.variants.values() for _, text in _templates(variant))
-    for index, roles in enumerate(content.typical):
+    counts, known, kind = Counter[str](), set[tuple[str, ...]](), people.types.get(TYPICAL_TYPE)
+    called = any(_pronouns(text, content) for variant in sound.variants.values() for _, text in _templates(variant))
+    for place, roles in enumerate(content.typical):
         for noun in roles:
             counts[noun] += 1
             if counts[noun] > MOST_OF_A_NOUN:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
-                yield Fault(("typical", index), what)
-            for what in unbearable(noun, TYPICAL_TYPE, people.types[TYPICAL_TYPE], people) if called else ():
-                yield Fault(("typical", index), what)
-        if roles[::-1] in content.typical[:index]:
-            yield Fault(
-                ("typical", index), f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"
-            )
+                yield Fault(("typical", place), what)
+            for what in unbearable(noun, TYPICAL_TYPE, kind, people) if called and kind else ():
+                yield Fault(("typical", place), what)
+        if roles[::-1] in known:
+            what = f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"
+            yield Fault(("typical", place), what)
+        known.add(roles)
 
 
-def _faults_of_texts(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find words beyond the contrast and wrong articles in what the rows make of the templates."""
-    genders = list(people.pronouns.values()) if content.people else [{}]
-    persons = {slot: f"Person-{number}" for number, slot in enumerate(content.people, 1)}
-    of_rows = {slot for rows in content.groups.values() for slot in rows[0]}
-    for number, (keys, values) in enumerate(_fillings(content)):
-        told = {**genders[number % len(genders)], **values, **persons}
-        for name, variant in content.variants.items():
-            of_contrasts = {slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")}
-            where = keys if of_contrasts & of_rows else ("variants", name, "contrast")
-            yield from (Fault(where, f"variant {name}: {what}") for what in _beyond_contrast(variant, told))
-            for text in dict.fromkeys(text for sentence in variant.contexts for text in fill(variant, told, sentence)):
-                yield from (Fault(keys, f"variant {name}: {what}") for what in article_faults(text))
-
-
-def _beyond_contrast(variant: Variant, values: Mapping[str, str]) -> Iterator[str]:
+def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]]:
     """Find contrasts in which more than one word differs, and contrasts that are a second hint beside another."""
     sides = {
         slot: (one.good.format_map(values).lower().split(), one.bad.format_map(values).lower().split())
@@ -213,54 +189,62 @@ def _beyond_contrast(variant: Variant, values: Mapping[str, str]) -> Iterator[st
         differing = [{a, b} for a, b in zip(good, bad, strict=False) if a != b]
         # An article follows from the word after it.
         if len(good) != len(bad) or sum(not words <= {"a", "an", "the"} for words in differing) > 1:
-            yield (
-                f"the members differ in more than one word of {{{slot}}}: {' '.join(good)!r} and {' '.join(bad)!r}; "
-                "write what both can have into the continuation"
-            )
+            what = f"the members differ in more than one word of {{{slot}}}: {' '.join(good)!r} and {' '.join(bad)!r}"
+            yield ("contrast", slot), f"{what}; write what both can have into the continuation"
     rights = sorted(" ".join(good) for good, _ in sides.values())
     wrongs = sorted(" ".join(bad) for _, bad in sides.values())
     if len(sides) > 1 and rights != wrongs:
-        yield (
+        what = (
             f"the members differ in {', '.join(f'{{{slot}}}' for slot in sides)} by more than the order of the same "
             f"words: {', '.join(rights)} in the right one, {', '.join(wrongs)} in the wrong one; keep one contrast"
         )
+        yield ("contrast",), what
 
 
-def _repeated_frames(content: PairsFile) -> Iterator[Fault]:
+def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[Fault]:
     """Find frames that make the same pair of texts in a variant."""
-    for name, variant in content.variants.items():
-        for sentence, context in variant.contexts.items():
-            of_members = [slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")]
-            shown = {*slots_of(context or ""), *slots_of(variant.continuation), *of_members} & content.frames[0].keys()
-            texts = [" | ".join(row[slot] for slot in sorted(shown)) for row in content.frames] if shown else []
-            for index, known, _ in repeated(enumerate(texts)):
-                place = f"variant {name}" + (", the rival" if sentence == "rival" else "")
-                yield Fault(("frames", index), f"{place}: says the same as frame {known} (counted from 0); replace it")
+    frames = sound.rows["frames"]
+    of_members = [slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")]
+    for sentence, context in variant.contexts.items():
+        shown = {*slots_of(context or ""), *slots_of(variant.continuation), *of_members}
+        shown &= next(iter(frames.values())).keys()
+        texts = ((place, " | ".join(row[slot] for slot in sorted(shown))) for place, row in frames.items())
+        where = f"variant {name}" + (", the rival" if sentence == "rival" else "")
+        same = list(repeated(texts)) if shown else []
+        if len(same) == 1:
+            place, known, _ = same[0]
+            yield Fault(("frames", place), f"{where}: says the same as frame {known} (counted from 0); replace it")
+        elif same:
+            what = f"{listed_rows(('frames', place) for place, *_ in same)} say the same as others"
+            keys = ("variants", name, *KEYS[sentence])
+            yield Fault(keys, f"{where}: {what}; show more of the frame here, or replace them")
 
 
-def _frequent_verbs(content: PairsFile) -> Iterator[Fault]:
-    """Find frames whose verb others have often enough."""
-    counts = Counter[str]()
-    for index, row in enumerate(content.frames):
+def _frequent_verbs(sound: SoundPart) -> Iterator[Fault]:
+    """Find verbs that come in too many frames."""
+    frames_of: dict[str, list[int]] = {}
+    for place, row in sound.rows["frames"].items():
         if VERB in row:
-            verb = normalised(row[VERB])
-            counts[verb] += 1
-            if counts[verb] > MOST_OF_A_VERB:
-                yield Fault(
-                    ("frames", index),
-                    f"the verb '{row[VERB]}' is in more than {MOST_OF_A_VERB} frames; take another, so that no verb "
-                    "decides much",
-                )
+            frames_of.setdefault(normalised(row[VERB]), []).append(place)
+    for places in frames_of.values():
+        if len(places) > MOST_OF_A_VERB:
+            verb = sound.rows["frames"][places[MOST_OF_A_VERB]][VERB]
+            where = listed_rows(("frames", place) for place in places)
+            yield Fault(
+                ("frames", places[MOST_OF_A_VERB]),
+                f"the verb '{verb}' is in more than {MOST_OF_A_VERB} frames: {where}; take others, so that no verb "
+                "decides much",
+            )
 
 
-def _unbalanced_words(content: PairsFile, people: People) -> Iterator[Fault]:
+def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
     """Find words of the contrasts that are not right as often as wrong over all frames, variants and sentences.
 
     People count by their place in the sentence, since an exchange of the two makes each noun right as often as wrong.
     """
     pronouns = next(iter(people.pronouns.values())) if content.people else {}
     right, wrong = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
-    for _, values in _fillings(content):
+    for _, values in rows_in_turns(sound):
         for variant in content.variants.values():
             for sentence, context in variant.contexts.items():
                 told = {**pronouns, **values, **_places(content.people, context or "")}

@@ -5,18 +5,19 @@ slots in which they differ are declared, so that they differ nowhere else.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.faults import Fault, Keys, article_faults, with_lines
 from cxprobe.constructions.people import TYPICAL_TYPE, People, Row, SlotName, Words
-from cxprobe.english import capitalise_sentences, wrong_articles
+from cxprobe.english import capitalise_sentences
 from cxprobe.errors import ConstructionError
-from cxprobe.files.reading import line_of
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 
@@ -114,33 +115,17 @@ class PairsFile(Closed):
         return [name for name, slot in self.slots.items() if slot.content]
 
 
-def has_pairs(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> bool:
-    """Return whether a construction has a pairs.yaml."""
-    return (constructions / name / "pairs.yaml").is_file()
-
-
 def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
     """Read and check ``constructions/<name>/pairs.yaml``.
 
     Raises:
-        ConstructionError: One line for every fault, with file and line: a slot that is not declared, not filled, filled
-            twice or never used; rows of one group with different slots; a row that is given twice; a pair that does not
-            differ, or not as declared; a rival that is the context; a wrong "a" or "an"; two people needed for what is
-            switched or for typical roles.
+        ConstructionError: One line for every fault, with file and line, see `faults_of_pairs`.
     """
     path = constructions / name / "pairs.yaml"
     content = validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
-    faults = [
-        *_faults_of_slots(content, people),
-        *_faults_of_templates(content, people),
-        *faults_of_sentences(content, people),
-    ]
-    if faults:
-        raise ConstructionError("\n".join(f"{path}, line {line_of(path, *keys)}: {what}" for keys, what in faults))
+    if faults := faults_of_pairs(content, people):
+        raise ConstructionError("\n".join(with_lines(path, faults)))
     return content
-
-
-Fault = tuple[tuple[str | int, ...], str]
 
 
 def slots_of(template: str) -> list[str]:
@@ -159,116 +144,11 @@ def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
     return _SLOT.sub(lambda slot: sides.get(slot[1], slot[0]), variant.continuation)
 
 
-def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find what is wrong with how the rows fill the slots that are declared."""
-    if content.switched and len(content.people) != 2:
-        yield ("switched",), f"switched: two people are exchanged, and people names {len(content.people)}"
-    if content.typical and len(content.people) != 2:
-        yield ("typical",), f"typical: roles are those of two people, and people names {len(content.people)}"
-    if content.typical and TYPICAL_TYPE not in people.types:
-        yield ("typical",), f"typical: the people have no noun type '{TYPICAL_TYPE}', whose place these nouns take"
-    for index, (first, second) in enumerate(content.typical):
-        if first == second:
-            yield ("typical", index), f"typical: '{first}' cannot have both roles"
-        if (first, second) in content.typical[:index]:
-            yield ("typical", index), f"typical: '{first}' and '{second}' are listed twice"
-    if len(set(content.people)) < len(content.people):
-        yield ("people",), f"people: {content.people[0]} is named twice; each person needs a slot of its own"
-    if "frames" in content.fillers:
-        yield ("fillers", "frames"), "fillers.frames: this name belongs to the frames; give these rows another"
-    filled: dict[str, str] = {}
-    for group, rows in content.groups.items():
-        for slot in rows[0]:
-            if slot in filled:
-                yield (*keys_of(group), 0), f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
-            filled[slot] = group
-        for index in range(len(rows)):
-            yield from (((*keys_of(group), index, *keys), what) for keys, what in _faults_of_row(content, rows, index))
-    taken = {*content.people, *_pronoun_slots(people)} & content.slots.keys()
-    yield from (
-        (("slots", slot), f"'{slot}' is a slot of the people or their pronouns; give yours another name")
-        for slot in sorted(taken)
-    )
-    used = {slot for variant in content.variants.values() for slot in _slots_of_variant(variant)}
-    for slot in content.slots:
-        if slot not in filled:
-            yield ("slots", slot), f"the slot '{slot}' is declared, and no row fills it"
-        if slot not in used:
-            yield ("slots", slot), f"the slot '{slot}' is declared, and no template uses it"
-
-
-def _faults_of_row(content: PairsFile, rows: Sequence[Row], index: int) -> Iterator[Fault]:
-    row = rows[index]
-    for slot in row:
-        if slot not in content.slots:
-            yield (slot,), f"the slot '{slot}' is unknown{suggest(slot, list(content.slots))}; declare it under slots"
-    if lacking := rows[0].keys() - row.keys():
-        yield (), f"this row lacks {', '.join(sorted(lacking))}, which the first row of its group has"
-    if beyond := (row.keys() - rows[0].keys()) & content.slots.keys():
-        yield (), f"this row has {', '.join(sorted(beyond))}, which the first row of its group does not have"
-    if row in rows[:index]:
-        yield (), f"this row repeats row {rows.index(row)} of its group (counted from 0)"
-
-
-def _faults_of_templates(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find slots of templates that nothing can fill, and contrasts that do not differ."""
-    known = {*content.slots, *content.people, *(_pronoun_slots(people) if content.people else ())}
-    for name, variant in content.variants.items():
-        keys = ("variants", name)
-        templates = {
-            "context": (variant.context or "", known),
-            "rival": (variant.rival or "", known),
-            "continuation": (variant.continuation, known | variant.contrast.keys()),
-        }
-        if variant.rival is not None and variant.rival == variant.context:
-            yield (*keys, "rival"), "the rival is the context itself; the two cannot have different answers"
-        for part, (template, allowed) in templates.items():
-            for slot in slots_of(template):
-                if slot not in allowed:
-                    yield (*keys, part), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}"
-        for slot, contrast in variant.contrast.items():
-            where = ("variants", name, "contrast", slot)
-            if slot in known:
-                yield where, f"the contrast '{slot}' has the name of a slot; give it another name"
-            if slot not in slots_of(variant.continuation):
-                yield where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there"
-            if contrast.good == contrast.bad:
-                yield where, f"the two members do not differ: good and bad are both {contrast.good!r}"
-            for wanted in sorted({*slots_of(contrast.good), *slots_of(contrast.bad)} - known):
-                yield where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}"
-
-
-def faults_of_sentences(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Put every row into every variant, beside the first row of each other group, and look at what comes out.
-
-    A variant with a slot that nothing fills is left out; that is a fault of its templates.
-    """
-    first = {slot: value for rows in content.groups.values() for slot, value in rows[0].items()}
-    persons = {slot: f"Person {number}" for number, slot in enumerate(content.people)}
-    pronouns = next(iter(people.pronouns.values()))
-    for group, rows in content.groups.items():
-        for index, row in enumerate(rows):
-            values = pronouns | first | row | persons
-            for name, variant in content.variants.items():
-                if _can_be_filled(variant, values):
-                    where: tuple[str | int, ...] = (*keys_of(group), index)
-                    yield from ((where, f"variant {name}: {what}") for what in _faults_of_sentence(variant, values))
-
-
-def _can_be_filled(variant: Variant, values: Mapping[str, str]) -> bool:
-    """Return whether there is something for every slot; a contrast fills slots of the continuation alone."""
-    of_contrasts = [slot for one in variant.contrast.values() for slot in slots_of(one.good) + slots_of(one.bad)]
-    alone = {*slots_of(variant.context or ""), *slots_of(variant.rival or ""), *of_contrasts}
-    return alone <= values.keys() and set(slots_of(variant.continuation)) <= values.keys() | variant.contrast.keys()
-
-
-def _faults_of_sentence(variant: Variant, values: Mapping[str, str]) -> Iterator[str]:
-    texts = [text for sentence in variant.contexts for text in fill(variant, values, sentence)]
-    for slot, contrast in variant.contrast.items():
-        if (what := contrast.good.format_map(values)) == contrast.bad.format_map(values):
-            yield f"the two members do not differ in {{{slot}}}: both have {what!r}"
-    for wrong in dict.fromkeys(wrong_articles(" ".join(texts))):
-        yield f"{wrong!r} has the wrong article"
+def slots_of_variant(variant: Variant) -> set[str]:
+    """Return the slots that people, pronouns or rows must fill; contrasts fill slots of the continuation alone."""
+    contrasts = [template for one in variant.contrast.values() for template in (one.good, one.bad)]
+    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slots_of(text or "")]
+    return {*others, *slots_of(variant.continuation)} - (variant.contrast.keys() - set(others))
 
 
 def fill(variant: Variant, values: Mapping[str, str], sentence: Sentence = "construction") -> tuple[str, str, str]:
@@ -285,13 +165,234 @@ def fill(variant: Variant, values: Mapping[str, str], sentence: Sentence = "cons
     return context, good, bad
 
 
-def _slots_of_variant(variant: Variant) -> Iterator[str]:
-    yield from slots_of(variant.context or "")
-    yield from slots_of(variant.rival or "")
-    yield from slots_of(variant.continuation)
-    for contrast in variant.contrast.values():
-        yield from slots_of(contrast.good) + slots_of(contrast.bad)
+class SoundPart(NamedTuple):
+    """What has no fault so far, so that further rules can be held against it.
+
+    Attributes:
+        variants: Name -> variant; only those whose slots are all filled.
+        rows: Group -> the place in the group -> the row.
+    """
+
+    variants: Mapping[str, Variant]
+    rows: Mapping[str, Mapping[int, Row]]
+
+    @classmethod
+    def of(cls, content: PairsFile, people: People, faults: Iterable[Fault]) -> "SoundPart":
+        """Return the variants and rows of a pairs.yaml that none of the faults is in."""
+        faulty = {fault.keys[:length] for fault in faults for length in (2, 3)}
+        rows = {
+            group: {place: row for place, row in enumerate(rows) if (*keys_of(group), place) not in faulty}
+            for group, rows in content.groups.items()
+        }
+        filled = {*content.people, *(pronoun_slots(people) if content.people else ())}
+        filled |= {slot for own in rows.values() for slot in next(iter(own.values()), ())}
+        variants = {
+            name: variant
+            for name, variant in content.variants.items()
+            if ("variants", name) not in faulty and slots_of_variant(variant) <= filled
+        }
+        return cls(variants if all(rows.values()) else {}, rows)
 
 
-def _pronoun_slots(people: People) -> set[str]:
+def faults_of_pairs(content: PairsFile, people: People) -> list[Fault]:
+    """Return everything that keeps pairs from being made, whatever else is wrong.
+
+    Args:
+        content: The pairs.
+        people: The nouns and pronouns.
+
+    Returns:
+        A slot that is not declared, not filled, filled twice or never used; rows of one group with different slots; a
+        row that is given twice; a rival that is the context; two people needed for what is switched or for typical
+        roles; members that do not differ, or not as declared; a wrong article. What one place of a variant gets wrong
+        in several rows is one fault.
+    """
+    faults = [*_faults_of_people(content, people), *_faults_of_slots(content, people)]
+    for group, rows in content.groups.items():
+        faults += (fault.below(*keys_of(group)) for fault in _faults_of_rows(content, rows))
+    for name, variant in content.variants.items():
+        faults += (fault.below("variants", name) for fault in _faults_of_templates(content, people, variant))
+    return [*faults, *faults_in_texts(content, people, SoundPart.of(content, people, faults), _faults_of_texts)]
+
+
+def _faults_of_people(content: PairsFile, people: People) -> Iterator[Fault]:
+    if content.switched and len(content.people) != 2:
+        yield Fault(("switched",), f"switched: two people are exchanged, and people names {len(content.people)}")
+    if content.typical and len(content.people) != 2:
+        yield Fault(("typical",), f"typical: roles are those of two people, and people names {len(content.people)}")
+    if content.typical and TYPICAL_TYPE not in people.types:
+        what = f"typical: the people have no noun type '{TYPICAL_TYPE}', whose place these nouns take"
+        yield Fault(("typical",), what)
+    known = set[tuple[str, str]]()
+    for place, (first, second) in enumerate(content.typical):
+        if first == second:
+            yield Fault(("typical", place), f"typical: '{first}' cannot have both roles")
+        if (first, second) in known:
+            yield Fault(("typical", place), f"typical: '{first}' and '{second}' are listed twice")
+        known.add((first, second))
+    if len(set(content.people)) < len(content.people):
+        yield Fault(("people",), f"people: {content.people[0]} is named twice; each person needs a slot of its own")
+
+
+def _faults_of_slots(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Find slots that are declared and not filled, or filled and not declared, or both twice."""
+    if "frames" in content.fillers:
+        what = "fillers.frames: this name belongs to the frames; give these rows another"
+        yield Fault(("fillers", "frames"), what)
+    filled: dict[str, str] = {}
+    for group, rows in content.groups.items():
+        for slot in _usual_slots(rows):
+            if slot in filled:
+                what = f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
+                yield Fault((*keys_of(group), 0), what)
+            filled[slot] = group
+    for slot in sorted({*content.people, *pronoun_slots(people)} & content.slots.keys()):
+        what = f"'{slot}' is a slot of the people or their pronouns; give yours another name"
+        yield Fault(("slots", slot), what)
+    used = {slot for variant in content.variants.values() for slot in slots_of_variant(variant)}
+    for slot in content.slots:
+        for known, what in ((filled, "no row fills it"), (used, "no template uses it")):
+            if slot not in known:
+                yield Fault(("slots", slot), f"the slot '{slot}' is declared, and {what}")
+
+
+def _usual_slots(rows: Sequence[Row]) -> list[str]:
+    """Return the slots that most rows of a group fill."""
+    return sorted(Counter(map(frozenset, rows)).most_common(1)[0][0])
+
+
+def _faults_of_rows(content: PairsFile, rows: Sequence[Row]) -> Iterator[Fault]:
+    """Find rows of a group that differ in their slots, repeat each other, or have a wrong article in their words."""
+    usual, known, unknown = set(_usual_slots(rows)), dict[frozenset[tuple[str, str]], int](), dict[str, list[int]]()
+    for place, row in enumerate(rows):
+        for slot, words in row.items():
+            if slot not in content.slots:
+                unknown.setdefault(slot, []).append(place)
+            yield from (Fault((place, slot), f"{slot}: {what}") for what in article_faults(words))
+        if lacking := usual - row.keys():
+            yield Fault((place,), f"this row lacks {', '.join(sorted(lacking))}, which most rows of its group have")
+        if beyond := (row.keys() - usual) & content.slots.keys():
+            what = f"this row has {', '.join(sorted(beyond))}, which most rows of its group do not have"
+            yield Fault((place,), what)
+        first = known.setdefault(frozenset(row.items()), place)
+        if first != place:
+            yield Fault((place,), f"this row repeats row {first} of its group (counted from 0)")
+    for slot, (first, *others) in unknown.items():
+        what = f"the slot '{slot}' is unknown{suggest(slot, list(content.slots))}; declare it under slots"
+        yield Fault((first, slot), what + (f" ({len(others)} more rows have it)" if others else ""))
+
+
+def _faults_of_templates(content: PairsFile, people: People, variant: Variant) -> Iterator[Fault]:
+    """Find slots of a variant that nothing can fill, and contrasts that do not differ."""
+    known = {*content.slots, *content.people, *(pronoun_slots(people) if content.people else ())}
+    templates = {
+        "context": (variant.context or "", known),
+        "rival": (variant.rival or "", known),
+        "continuation": (variant.continuation, known | variant.contrast.keys()),
+    }
+    if variant.rival is not None and variant.rival == variant.context:
+        yield Fault(("rival",), "the rival is the context itself; the two cannot have different answers")
+    for part, (template, allowed) in templates.items():
+        for slot in slots_of(template):
+            if slot not in allowed:
+                yield Fault((part,), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}")
+    for slot, contrast in variant.contrast.items():
+        where = ("contrast", slot)
+        if slot in known:
+            yield Fault(where, f"the contrast '{slot}' has the name of a slot; give it another name")
+        if slot not in slots_of(variant.continuation):
+            yield Fault(where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there")
+        if contrast.good == contrast.bad:
+            yield Fault(where, f"the two members do not differ: good and bad are both {contrast.good!r}")
+        for wanted in sorted({*slots_of(contrast.good), *slots_of(contrast.bad)} - known):
+            yield Fault(where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}")
+
+
+def _faults_of_texts(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]]:
+    for slot, contrast in variant.contrast.items():
+        if (what := contrast.good.format_map(values)) == contrast.bad.format_map(values):
+            yield ("contrast", slot), f"the two members do not differ in {{{slot}}}: both have {what!r}"
+    for sentence in variant.contexts:
+        context, good, bad = fill(variant, values, sentence)
+        known = list(article_faults(context))
+        yield from ((KEYS[sentence], what) for what in known)
+        for text in (good, bad):
+            found = article_faults(f"{context} {text}".strip())
+            yield from ((("continuation",), what) for what in found if what not in known)
+
+
+KEYS: Mapping[Sentence, Keys] = {"construction": ("context",), "rival": ("rival",)}
+"""Where in a variant each context is."""
+_SHOWN = 5  # rows of a group that a fault names
+
+
+def faults_in_texts(
+    content: PairsFile,
+    people: People,
+    sound: SoundPart,
+    find: Callable[[Variant, Row], Iterable[tuple[Keys, str]]],
+) -> Iterator[Fault]:
+    """Put rows into variants, and find what is wrong there.
+
+    Every row is put beside the first row of each other group, and then rows of all groups take turns. What is wrong in
+    one place of a variant with several rows is one fault of that variant; with one row alone it is one of the row.
+
+    Args:
+        content: The pairs.
+        people: The pronouns; the people themselves are "Person-1" and "Person-2".
+        sound: What is looked at.
+        find: Given a variant and slot -> words, gives what is wrong, with its place in the variant.
+    """
+    if not sound.variants:
+        return
+    pronouns = list(people.pronouns.values()) if content.people else [{}]
+    persons = {slot: f"Person-{number}" for number, slot in enumerate(content.people, start=1)}
+    first = {slot: words for rows in sound.rows.values() for slot, words in next(iter(rows.values())).items()}
+    alone: list[tuple[Keys, Row]] = [
+        ((*keys_of(group), place), first | row) for group, own in sound.rows.items() for place, row in own.items()
+    ]
+    for name, variant in sound.variants.items():
+        touched: dict[Keys, dict[Keys, str]] = {}  # place in the variant -> row -> what is wrong
+        for fillings in (alone, rows_in_turns(sound) if len(sound.rows) > 1 else ()):
+            found: dict[Keys, dict[Keys, str]] = {}
+            for number, (row, words) in enumerate(fillings):
+                for place, what in find(variant, {**pronouns[number % len(pronouns)], **words, **persons}):
+                    found.setdefault(place, {}).setdefault(row, what)
+            touched = found | touched
+        for place, rows in touched.items():
+            (row, what), *others = rows.items()
+            if others:
+                yield Fault(("variants", name, *place), f"variant {name}: {what}; so in {listed_rows(rows)}")
+            else:
+                yield Fault(row, f"variant {name}: {what}")
+
+
+def rows_in_turns(sound: SoundPart) -> list[tuple[Keys, Row]]:
+    """Return every row of every group at least once, beside rows of the other groups that take turns.
+
+    Returns:
+        The place of the row that is new, and slot -> words.
+    """
+    longest = max(sound.rows, key=lambda group: len(sound.rows[group]))
+    groups = [list(rows.values()) for rows in sound.rows.values()]
+    return [
+        ((*keys_of(longest), place), {slot: words for rows in groups for slot, words in rows[turn % len(rows)].items()})
+        for turn, place in enumerate(sound.rows[longest])
+    ]
+
+
+def listed_rows(rows: Iterable[Keys]) -> str:
+    """Return places of rows as a message names them: the first ones, and how many more there are."""
+    places: dict[str | int, list[str]] = {}
+    for *_, group, place in rows:
+        places.setdefault(group, []).append(str(place))
+    told = [
+        f"{group} {', '.join(own[:_SHOWN])}" + (f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else "")
+        for group, own in places.items()
+    ]
+    return f"{', '.join(told)} (counted from 0)"
+
+
+def pronoun_slots(people: People) -> set[str]:
+    """Return the slots that pronouns fill."""
     return {slot for row in people.pronouns.values() for slot in row}

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from cxprobe.constructions.people import People, Row
 from cxprobe.pairs.frame_prompts import WritingPrompt
-from cxprobe.pairs.frames import PairsFile, faults_of_sentences, fill
+from cxprobe.pairs.frames import PairsFile, faults_of_pairs, fill
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS, WriteFrames
 from cxprobe.seeding import generator_for
 
@@ -114,7 +114,7 @@ def _check(text: str, content: PairsFile, people: People, known: Mapping[tuple[s
     row = {slot: row[slot] for slot in slots}
     if _key(row) in known:
         return row, "repeated", known[_key(row)]
-    faults = [what for _, what in faults_of_sentences(content.model_copy(update={"frames": [row]}), people)]
+    faults = [fault.what for fault in faults_of_pairs(content.model_copy(update={"frames": [row]}), people)]
     return row, "faulty" if faults else KEPT, "; ".join(dict.fromkeys(faults))
 
 
