@@ -7,12 +7,12 @@ from cxprobe.files.tables import read_table
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.ngrams import put_behind_contexts, without_contexts
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel, members_of
-from cxprobe.lm.scoring import HowToScore, MeasuredModel, measure_texts
+from cxprobe.lm.scoring import HowToScore, MeasuredModel, distinct_texts, measure_texts
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.blind import measure_blindly
 from cxprobe.pairs.make import pairs_of
-from cxprobe.pairs.measure import texts_to_score
-from cxprobe.pairs.sources import folder_of, made_files
+from cxprobe.pairs.measure import check_scored, texts_of_pairs
+from cxprobe.pairs.sources import OWN, folder_of, made_files
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -20,28 +20,37 @@ Sources = Mapping[str, Sequence[Sequence[Pair]]]  # source -> its pairs in porti
 
 
 def score_pairs(stage: Stage) -> Outcome | None:
-    score = stage.params.pairs.score
-    how = HowToScore(score.schemes, score.bos, score.token_budget)
+    section = stage.params.pairs
+    how = HowToScore(section.score.schemes, section.score.bos, section.score.token_budget)
     sources: Sources = {
         source: [pairs_of(read_table(stage.use(path))) for path in paths]
-        for source, paths in made_files(stage.params.pairs).items()
+        for source, paths in made_files(section).items()
     }
+    # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
+    scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {OWN: section.judge.scores}
+    members = members_of(stage.params.models, [stage.item])
+    shown = {member.slug: _shown(member, sources) for member in members}
     counts = {"pairs": float(sum(len(pairs) for portions in sources.values() for pairs in portions))}
     writes = True
-    for member in members_of(stage.params.models, [stage.item]):
-        shown, model = _shown(member, sources), _model_of(stage, member)
-        for source, portions in shown.items():
+    for member in members:
+        model = _model_of(stage, member)
+        for source, portions in shown[member.slug].items() if model else ():
+            for pairs in portions:
+                check_scored(model.described, pairs, how.bos, scores[source])
+        for source, portions in shown[member.slug].items():
             folder = stage.data / member.inside / folder_of(source)
             pairs = [pair for portion in sources[source] for pair in portion]
             counted: dict[str, float] | None
             if model is None:
                 counted = measure_blindly(member, pairs, folder)
-            elif counted := measure_texts(model, texts_to_score(model.described, portions, how.bos), how, folder):
-                if isinstance(member.spec, ContinuationAlone):
-                    put_behind_contexts(pairs, folder)
             else:
+                texts = distinct_texts(texts_of_pairs(model.described, own, how.bos) for own in portions)
+                counted = measure_texts(model, texts, how, folder)
+            if counted is None:
                 writes = False  # this process only helps to fill the store
                 continue
+            if isinstance(member.spec, ContinuationAlone):
+                put_behind_contexts(pairs, folder)
             before = [*folder_of(source).parts[1:], *([member.slug] if member.inside.parts else [])]
             counts |= {".".join([*before, name]): number for name, number in counted.items()}
     return Outcome(counts=counts) if writes else None

@@ -369,7 +369,7 @@ class LanguageModel(Encoder):
                 f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
             )
         pairs = pairs_of(table)
-        check_scored(self._loaded, pairs, bos)
+        check_scored(self._loaded, pairs, bos, [score])
         scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
         table = pair_table(pairs)
         found = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]

@@ -16,7 +16,7 @@ from cxprobe.lm.loading import load_causal_lm, load_language_model
 from cxprobe.lm.params import ModelSpec, ServedModel
 from cxprobe.lm.scoring import HowToScore, measure_texts, open_answers, score_texts
 from cxprobe.lm.texts import Choice, Pair, token_scores_of
-from cxprobe.pairs.measure import texts_to_score
+from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.measure import check_lengths
 from cxprobe.run.processes import Job
 
@@ -81,7 +81,7 @@ def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, lik
 
 
 def measure_pairs(model, how, folder):
-    return measure_texts(model, texts_to_score(model.described, [PAIRS], how.bos), how, folder)
+    return measure_texts(model, [texts_of_pairs(model.described, PAIRS, how.bos)], how, folder)
 
 
 @BOTH

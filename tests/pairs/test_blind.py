@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from cxprobe.errors import ParamsError
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, NgramFeatures, NgramModel, Rule, UnigramModel
+from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
 from cxprobe.pairs.blind import measure_blindly, preferences_of
 
@@ -84,9 +83,3 @@ def test_a_rule_is_measured_by_its_preferences(tmp_path):
     assert found.to_dict("list") == {"id": ["a", "b"], "margin": [1.0, 0.0]}
     assert counts == {"decided": 1}
     assert read_model_facts(tmp_path).kind == "blind"
-
-
-def test_what_no_model_of_pairs_is_is_refused(tmp_path):
-    spec = NgramFeatures(kind="word_ngrams", lengths=[1, 2])
-    with pytest.raises(ParamsError, match="one: 'NgramFeatures' is no blind model of minimal pairs"):
-        measure_blindly(Member("one", spec, "panel"), PAIRS, tmp_path)

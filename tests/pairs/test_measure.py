@@ -42,19 +42,21 @@ def test_members_and_what_follows_a_context_alone_are_scored_under_every_scheme_
     assert all(np.isfinite(one.log_probs).all() for one in found)
 
 
-def test_a_first_token_that_matters_and_has_no_score_is_refused_before_anything_is_computed(models, monkeypatch):
+def test_pairs_that_could_not_be_judged_are_refused_before_anything_is_computed(models, monkeypatch):
     model = models["gpt2"]
-
-    def computes(*_args, **_options):
-        raise AssertionError("the model was asked")
-
-    monkeypatch.setattr(type(model.model), "forward", computes)
+    monkeypatch.setattr(type(model.model), "forward", lambda *_, **__: pytest.fail("the model was asked"))
     pair = Pair("c", "c", "", "old cats run.", "the cats run.", {}, {})
-    with pytest.raises(DataError, match=r"1 of 1 pairs, such as c, differ in.*take bos: add"):
-        check_scored(model, [pair], "none")
-    check_scored(model, [pair], "add")
-    check_scored(model, PAIRS, "none")
-    check_scored(models["bert"], [pair], "none")
+    with pytest.raises(DataError, match=r"1 of 1 pairs, such as c, differ in.*take bos: add$"):
+        check_scored(model, [pair], "none", ["sum"])
+    with pytest.raises(DataError, match=r"pmi needs .*under bos: none; take bos: add, or take pmi out of the scores"):
+        check_scored(model, PAIRS, "none", ["sum", "pmi"])
+    for sound in (
+        (model, [pair], "add", ["pmi"]),
+        (model, PAIRS, "none", ["sum", "given_context"]),
+        (model, PAIRS[1:], "none", ["pmi"]),  # no pair has a context
+        (models["bert"], [*PAIRS, pair], "none", ["pmi"]),
+    ):
+        check_scored(*sound)
 
 
 def test_a_token_alone_with_nothing_before_it_is_left_out_since_it_can_have_no_score(models):

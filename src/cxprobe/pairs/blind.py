@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.errors import ParamsError
 from cxprobe.lm.ngrams import blind_facts, load_ngrams, ngram_scores, unigram_scores, words_of
 from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, write_preferences, write_token_scores
+from cxprobe.pairs.measure import ends_alone, member_texts
 
-_RULES = ("first_mentioned", "last_mentioned", "shorter")
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 
 
@@ -34,22 +34,18 @@ def measure_blindly(member: Member, pairs: Sequence[Pair], folder: Path) -> dict
     Raises:
         DataError: A text has no word.
         ModelError: The counts of an n-gram model are not there, or are others.
-        ParamsError: The model is none of minimal pairs.
     """
-    spec = member.spec
-    match spec:
-        case Rule(kind=kind):
-            preferences = preferences_of(kind, pairs)
-            write_preferences(preferences, blind_facts(kind), folder)
-            return {"decided": int((preferences["margin"] != 0).sum())}
-        case UnigramModel(kind=kind, language=language):
-            scores = unigram_scores(texts := _texts_of(pairs), language)
-        case NgramModel(kind=kind):
-            model = load_ngrams(f"models.{member.entry}.members.{member.slug}", spec)
-            scores = ngram_scores(texts := _texts_of(pairs), model)
-        case _:
-            raise ParamsError(_no_model_of_pairs(member.slug, type(spec).__name__))
-    write_token_scores(scores, blind_facts(kind), folder)
+    if isinstance(member.spec, Rule):
+        preferences = preferences_of(member.spec.kind, pairs)
+        write_preferences(preferences, blind_facts(member.spec.kind), folder)
+        return {"decided": int((preferences["margin"] != 0).sum())}
+    texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
+    spec = cast(UnigramModel | NgramModel, member.spec)  # params.yaml lets no others into a panel of pairs
+    if isinstance(spec, UnigramModel):
+        scores = unigram_scores(texts, spec.language)
+    else:
+        scores = ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
+    write_token_scores(scores, blind_facts(spec.kind), folder)
     return {"texts": len(texts), "token_scores": sum(len(one.log_probs) for one in scores)}
 
 
@@ -67,12 +63,7 @@ def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     Returns:
         id; and margin, above 0 where the right one is preferred, below 0 where the wrong one is, and 0 where the rule
         has nothing to go by, such as where the context names neither word, or there is no context.
-
-    Raises:
-        ParamsError: There is no such rule for pairs.
     """
-    if kind not in _RULES:
-        raise ParamsError(_no_model_of_pairs("a rule", kind))
     rows = []
     for pair in pairs:
         first, second = sorted((pair.good, pair.bad))
@@ -117,15 +108,3 @@ def _differing_words(first: str, second: str) -> list[tuple[str, str]]:
 def _names(text: str) -> list[str]:
     """Return the words of a text without possessive endings: "the cook's" names the cook."""
     return [_POSSESSIVE.sub("", word.text) for word in words_of(text)]
-
-
-def _texts_of(pairs: Sequence[Pair]) -> list[str]:
-    """Return what a model of the probability of words scores: the members, and what follows a context alone."""
-    members = [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
-    alone = [end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)]
-    return list(dict.fromkeys([*members, *alone]))
-
-
-def _no_model_of_pairs(name: str, kind: str) -> str:
-    allowed = ", ".join(("unigrams", "ngrams", "continuation_alone", *_RULES))
-    return f"{name}: '{kind}' is no blind model of minimal pairs; allowed are {allowed}"

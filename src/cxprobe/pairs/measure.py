@@ -1,4 +1,4 @@
-"""Minimal pairs: which texts a model has to score, and which pairs it cannot tell apart."""
+"""Minimal pairs: which texts a model has to score, and which pairs could not be judged by them."""
 
 from collections.abc import Sequence
 
@@ -6,24 +6,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.causal import texts_without_first_score
 from cxprobe.lm.language_models import CausalLM, MaskedLM
 from cxprobe.lm.params import Bos
-from cxprobe.lm.scoring import distinct_texts
 from cxprobe.lm.texts import Pair
-
-
-def texts_to_score(model: MaskedLM | CausalLM, portions: Sequence[Sequence[Pair]], bos: Bos) -> list[dict[str, int]]:
-    """Return the distinct texts of all pairs in portions, for `measure_texts`.
-
-    Args:
-        model: The model; its weights are not needed.
-        portions: The pairs, such as those of each construction.
-        bos: What a causal model reads before a text.
-
-    Raises:
-        DataError: The model cannot tell some pairs apart (`check_scored`).
-    """
-    for pairs in portions:
-        check_scored(model, pairs, bos)
-    return distinct_texts(texts_of_pairs(model, pairs, bos) for pairs in portions)
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
@@ -38,32 +21,44 @@ def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) 
     Returns:
         Distinct texts, each with 0: all its tokens are scored.
     """
-    members = [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
-    alone = list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
+    alone = ends_alone(pairs)
     if isinstance(model, CausalLM) and texts_without_first_score(model, alone[:1], bos):
         lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
         alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
-    return dict.fromkeys([*members, *alone], 0)
+    return dict.fromkeys([*member_texts(pairs), *alone], 0)
 
 
-def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> None:
-    """Refuse pairs that a causal model without a beginning of sequence cannot tell apart, before it is asked.
+def member_texts(pairs: Sequence[Pair]) -> list[str]:
+    """Return both members of each pair, the context included."""
+    return [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
+
+
+def ends_alone(pairs: Sequence[Pair]) -> list[str]:
+    """Return what follows a context, without the space before it; each once, and none for pairs without a context."""
+    return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
+
+
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos, scores: Sequence[str]) -> None:
+    """Refuse pairs that could not be judged by what a model will say about them, before it is asked.
 
     Args:
-        model: The model.
+        model: The model; its weights are not needed.
         pairs: The pairs.
         bos: What a causal model reads before a text.
+        scores: By which scores they are to be judged.
 
     Raises:
-        DataError: Nothing stands before a text, and the members of a pair differ in their first token.
+        DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
+            in their first token, or "pmi" needs the continuations alone.
     """
     if not isinstance(model, CausalLM):
         return
-    members = list(dict.fromkeys(pair.context + end for pair in pairs for end in (pair.good, pair.bad)))
-    first = texts_without_first_score(model, members, bos)
+    first = texts_without_first_score(model, list(dict.fromkeys(member_texts(pairs))), bos)
     apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
+    because = f"since the model's tokenizer puts nothing before a text under bos: {bos}; take bos: add"
     if apart:
-        raise DataError(
-            f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token, which has no score: "
-            f"the model's tokenizer puts nothing before a text under pairs.score.bos: {bos}; take bos: add"
-        )
+        where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
+        raise DataError(f"{where}, which has no score, {because}")
+    if first and "pmi" in scores and any(pair.context for pair in pairs):
+        what = "pmi needs the score of each continuation alone, whose first token has none"
+        raise DataError(f"{what}, {because}, or take pmi out of the scores")
