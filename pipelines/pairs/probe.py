@@ -5,6 +5,7 @@ from typing import cast
 
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.loading import load_encoder
@@ -17,10 +18,14 @@ from cxprobe.probing import Fitting, Regularisation
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
+KEPT = project_folder() / SCRATCH / "probes"
+
 
 def probe_pairs(stage: Stage) -> Outcome | None:
     params, settings = stage.params, cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
-    pairs = {name: whole_texts(read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions}
+    pairs = {
+        name: whole_texts(name, read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions
+    }
     texts = list(dict.fromkeys(text for own in pairs.values() for side in ("good", "bad") for text in own[side]))
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
     counts = embed_texts(
@@ -35,7 +40,8 @@ def probe_pairs(stage: Stage) -> Outcome | None:
     features, regularisation = read_features(stage.data / "texts"), Regularisation(settings.C, 0.0, False)
     for name, own in pairs.items():
         fitting = Fitting(settings.max_iter, params.seed, f"{stage.item}, pairs of {name}")
-        table = probe(own, features, regularisation, fitting, folds=settings.folds, jobs=params.compute.jobs)
+        jobs = params.compute.jobs
+        table = probe(own, features, regularisation, fitting, folds=settings.folds, jobs=jobs, kept=KEPT)
         write_table(table, stage.data / f"{name}.parquet")
     write_model_facts(model.facts, stage.data)
     rmtree(stage.data / "texts")  # the store keeps the vector of each text

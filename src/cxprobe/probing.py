@@ -1,11 +1,14 @@
 """Linear probes: logistic regressions on vectors, one layer at a time, in folds that keep groups together."""
 
+import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -17,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.files.arrays import Vectors
+from cxprobe.files.writing import digest, scratch_folder
 
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers: those to train on and those held out."""
@@ -149,6 +153,27 @@ def for_each_layer(
         if progress is not None:
             progress(1)
     return results
+
+
+def kept_folder(
+    parent: Path, table: pd.DataFrame, vectors: Vectors, rows: NDArray[np.int64], code: Iterable[Path], *parts: object
+) -> Path:
+    """Return the folder that keeps what probes predict from vectors, so that none is trained twice.
+
+    Args:
+        parent: The folder of all that is kept.
+        table: What the vectors are of; all its cells count.
+        vectors: One matrix a layer.
+        rows: Shape (n,): which of their rows count.
+        code: The modules that decide on the results, beside this one.
+        parts: What else decides on them; their ``repr`` tells them apart.
+    """
+    content, own_rows = hashlib.sha256(table.to_csv().encode()), np.unique(rows)
+    for matrix in vectors:
+        own = matrix[own_rows]
+        for array in (own.data, own.indices, own.indptr) if issparse(own) else (own,):
+            content.update(np.ascontiguousarray(array).data)
+    return scratch_folder(parent, content.hexdigest(), [digest(path) for path in (*code, Path(__file__))], *parts)
 
 
 def cross_validate(

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features
-from cxprobe.pairs.probing import probe_pairs
+from cxprobe.pairs.probing import probe_pairs, whole_texts
 from cxprobe.probing import Fitting, Regularisation
 
 FITTING = Fitting(1000, 0, "pairs of toy")
@@ -27,21 +27,26 @@ def features(table, knows=(False, True), dimensions=4, seed=0):
     return Features(texts, vectors)
 
 
+def predict(folder, table, vectors=None, how=PLAIN, folds=4, jobs=1):
+    vectors = features(table) if vectors is None else vectors
+    return probe_pairs(table, vectors, how, FITTING, folds=folds, jobs=jobs, kept=folder)
+
+
 def rates(found):
     return found.assign(right=found["probability"] > 0.5).groupby("layer")["right"].mean()
 
 
-def test_a_layer_in_which_the_right_text_lies_to_one_side_is_found():
+def test_a_layer_in_which_the_right_text_lies_to_one_side_is_found(tmp_path):
     table = pairs()
-    found = rates(probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=1))
+    found = rates(predict(tmp_path, table))
     assert found[1] == 1.0
     assert found[0] < 0.85
 
 
-def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame():
+def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame(tmp_path):
     table = pairs(frames=2)
     vectors = features(table)
-    found = probe_pairs(table, vectors, PLAIN, FITTING, folds=2, jobs=1)
+    found = predict(tmp_path, table, vectors, folds=2)
     good, bad = vectors.vectors[1, len(table) :], vectors.vectors[1, : len(table)]
     for frame in ("frame 0", "frame 1"):
         held_out = (table["cluster_frame"] == frame).to_numpy()
@@ -53,25 +58,42 @@ def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame():
         np.testing.assert_allclose(own["probability"], expected, atol=1e-4)
 
 
-def test_which_text_is_named_first_changes_nothing():
+def test_which_text_is_named_first_changes_nothing(tmp_path):
     table = pairs()
     turned = table.rename(columns={"good": "bad", "bad": "good"})
-    there, back = (probe_pairs(one, features(table), PLAIN, FITTING, folds=4, jobs=1) for one in (table, turned))
+    there, back = (predict(tmp_path, one, features(table)) for one in (table, turned))
     # With right and wrong exchanged everywhere, a probe learns the opposite and is as often right.
     np.testing.assert_allclose(there["probability"], back["probability"], atol=1e-4)
 
 
-def test_words_that_give_the_right_text_away_are_seen_by_the_probe_on_counts():
+def test_words_that_give_the_right_text_away_are_seen_by_the_probe_on_counts(tmp_path):
     table = pairs()
-    assert rates(probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=1))[-1] == 1.0
+    assert rates(predict(tmp_path, table))[-1] == 1.0
     same = table.assign(bad=[" ".join(reversed(text.split())) for text in table["good"]])
-    found = probe_pairs(same, features(same), PLAIN, FITTING, folds=4, jobs=1)
+    found = predict(tmp_path, same)
     assert set(found.loc[found["layer"] == -1, "probability"]) == {0.5}
 
 
-def test_jobs_change_nothing_and_one_frame_is_refused():
+def test_what_was_predicted_before_is_read_unless_texts_vectors_or_settings_are_others(tmp_path, monkeypatch):
     table = pairs()
-    one, two = (probe_pairs(table, features(table), PLAIN, FITTING, folds=4, jobs=jobs) for jobs in (1, 2))
+    first = predict(tmp_path, table)
+    monkeypatch.setattr("cxprobe.probing.fit_and_predict", lambda *_: pytest.fail("a probe was trained again"))
+    again = predict(tmp_path, table)
+    pd.testing.assert_frame_equal(again, first)
+    other = table.assign(cluster_frame=table["cluster_frame"].replace("frame 0", "frame 1"))
+    for own, vectors, how in (
+        (other, features(table), PLAIN),
+        (table, features(table, seed=1), PLAIN),
+        (table, features(table), Regularisation(2.0, 0.0, False)),
+    ):
+        with pytest.raises(pytest.fail.Exception):
+            predict(tmp_path, own, vectors, how)
+
+
+def test_jobs_change_nothing_and_one_frame_is_refused(tmp_path):
+    table = pairs()
+    one, two = (predict(tmp_path / str(jobs), table, jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one, two)
-    with pytest.raises(DataError, match="at least two groups"):
-        probe_pairs(pairs(frames=1), features(table), PLAIN, FITTING, folds=4, jobs=1)
+    real = pairs(frames=1).assign(words="real", context="It is so: ")
+    with pytest.raises(DataError, match="the 24 pairs of toy are of one frame"):
+        whole_texts("toy", real)

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.constructions.people import load_people
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import (
@@ -31,7 +31,7 @@ from cxprobe.lm.params import (
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.params import AskPairs, Benchmark, WriteFrames
+from cxprobe.pairs.params import AskPairs, Benchmark, ProbePairs, ScorePairs, WriteFrames
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -157,6 +157,26 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
     for context, end in read_table(Path("data/make_pairs/toy.parquet"))[["context", "good"]].to_numpy()[::7]:
         scores = whole[end.lstrip()]
         assert alone[context + end] == pytest.approx(scores[~np.isnan(scores)])
+
+
+def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
+    del outcomes
+    monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
+    score = ScorePairs(schemes=["pll"], bos="none", token_budget=64)
+    with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
+        run_script("score_pairs", "clm", score=score)
+
+
+def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):
+    del outcomes
+    probe = ProbePairs(
+        constructions=["toy"], token_budget=64, special_tokens=False, C=1.0, folds=3, max_iter=1000, asked={}
+    )
+    first = run_script("probe_pairs", "clm", probe=probe)
+    before = Path("data/probe_pairs/clm/toy.parquet").read_bytes()
+    monkeypatch.setattr("cxprobe.probing.fit_and_predict", lambda *_: pytest.fail("a probe was trained again"))
+    assert run_script("probe_pairs", "clm", probe=probe) == first
+    assert Path("data/probe_pairs/clm/toy.parquet").read_bytes() == before
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):

@@ -1,21 +1,35 @@
 """Probes of minimal pairs: is it linear in a model's vectors which text of a pair is the right one?"""
 
+from dataclasses import astuple
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features
-from cxprobe.probing import Fitting, Regularisation, cross_validate
-from cxprobe.stats import CLUSTER
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.pairs.ways import FRAME
+from cxprobe.probing import Fitting, Regularisation, cross_validate, kept_folder
 
 WORDS = -1  # in the place of a layer: the probe that is trained on counts of words
 _WORD = r"[^\W_]+|[^\w\s]"
 
 
-def whole_texts(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs with real words, whose good and bad now begin with the context."""
+def whole_texts(name: str, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return a construction's pairs with real words, whose good and bad now begin with the context.
+
+    Raises:
+        DataError: They are of one frame, so that no probe can be trained on others.
+    """
     real = pairs[pairs["words"] == "real"]
+    if real[FRAME].nunique() < 2:
+        raise DataError(
+            f"pairs.probe.constructions: the {len(real)} pairs of {name} are of one frame, and a probe is trained on "
+            "other frames than those it predicts; raise pairs.make.per_cell, or take it out"
+        )
     return real.assign(good=real["context"] + real["good"], bad=real["context"] + real["bad"])
 
 
@@ -27,8 +41,9 @@ def probe_pairs(
     *,
     folds: int,
     jobs: int,
+    kept: Path,
 ) -> pd.DataFrame:
-    """Predict of each pair, on each layer, which text is the right one.
+    """Predict of each pair, on each layer, which text is the right one; what is kept of an earlier run is read.
 
     A probe is a logistic regression on the difference of the two texts' vectors, taken in both directions, so that it
     prefers neither the first nor the second. It is trained on some frames and predicts the pairs of others. The same
@@ -41,17 +56,22 @@ def probe_pairs(
         fitting: How they are fitted; the folds follow from its seed.
         folds: The number of folds; fewer where there are fewer frames.
         jobs: Layers at the same time.
+        kept: The folder in which predictions are kept for later runs.
 
     Returns:
         One row a layer and pair: id, layer (`WORDS` for the counts), and probability, with which the right text is
         taken for the right one, in [0, 1].
 
     Raises:
-        DataError: There are fewer than two frames.
+        DataError: There are fewer than two frames (see `whole_texts`).
         ProbeError: A probe did not converge.
     """
     row_of = {text: row for row, text in enumerate(features.ids)}
     good, bad = (np.array([row_of[text] for text in pairs[side]]) for side in ("good", "bad"))  # (pairs,)
+    shown, how = pairs[["id", "good", "bad", FRAME]], (astuple(regularisation), fitting.max_iter, fitting.seed, folds)
+    path = kept_folder(kept, shown, features.vectors, np.append(good, bad), [Path(__file__)], *how) / "pairs.parquet"
+    if path.is_file():
+        return read_table(path)
     counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good"], *pairs["bad"]])
     words = (counts.transform(pairs["good"]) - counts.transform(pairs["bad"])).toarray().astype(np.float32)
     differences = [words, *(matrix[good] - matrix[bad] for matrix in features.vectors)]  # each (pairs, dimensions)
@@ -59,7 +79,7 @@ def probe_pairs(
     probabilities = cross_validate(
         both_ways,
         np.repeat([True, False], len(pairs)),  # (2 pairs,)
-        np.tile(pairs[f"{CLUSTER}frame"].to_numpy(dtype=object), 2),
+        np.tile(pairs[FRAME].to_numpy(dtype=object), 2),
         regularisation,
         fitting,
         folds=folds,
@@ -67,4 +87,6 @@ def probe_pairs(
     )[:, : len(pairs)]  # (1 + layers, pairs)
     layers = np.repeat(np.arange(len(probabilities)) + WORDS, len(pairs))
     ids = np.tile(pairs["id"].to_numpy(dtype=object), len(probabilities))
-    return pd.DataFrame({"id": ids, "layer": layers, "probability": probabilities.ravel()})
+    table = pd.DataFrame({"id": ids, "layer": layers, "probability": probabilities.ravel()})
+    write_table(table, path)
+    return table
