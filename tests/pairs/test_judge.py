@@ -69,12 +69,11 @@ def test_a_liking_for_one_name_in_either_seat_is_no_bias_of_means_and_changes_ev
     assert rate_by(judged, "accuracy", ["construction"])["accuracy"].tolist() == [0.5]
 
 
-def test_a_bias_needs_both_ways_of_every_item():
-    table = scored(lambda *_: 1.0)
-    with pytest.raises(DataError, match=r"female: a bias compares two values of order, and there are 1"):
-        bias_by(table[table["order"] == "original"], "order", ["noun_type"])
-    with pytest.raises(DataError, match="male: some items have only one of the two values of order"):
-        bias_by(table.iloc[:-1], "order", ["noun_type"])
+def test_each_construction_has_names_of_its_own_for_its_two_variants():
+    one = scored(lambda rng, kind, variant, order: 1.0 if variant == "A" else -1.0)
+    other = one.assign(item="other" + one["item"], variant=one["variant"].map({"A": "plain", "B": "cleft"}))
+    bias = bias_by(pd.concat([one, other], ignore_index=True), "variant", ["noun_type"])
+    assert bias[["first", "second", "bias", "n"]].to_numpy().tolist() == [["A / plain", "B / cleft", 1.0, 160]] * 2
 
 
 def judged_toy(seed=0, tests="meaning"):

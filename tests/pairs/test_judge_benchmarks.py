@@ -72,20 +72,6 @@ def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
     assert rates[["group", "n"]].to_numpy().tolist() == [["all", 3], ["agreement", 2], ["tense", 1], ["always", 2]]
 
 
-def test_a_column_that_the_pairs_lack_is_refused():
-    with pytest.raises(
-        DataError, match=r"benchmarks.others.by names genre; the pairs only have the columns id, .*field"
-    ):
-        judge("others", PAIRS, benchmark(by=["genre"]))
-
-
-@pytest.mark.parametrize("score", ["given_context", "pmi"])
-def test_a_score_that_needs_a_context_is_refused_where_a_pair_has_none(score):
-    pairs = PAIRS.assign(context=["Ann sang.", "", ""])
-    with pytest.raises(DataError, match=rf"score is {score}, which needs a context; 2 of 3 pairs have none, such as b"):
-        judge("others", pairs, benchmark(score=score))
-
-
 def focus(margins):
     rows = [
         {"item": item, "row": row, "cluster_verb": item, "margin": margin, "scheme": "causal", "score": "sum"}

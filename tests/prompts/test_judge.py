@@ -123,6 +123,14 @@ def test_numbers_are_of_the_way_of_asking_that_decides_and_the_headline_has_no_i
     assert not any(name.endswith(("_low", "_high")) for name in headline)
 
 
+def test_a_run_on_many_sets_has_no_more_numbers_than_a_run_may_have():
+    judged = judged_answers()
+    many = judged.assign(set=judged["set"] + judged["id"])  # 24 sets
+    metrics = metrics_of(many, "pmi")
+    assert len(metrics) == 40 - 24
+    assert list(metrics)[:7] == list(metrics_of(judged, "pmi"))[:7]
+
+
 def test_ties_unparsed_replies_and_failures_have_their_rates_and_a_model_that_never_replied_has_no_accuracy():
     judged = judged_answers().query("asked == 'sum'").reset_index(drop=True)
     judged.loc[:2, ["answer", "outcome", "credit"]] = [["", "failed", 0.0], ["", "unparsed", 0.0], ["", "tied", 0.5]]

@@ -256,6 +256,7 @@ def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while
     assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
     few = metrics_of(decisions, flips, most=22)
     assert list(few) == list(metrics)[:20]  # S5 and S6; S7 with its four tests would be too many
+    assert list(metrics_of(decisions, flips, most=7)) == list(metrics)[:7]
 
 
 def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructions):

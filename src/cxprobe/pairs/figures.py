@@ -19,7 +19,18 @@ _WAYS = {
     "said": "asked in words",
     "words": "probe on counts of words",
 }
-_BIASES = {"order": "Bias (i), between original and switched pairs", "variant": "Bias (ii), between the two variants"}
+# Name -> title, the column of the panels, what is drawn.
+_OF_PAIRS = {
+    "meaning_by_variant": ("Pairs of meaning by what is asked", "tests", "accuracy"),
+    "meaning_by_sentence": ("Sentences with the construction and their rivals without it", "sentence", "accuracy"),
+    "meaning_by_noun_type": ("Pairs of meaning by noun type", "noun_type", "accuracy"),
+    "form": ("Pairs of form", "tests", "accuracy"),
+    "pseudowords": ("Real words and pseudowords", "words", "accuracy"),
+    "blind_by_construction": ("Blind models", "tests", "accuracy"),
+    "bias_order": ("Bias (i), between original and switched pairs", "noun_type", "bias"),
+    "bias_variant": ("Bias (ii), between the two variants", "noun_type", "bias"),
+    "changed_with_order": ("Decisions that change when the two people are exchanged", "noun_type", "changed"),
+}
 _QUESTION = 60  # letters of what a variant asks
 
 
@@ -158,50 +169,41 @@ def pair_figures(
         ]
         return table.assign(row=rows)
 
-    constructions = shown["constructions"]
-    real = constructions[constructions["words"] == "real"]
+    constructions, best_of_all = shown["constructions"], best["constructions"]
+    real, best_of_real = (table[table["words"] == "real"] for table in (constructions, best_of_all))
     replaced = constructions[constructions.groupby("construction")["words"].transform("nunique") == 2]
-    replaced = replaced[replaced["model"].isin([member.slug for member in members if member.state == "trained"])]
     own = {name: table[~table["model"].isin(blind)] for name, table in shown.items()}
-    form = own["constructions"][(own["constructions"]["tests"] == "form") & (own["constructions"]["words"] == "real")]
-    sentences = meaning_with_real_words(own["sentences"])
-    with_rivals = sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
-    biases = {way: own["biases"][own["biases"]["compares"] == way] for way in _BIASES}
-    changed = biases["order"].assign(low=biases["order"]["changed_low"], high=biases["order"]["changed_high"])
-    best_of_real = best["constructions"][best["constructions"]["words"] == "real"]
-    variants, best_variants = (by_variant(meaning_with_real_words(part["variants"])) for part in (own, best))
-    # Name -> table, title, the column of the panels, what is drawn, the best blind models.
-    wanted: dict[str, tuple[pd.DataFrame, str, str, str, pd.DataFrame | None]] = {
-        "meaning_by_variant": (variants, "Pairs of meaning by what is asked", "tests", "accuracy", best_variants),
-        "meaning_by_sentence": (
-            by_variant(with_rivals),
-            "Sentences with the construction and their rivals without it",
-            "sentence",
-            "accuracy",
-            None,
+    meaning = {name: meaning_with_real_words(own[name]) for name in ("variants", "sentences", "noun_types")}
+    sentences, biases = meaning["sentences"], own["biases"]
+    orders = biases[biases["compares"] == "order"]
+    drawn = {
+        "meaning_by_variant": by_variant(meaning["variants"]),
+        "meaning_by_sentence": by_variant(
+            sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
         ),
-        "meaning_by_noun_type": (
-            meaning_with_real_words(own["noun_types"]),
-            "Pairs of meaning by noun type",
-            "noun_type",
-            "accuracy",
-            meaning_with_real_words(best["noun_types"]),
-        ),
-        "form": (form, "Pairs of form", "tests", "accuracy", best_of_real),
-        "pseudowords": (replaced, "Real words and pseudowords", "words", "accuracy", best["constructions"]),
-        "blind_by_construction": (real[real["model"].isin(blind)], "Blind models", "tests", "accuracy", None),
-        **{f"bias_{way}": (table, _BIASES[way], "noun_type", "bias", None) for way, table in biases.items()},
-        "changed_with_order": (
-            changed,
-            "Decisions that change when the two people are exchanged",
-            "noun_type",
-            "changed",
-            None,
-        ),
+        "meaning_by_noun_type": meaning["noun_types"],
+        "form": real[(real["tests"] == "form") & ~real["model"].isin(blind)],
+        "pseudowords": replaced[
+            replaced["model"].isin([member.slug for member in members if member.state == "trained"])
+        ],
+        "blind_by_construction": real[real["model"].isin(blind)],
+        "bias_order": orders,
+        "bias_variant": biases[biases["compares"] == "variant"],
+        "changed_with_order": orders.assign(low=orders["changed_low"], high=orders["changed_high"]),
+    }
+    ticks = {
+        "meaning_by_variant": by_variant(meaning_with_real_words(best["variants"])),
+        "meaning_by_noun_type": meaning_with_real_words(best["noun_types"]),
+        "form": best_of_real,
+        "pseudowords": best_of_all,
     }
     labels = {member.slug: member.label for member in members}
-    figures = {
-        name: dots(
+    figures = {}
+    for name, table in drawn.items():
+        if table.empty:
+            continue
+        title, panels, value = _OF_PAIRS[name]
+        figures[name] = dots(
             table.assign(model=table["model"].map(labels)),
             f"{title}, {score}",
             rows="row" if "row" in table else "construction",
@@ -209,21 +211,18 @@ def pair_figures(
             panels=panels,
             value=value,
             chance=0.5 if value == "accuracy" else None,
-            best=None if ticks is None or ticks.empty else ticks,
+            best=ticks[name] if len(ticks.get(name, ())) else None,
             people=people.merge(table[["construction", "row"]].drop_duplicates())
             if name == "meaning_by_variant" and len(people)
             else None,
         )
-        for name, (table, title, panels, value, ticks) in wanted.items()
-        if not table.empty
-    }
     figures |= series_figures(tables["series"], "construction", score, best_of_real)
     along = tables["series_biases"]
     if len(along):  # a panel for each noun type and bias, of all constructions together
         along = along[along["construction"] == ALL].rename(columns={"value": "difference or share"})
         along["panel"] = along["bias"] + ", " + along["noun_type"]
-        drawn = series_figures(along, "panel", f"biases by noun type, {score}", value="difference or share")
-        figures |= {f"{name}_biases": figure for name, figure in drawn.items()}
+        of_biases = series_figures(along, "panel", f"biases by noun type, {score}", value="difference or share")
+        figures |= {f"{name}_biases": figure for name, figure in of_biases.items()}
     card = tables["card"]
     if len(card):
         figures["cards"] = card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])

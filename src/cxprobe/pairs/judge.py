@@ -15,13 +15,12 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member
-from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, score_pairs
+from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams
 from cxprobe.pairs.sources import OWN
 from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
-    CLUSTER,
     clusters_by,
     credits_of_margins,
     difference_by,
@@ -45,6 +44,7 @@ _BY_CELL = {
 # The same, for accuracies over several cells, of which those that are not balanced are left out.
 _POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
 RUN = ["model", "run"]
+MOST_GROUPS = 10  # of a run's metrics, which are 40 at most
 
 Metrics = defaultdict[tuple[str, ...], dict[str, float]]
 """(model, run), or other columns -> the numbers of a run by their names."""
@@ -146,10 +146,9 @@ def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -
             leaves own pairs without one undecided.
 
     Raises:
-        DataError: The pairs lack a column to report by; the score of a benchmark needs a context that some pairs lack;
-            a pair has no preference, or more than one; a margin is not finite; or see `cxprobe.lm.scores.score_pairs`.
+        DataError: A pair has no preference, or more than one; a margin is not finite; or see
+            `cxprobe.lm.scores.score_pairs`.
     """
-    _check_decidable(pairs, how)
     if "margin" not in answers:
         return credit_pairs(pairs, score_pairs(pairs, answers, how.scores).drop(columns=["good", "bad"]), how)
     lacking = sorted(set(pairs["id"]) - set(answers["id"]))
@@ -160,24 +159,6 @@ def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -
         )
     margins = answers.assign(scheme=RULE, score=PREFERENCE)[["id", "scheme", "score", "margin"]]
     return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
-
-
-def _check_decidable(pairs: pd.DataFrame, how: HowToJudge) -> None:
-    """Refuse settings of a benchmark under which pairs would silently be missing from the accuracies."""
-    if how.source == OWN:
-        return
-    lacking = [column for column in how.cell if column not in pairs.columns]
-    if lacking:
-        known = ", ".join(column for column in pairs.columns if not column.startswith(CLUSTER))
-        raise DataError(
-            f"pairs.benchmarks.{how.source}.by names {', '.join(lacking)}; the pairs only have the columns {known}"
-        )
-    bare = pairs.loc[pairs["context"] == "", "id"].tolist()
-    if bare and how.score in CONTEXT_SCORES:
-        raise DataError(
-            f"pairs.benchmarks.{how.source}.score is {how.score}, which needs a context; {len(bare)} of {len(pairs)} "
-            f"pairs have none, such as {bare[0]}; take another score"
-        )
 
 
 def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
@@ -300,7 +281,7 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         likes that answer; unbalanced_cells, the number of these cells, where there are any; for the pairs of meaning
         bias_order and bias_variant with their intervals, and changed_with_order, as far as there are two orders and
         two variants (of several constructions, those whose cells are all balanced); and the accuracies variant.<name>,
-        noun_type.<name>, words.pseudo, and score.<name> by each score.
+        noun_type.<name>, words.pseudo (`MOST_GROUPS` at most), and score.<name> by each score.
     """
     real = judged.where("words", "real")
     metrics = accuracy_metrics(real.items, RUN)
@@ -315,9 +296,9 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         if way == "order":
             own |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
     groups = accuracy_by_group(judged.items, RUN)
+    groups = groups[groups["group"] != "all"].groupby(RUN, sort=False).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
-        if group != "all":
-            metrics[model, run][group] = accuracy
+        metrics[model, run][group] = accuracy
     for key, scores in score_metrics(real).items():
         metrics[key] |= scores
     return metrics
@@ -387,8 +368,7 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The rows of `bias_by` with the column compares: "order" for bias (i), from constructions that have a switched
-        form; "variant" for bias (ii), from those that have two variants of the published design. Items of which only
-        one way was decided, as of a model that replies in words, are left out.
+        form; "variant" for bias (ii), from those that have two variants of the published design.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
     variants = pd.MultiIndex.from_frame(meaning[["construction", "variant"]])
@@ -396,9 +376,7 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     parts = []
     for column, own in (("order", meaning), ("variant", meaning[published])):
         two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
-        keys = [*by, "item", *(name for name in MEMBERS if name != column)]
-        both = two_ways[two_ways.groupby(keys)[column].transform("nunique") == 2]
-        parts.append(bias_by(both, column, by).assign(compares=column))
+        parts.append(bias_by(two_ways, column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -429,7 +407,8 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     against a decision counts as half): near 1 for such a model, 0 for one that understands.
 
     Args:
-        judged: Judged pairs in which every item has both ways.
+        judged: Judged pairs of constructions that have two ways of asking. Items of which only one was decided, as of a
+            model that replies in words, are left out.
         column: "order" or "variant".
         by: The columns that make the groups, such as noun_type.
 
@@ -437,28 +416,15 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
         One row a group: the columns of ``by``; first and second, the two ways; bias, low, high; changed, changed_low,
         changed_high; n.
 
-    Raises:
-        DataError: A group does not have exactly two values in the column, or an item lacks one of them.
-
     Source:
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
-    keys = ["item", *(name for name in MEMBERS if name != column)]
-    groups = judged.groupby([*by], sort=False)[column]
-    ways = {key: list(values) for key, values in groups.unique().items()}
-    for key, values in ways.items():
-        if len(values) != 2:
-            place = ", ".join(map(str, key if isinstance(key, tuple) else [key]))
-            raise DataError(f"{place}: a bias compares two values of {column}, and there are {len(values)}: {values}")
-    single = judged.groupby([*by, *keys])[column].transform("nunique") != 2
-    if single.any():
-        place = ", ".join(map(str, judged.loc[single, [*by]].iloc[0]))
-        raise DataError(f"{place}: some items have only one of the two values of {column}, so nothing can be compared")
-    named = judged.assign(first=groups.transform("first"))
-    is_first = named[column] == named["first"]
-    others = named.loc[~is_first, [*by, *keys, column, "accuracy"]]
-    others = others.rename(columns={column: "second", "accuracy": "other"})
-    both = named[is_first].merge(others, on=[*by, *keys], validate="one_to_one")
+    keys = [*by, "item", *(name for name in MEMBERS if name != column)]
+    place = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
+    ways = judged[[*keys, column, "accuracy"]].rename(columns={column: "second", "accuracy": "other"})
+    both = judged[place == 0].merge(ways[place == 1], on=keys, validate="one_to_one")
+    for name, asked in (("first", both[column]), ("second", both["second"])):  # each construction has its own names
+        both[name] = asked.groupby([both[key] for key in by]).transform(lambda own: " / ".join(dict.fromkeys(own)))
     differences = difference_by(both, "accuracy", "other", by)
     low, high = differences["low"], differences["high"]
     changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())

@@ -22,6 +22,7 @@ Point = tuple[int, float]
 RULE = "rule"  # how blind models are asked: about an item, not by a prompt
 NO_PROMPT = "none"
 OUTCOMES = ("right", "wrong", "tied", "unparsed", "failed")  # tied: of likelihoods; unparsed and failed: of replies
+MOST_METRICS = 40  # of a judged run, together with its series
 MOST_HEADLINES = 12  # numbers of a model in metrics.json
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
 RUN = ["model", "run"]
@@ -441,7 +442,7 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         accuracy_parsed (where any reply has an answer) and n_parsed; chance, what the best constant answer gets;
         tie_rate, macro_f1 and unparsed; failed, the share of all questions; consistency over orders of the options with
         _low, _high and n_consistency, where there are several; set.<set> with _low and _high; and, where there are
-        several ways of asking, score.<asked>.
+        several ways of asking, score.<asked>; as many of these as a run may have.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
     counts = dict(_by_run(count_outcomes(decides, RUN)))
@@ -463,7 +464,11 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
     several = judged[judged.groupby("model")["asked"].transform("nunique") > 1]
     for run, row in _by_run(prompt_accuracy(several, [*RUN, "asked"])):
         metrics[run][f"score.{row['asked']}"] = row["accuracy"]
-    return {run: {name: float(value) for name, value in numbers.items()} for run, numbers in metrics.items()}
+    sets = judged.groupby(RUN)["set"].nunique()  # each has a series too
+    return {
+        run: {name: float(value) for name, value in list(numbers.items())[: MOST_METRICS - sets[run]]}
+        for run, numbers in metrics.items()
+    }
 
 
 def _by_run(table: pd.DataFrame) -> Iterator[tuple[Run, dict[str, Any]]]:

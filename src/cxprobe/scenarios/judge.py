@@ -181,4 +181,4 @@ def scenario_metrics(
     for calibration, own in tests.items():
         if len(metrics) + len(own) <= most:
             metrics |= {f"{calibration}.{name}": rate for name, rate in own.items()}
-    return metrics
+    return dict(list(metrics.items())[:most])
