@@ -114,7 +114,7 @@ def test_every_fault_of_a_file_is_told(folder):
         f"{items}hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?",
         f"{items}challenge[0].gold: 'undone' is not a hypothesis; did you mean 'done'?",
     ]
-    assert "constructions/toy/pairs.yaml, line 20: variant B: 'an cake' has the wrong article" in lines
+    assert "constructions/toy/pairs.yaml, line 20: gift: 'an cake' has the wrong article; write 'a cake'" in lines
     assert any("pairs.yaml, line 10: the slot 'thme' is unknown" in line for line in lines)
 
 
