@@ -1,13 +1,11 @@
 """probe_pairs: minimal pairs, a model -> which text of each pair the probe of each layer takes for right."""
 
-from shutil import rmtree
 from typing import cast
 
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.lm.embedding import embed_texts
-from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.scoring import MeasuredModel
 from cxprobe.pairs.params import ProbePairs
@@ -30,7 +28,7 @@ def probe_pairs(stage: Stage) -> Outcome | None:
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
     counts = embed_texts(
         model,
-        {"texts": (texts, texts)},
+        {"texts": texts},
         special_tokens=settings.special_tokens,
         token_budget=settings.token_budget,
         folder=stage.data,
@@ -43,8 +41,6 @@ def probe_pairs(stage: Stage) -> Outcome | None:
         jobs = params.compute.jobs
         table = probe(own, features, regularisation, fitting, folds=settings.folds, jobs=jobs, kept=KEPT)
         write_table(table, stage.data / f"{name}.parquet")
-    write_model_facts(model.facts, stage.data)
-    rmtree(stage.data / "texts")  # the store keeps the vector of each text
     return Outcome(counts={"pairs": sum(map(len, pairs.values())), **counts})
 
 

@@ -56,7 +56,7 @@ def _represent(
     folder, settings = stage.data / member.inside, stage.params.recognition.embed
     if isinstance(member.spec, ModelSpec):
         model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)
-        portions = {"/".join(source): (own, own) for source, own in texts.items()}
+        portions = {"/".join(source): own for source, own in texts.items()}
         found = embed_texts(
             model,
             portions,
@@ -67,7 +67,6 @@ def _represent(
         if found is None:
             return None
         counts.update(found)
-        write_model_facts(model.facts, folder)
         return {source: read_features(folder.joinpath(*source)) for source in texts}
     write_model_facts(blind_facts(kind_of(member.spec)), folder)
     return {

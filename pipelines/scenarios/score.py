@@ -13,7 +13,7 @@ from cxprobe.lm.scoring import MeasuredModel
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.blind import fill_blindly
-from cxprobe.scenarios.measure import fill_masks
+from cxprobe.scenarios.measure import SCORES_FILE, fill_masks
 
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 
@@ -34,6 +34,7 @@ def score_scenarios(stage: Stage) -> Outcome | None:
 
 def _score(stage: Stage, member: Member, made: dict[str, list[pd.DataFrame]]) -> dict[str, float] | None:
     """Write what one model answers about all constructions, and return what was counted."""
+    folder = stage.data / member.inside
     if isinstance(member.spec, Rule):
         asked = {name: Usable(items, texts, NONE_DROPPED, 0) for name, (items, texts) in made.items()}
         every = [own.texts.assign(construction=name) for name, own in asked.items()]
@@ -44,14 +45,13 @@ def _score(stage: Stage, member: Member, made: dict[str, list[pd.DataFrame]]) ->
         place = f"models.{member.slug}"
         asked = {name: drop_items(model.described, *own, place=f"{place}, {name}") for name, own in made.items()}
         texts = {name: own.texts for name, own in asked.items()}
-        filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget)
+        filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget, folder)
         if filled is None:
             return None
         scores, counts = filled
         facts = model.facts
     dropped = pd.concat([own.dropped.assign(construction=name) for name, own in asked.items()], ignore_index=True)
-    folder = stage.data / member.inside
-    write_table(scores, folder / "scores.parquet")
+    write_table(scores, folder / SCORES_FILE)
     write_table(dropped, folder / "dropped.parquet")
     write_model_facts(facts, folder)
     left_out = sum(own.dropped_items for own in asked.values())

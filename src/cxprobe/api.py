@@ -746,10 +746,10 @@ def _listed(sentences: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _bar(total: int, unit: str) -> Iterator[Callable[[int], Any]]:
+def _bar(total: int, unit: str) -> Iterator[Callable[..., Any]]:
     """Show a progress bar for work that takes more than two seconds, in a terminal or a notebook."""
     with tqdm(total=total, unit=f" {unit}", delay=2, leave=False) as bar:
-        yield bar.update
+        yield lambda finished, **_: bar.update(finished)
 
 
 def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:

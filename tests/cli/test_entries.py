@@ -1,14 +1,13 @@
 """A model is added to params.yaml as an entry, and nothing else of the file changes."""
 
-import hashlib
 from difflib import ndiff
-from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
 from cxprobe.cli.entries import add_model, describe_model, entry_of, require_free
 from cxprobe.errors import ModelError, ParamsError, ProjectError
+from cxprobe.lm.folders import digest_of
 from cxprobe.lm.params import ModelSpec
 from cxprobe.run.params import load_params
 from cxprobe.run.presets import preset_names, preset_text
@@ -90,10 +89,10 @@ def test_a_model_of_the_hub_is_to_be_pinned():
     assert "# pin" not in entry_of("new", describe_model("new", "some/model", "1a2b3c", "bfloat16"))
 
 
-def test_the_weights_of_a_folder_are_hashed(tmp_path, tiny_bert, monkeypatch):
+def test_what_is_loaded_from_a_folder_is_hashed(tmp_path, tiny_bert, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = describe_model("new", str(tiny_bert), None, "float32")
-    assert found.sha256 == hashlib.sha256((tiny_bert / "model.safetensors").read_bytes()).hexdigest()
+    assert found.sha256 == digest_of(tiny_bert)
     assert found.revision is None
     with pytest.raises(ProjectError, match="is a folder and has no revision"):
         describe_model("new", str(tiny_bert), "main", "float32")
@@ -101,8 +100,6 @@ def test_the_weights_of_a_folder_are_hashed(tmp_path, tiny_bert, monkeypatch):
 
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(file):
     found = describe_model("new", "models/tiny-clm/step-000050", None, "float32")
-    weights = Path("models/tiny-clm/step-000050/model.safetensors").read_bytes()
-    assert found.sha256 == hashlib.sha256(weights).hexdigest()
     assert (
         found.sha256
         == load_params(file, ROOT / "constructions").models["tiny-clm"].checkpoints["tiny-clm-step-000050"].sha256

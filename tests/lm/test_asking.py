@@ -1,14 +1,12 @@
 """The engine, against inspect's mock model and a server of our own; nothing leaves the machine."""
 
-import json
 import threading
 import zipfile
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
 
 import pandas as pd
 import pytest
+from chat_server import chat_server
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
@@ -21,32 +19,28 @@ pytest.importorskip("inspect_ai")
 pytest_plugins = ["small_disks"]
 
 QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
-FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
-
-
-class Odd(NamedTuple):
-    status: int
-    body: dict
+USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": USAGE}
 
 
 def refused(code, message):
-    return Odd(400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}})
+    return 400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}}
 
 
 def said(text, finish_reason):
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
-    return Odd(200, FRAME | {"choices": [choice]})
+    return 200, FRAME | {"choices": [choice]}
 
 
 KEY = "sk-a-key-that-is-secret"
 ODD = {
-    "echo": Odd(401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
+    "echo": (401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
     "repeat": said(f"Your key is {KEY}. Answer: 1", "stop"),
     "long": refused("context_length_exceeded", "The context is too long. Answer: 1"),
     "endless": refused("x", "The input length exceeds the context"),
     "invalid": refused("invalid_prompt", "Your prompt was blocked."),
     "filtered": said("Answer: 1", "content_filter"),
-    "silent": Odd(200, FRAME | {"choices": []}),
+    "silent": (200, FRAME | {"choices": []}),
     "cut": said("The premise says", "length"),
     "empty": said("", "stop"),
 }
@@ -55,6 +49,15 @@ ODD = {
 def llm(**changes):
     plain = {"name": "mockllm/model", "base_url": None, "arguments": {"reply": "Answer: 1"}, "max_tokens": 7}
     return Llm.model_validate(plain | {"connections": 5, "retries": 4, "timeout": 60} | changes)
+
+
+def local(url, **changes):
+    return llm(name="openai-api/local/m", base_url=url, arguments={}, **changes)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
 
 
 @pytest.fixture
@@ -66,35 +69,18 @@ def server():
     asked: Counter[str] = Counter()
     lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            content = body["messages"][-1]["content"]
-            text = content if isinstance(content, str) else content[0]["text"]
-            with lock:
-                asked[text] += 1
-                odd = ODD.get(text.split()[0])
-                fails = (sum(asked.values()) % 2 == 0 or "broken" in text) and not odd
-            self.send_response(500 if fails else odd.status if odd else 200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            message = {"role": "assistant", "content": f"You asked: {text} {body['temperature']}"}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            reply = FRAME | {"choices": [choice]}
-            if odd:
-                self.wfile.write(json.dumps(odd.body).encode())
-                return
-            self.wfile.write(json.dumps({"error": {"message": "down"}} if fails else reply | {"usage": usage}).encode())
+    def answer(text, body):
+        with lock:
+            asked[text] += 1
+            number = asked.total()
+        if odd := ODD.get(text.split()[0]):
+            return odd
+        if number % 2 == 0 or "broken" in text:
+            return 500, {"error": {"message": "down"}}
+        return said(f"You asked: {text} {body['temperature']}", "stop")
 
-        def log_message(self, *_):
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=http.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_port}/v1", asked
-    http.shutdown()
-    http.server_close()
+    with chat_server(answer) as url:
+        yield url, asked
 
 
 def test_every_question_has_its_reply_in_order(tmp_path):
@@ -152,12 +138,9 @@ def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, messag
     assert str(raised.value).startswith(f"{name}: ")
 
 
-def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(
-    server, tmp_path, monkeypatch
-):
+def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(server, tmp_path):
     url, asked = server
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    model = local(url)
     first = put_questions(QUESTIONS[:6], model, open_llm(model), tmp_path)
     assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[:6]]
     before = asked.copy()
@@ -167,10 +150,9 @@ def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_a
     assert set(asked - before) == {text for _, text in QUESTIONS[6:]}
 
 
-def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path, monkeypatch):
+def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path):
     url, _ = server
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=2)
+    model = local(url, retries=2)
     asked = [Question("broken", "broken?"), QUESTIONS[0]]
     told = []
     broken, whole = put_questions(asked, model, open_llm(model), tmp_path, told.append)
@@ -180,10 +162,9 @@ def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path,
     assert whole.text
 
 
-def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path, monkeypatch):
+def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path):
     url, asked = server
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    model = llm(name="openai-api/local/m", base_url=url, arguments={})
+    model = local(url)
     questions = [QUESTIONS[0], *(Question(name, f"{name} question") for name in ODD)]
     for times in (1, 2):
         replies = {reply.id: reply for reply in put_questions(questions, model, open_llm(model), tmp_path)}
@@ -200,7 +181,7 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
 def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path, monkeypatch, capfd):
     url, _ = server
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
-    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    model = local(url, retries=0)
     questions = [QUESTIONS[0], Question("echo", "echo question"), Question("repeat", "repeat question")]
     _, echo, repeat = put_questions(questions, model, open_llm(model), tmp_path)
     assert "Incorrect API key provided: [key]" in echo.error
@@ -219,10 +200,9 @@ def content_of(path):
     return path.read_bytes().decode(errors="replace")
 
 
-def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path, monkeypatch):
+def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path):
     url, asked = server
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    model = llm(name="openai-api/local/m", base_url=url, arguments={}, retries=0)
+    model = local(url, retries=0)
     broken = [Question(f"broken {number}", f"broken {number}?") for number in range(10)]
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
         put_questions(broken, model, open_llm(model), tmp_path)

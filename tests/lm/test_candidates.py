@@ -5,37 +5,25 @@ import pandas as pd
 import pytest
 import torch
 from counted import count_rows
-from tiny_lms import MASKED, save_lm
+from tiny_lms import MASKED
 
 from cxprobe.errors import DataError
 from cxprobe.lm.candidates import candidate_log_probabilities, drop_items, single_token_words
-from cxprobe.lm.loading import load_masked_lm
-from cxprobe.lm.params import ModelSpec
+
+pytest_plugins = ["loaded_lms"]
 
 FRAMES = ["the old [MASK] runs, the young dog sings.", "the [MASK] cat runs", "we say that the [MASK] runs, too"]
 CANDIDATES = [["cat", "fox"], ["old", "young", "red"], ["king", "queen"]]
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("candidates")
-    for kind in MASKED:
-        save_lm(folder / kind, kind)
-    return {kind: load(folder / kind) for kind in MASKED}
-
-
 @pytest.fixture
-def bert(models):
-    return models["bert"]
-
-
-def load(folder, dtype="float32"):
-    return load_masked_lm("tiny", ModelSpec(name=str(folder), revision=None, sha256=None, dtype=dtype))
+def bert(lms):
+    return lms("bert")
 
 
 @pytest.mark.parametrize("kind", MASKED)
-def test_candidates_have_the_probability_at_the_models_own_mask_in_the_models_own_spelling(models, kind):
-    model = models[kind]
+def test_candidates_have_the_probability_at_the_models_own_mask_in_the_models_own_spelling(lms, kind):
+    model = lms(kind)
     found = candidate_log_probabilities(model, FRAMES, CANDIDATES, token_budget=64)
     space = {"roberta": "Ġ", "deberta": "Ġ", "modernbert": "Ġ", "deberta-v2": "▁"}.get(kind, "")
     for frame, words, numbers in zip(FRAMES, CANDIDATES, found, strict=True):
@@ -54,17 +42,6 @@ def test_candidates_score_the_same_alone_and_in_any_company(bert):
             np.testing.assert_allclose(alone, [number], atol=1e-5)
 
 
-@pytest.fixture
-def untouched(models, monkeypatch):
-    """A model that must not be called."""
-
-    def refuse(*_args, **_options):
-        raise AssertionError("the model was called")
-
-    monkeypatch.setattr(models["bert"].model, "forward", refuse)
-    return models["bert"]
-
-
 @pytest.mark.parametrize(
     ("text", "word", "message"),
     [
@@ -78,13 +55,15 @@ def untouched(models, monkeypatch):
 )
 def test_a_candidate_that_cannot_be_compared_is_refused_before_anything_is_computed(untouched, text, word, message):
     with pytest.raises(DataError, match=message):
-        candidate_log_probabilities(untouched, [FRAMES[0], text], [["cat", "fox"], ["cat", word]], token_budget=64)
+        candidate_log_probabilities(
+            untouched("bert"), [FRAMES[0], text], [["cat", "fox"], ["cat", word]], token_budget=64
+        )
 
 
 @pytest.mark.parametrize("kind", MASKED)
-def test_single_tokens_are_told_in_context(models, kind):
+def test_single_tokens_are_told_in_context(lms, kind):
     words = ["cat", "cats", "old", "zebra"]
-    assert single_token_words(models[kind], words, "the [MASK] runs") == ["cat", "old"]
+    assert single_token_words(lms(kind), words, "the [MASK] runs") == ["cat", "old"]
 
 
 def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
@@ -93,9 +72,9 @@ def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
         candidate_log_probabilities(bert, ["the [MASK]s run"], [["cat", ","]], token_budget=64)
 
 
-def test_a_word_that_opens_a_text_lacks_the_space_that_byte_level_tokens_contain(models):
-    assert single_token_words(models["roberta"], ["cat"], "[MASK] runs") == []
-    assert single_token_words(models["deberta-v2"], ["cat"], "[MASK] runs") == ["cat"]
+def test_a_word_that_opens_a_text_lacks_the_space_that_byte_level_tokens_contain(lms):
+    assert single_token_words(lms("roberta"), ["cat"], "[MASK] runs") == []
+    assert single_token_words(lms("deberta-v2"), ["cat"], "[MASK] runs") == ["cat"]
 
 
 def test_texts_that_stand_there_several_times_are_computed_once(bert):
@@ -123,15 +102,10 @@ def test_items_with_a_word_that_is_not_one_token_are_left_out_and_the_words_coun
         {"word": "sorry", "reason": "not one token", "items": 2},
     ]
     assert dropped_items == 2
-
-
-def test_items_whose_words_are_all_one_token_stay_as_they_are(bert):
-    items, texts = pd.DataFrame({"id": ["a"]}), TEXTS[:2]
-    usable = drop_items(bert, items, texts, place="here")
-    pd.testing.assert_frame_equal(usable.items, items)
-    pd.testing.assert_frame_equal(usable.texts, texts)
-    assert usable.dropped.empty
-    assert usable.dropped_items == 0
+    again = drop_items(bert, kept, texts, place="here")
+    pd.testing.assert_frame_equal(again.items, kept)
+    pd.testing.assert_frame_equal(again.texts, texts)
+    assert again.dropped.empty
 
 
 def test_without_any_item_left_the_words_are_named(bert):

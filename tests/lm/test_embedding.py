@@ -30,7 +30,6 @@ BUDGETS = st.integers(1, 200)
 WORDS = ["the", "old", "red", "cat", "dog", "runs", "sings", "now", "we", "say", "that", "in", "garden", "today"]
 RNG = np.random.default_rng(0)
 TEXTS = list(dict.fromkeys(" ".join(RNG.choice(WORDS, size=RNG.integers(1, 20))) for _ in range(57)))
-IDS = [f"s{number}" for number in range(len(TEXTS))]
 
 
 @given(LENGTHS, BUDGETS)
@@ -76,7 +75,7 @@ def encoder(spec):
 
 @pytest.fixture(scope="module")
 def tokens(encoder):
-    return tokenise(encoder, IDS, TEXTS, special_tokens=False)
+    return tokenise(encoder, TEXTS, TEXTS, special_tokens=False)
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +115,7 @@ def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(en
     assert seen[1]["attention_mask"] is None
 
 
-def embed(spec, texts=TEXTS, ids=IDS, output="out", job=None, hook=None):
+def embed(spec, texts=TEXTS, output="out", job=None, hook=None):
     """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
     model = measured("tiny", spec, load_encoder, processes=(job or Job()).start(ALONE))
     seen = count_rows(model.loaded)
@@ -125,7 +124,7 @@ def embed(spec, texts=TEXTS, ids=IDS, output="out", job=None, hook=None):
     model.store._seconds = 0.0
     counts = embed_texts(
         model,
-        {"a": (ids[:20], texts[:20]), "b": (ids[20:], texts[20:])},
+        {"a": texts[:20], "b": texts[20:]},
         special_tokens=False,
         token_budget=64,
         folder=Path(output),
@@ -136,7 +135,7 @@ def embed(spec, texts=TEXTS, ids=IDS, output="out", job=None, hook=None):
 
 def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
     counts, found, _ = embed(spec)
-    assert [*found[0].ids, *found[1].ids] == IDS
+    assert [*found[0].ids, *found[1].ids] == TEXTS
     vectors = np.concatenate([own.vectors for own in found], axis=1)
     np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
     assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
@@ -152,7 +151,7 @@ def test_one_changed_sentence_computes_one_sentence_and_nothing_changed_loads_no
     same = [place for place in range(len(TEXTS) - 20) if place != 10]
     np.testing.assert_array_equal(after[1].vectors[:, same], before[1].vectors[:, same])
     model = measured("tiny", spec, load_encoder)
-    assert embed_texts(model, {"a": (IDS, TEXTS)}, special_tokens=False, token_budget=64, folder=Path("again"))
+    assert embed_texts(model, {"a": TEXTS}, special_tokens=False, token_budget=64, folder=Path("again"))
     assert "loaded" not in vars(model)
     assert model.facts == load_encoder("tiny", spec).facts
 

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import model_folders
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -45,8 +46,7 @@ HOW = HowToScore(["pll"], "add", 256)
 
 
 def spec_of(name: str = "mini-clm", **changes) -> ModelSpec:
-    given = {"name": str(ROOT / "models" / name), "revision": None, "sha256": None, "dtype": "float32"}
-    return ModelSpec(**(given | changes))
+    return model_folders.spec(ROOT / "models" / name, **changes)
 
 
 def need(changes: dict) -> None:
@@ -66,7 +66,7 @@ def vectors_of(encoder):
 
 def vectors_of_a_stage(name, spec, folder: Path):
     how = {"special_tokens": False, "token_budget": 64, "folder": folder}
-    counts = embed_texts(measured(name, spec, load_encoder), {"out": (list("abcd"), TEXTS)}, **how)
+    counts = embed_texts(measured(name, spec, load_encoder), {"out": TEXTS}, **how)
     assert counts["sentences"] == len(TEXTS)
     return read_features(folder / "out").vectors
 

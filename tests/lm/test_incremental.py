@@ -5,40 +5,25 @@ import multiprocessing
 import numpy as np
 import pytest
 from counted import count_rows
+from loaded_lms import assert_alike
+from model_folders import spec
 from scored import score_in_a_process
-from tiny_lms import NOUNS, save_lm, sentences_that_begin_alike
+from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
 from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, answer, open_answers, score_texts
 from cxprobe.lm.store import AnswerStore
 
 pytestmark = pytest.mark.pipeline
+pytest_plugins = ["loaded_lms"]
 
 TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
 HOW = HowToScore(["pll", "pll_word_l2r"], "as_tokenizer", 96)
-WORST = 1e-5  # nats; other batches round differently
 
 
 class Killed(BaseException):
     pass
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("incremental")
-    for kind in ("bert", "roberta", "gpt2", "llama", "mamba"):
-        save_lm(folder / kind, kind)
-    return folder
-
-
-def spec_of(folders, kind, dtype="float32"):
-    return ModelSpec(name=str(folders / kind), revision=None, sha256=None, dtype=dtype)
-
-
-def load(folders, kind, dtype="float32"):
-    return load_language_model("tiny", spec_of(folders, kind, dtype))
 
 
 def score(model, folder, texts=TEXTS):
@@ -62,18 +47,12 @@ def kill_after(model, calls):
     return model.model.register_forward_pre_hook(die)
 
 
-def assert_alike(found, expected, atol=WORST):
-    for one, other in zip(found, expected, strict=True):
-        assert (one.text, one.scheme) == (other.text, other.scheme)
-        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=atol, rtol=0)
-
-
 KINDS = pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama", "mamba"])
 
 
 @KINDS
-def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(folders, tmp_path, kind):
-    model = load(folders, kind)
+def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(lms, tmp_path, kind):
+    model = lms(kind)
     expected = score_texts(model, [TEXTS], HOW)
     assert_alike(score(model, tmp_path)[0], expected, atol=0)
     assert_alike(score(model, tmp_path)[0], expected, atol=0)  # from the store
@@ -81,8 +60,8 @@ def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(folders, tm
 
 @KINDS
 @pytest.mark.parametrize("calls", [2, 5])
-def test_a_killed_run_goes_on_where_it_stopped(folders, tmp_path, kind, calls):
-    model = load(folders, kind)
+def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
+    model = lms(kind)
     whole, all_of_it = score(model, tmp_path / "whole")
     dying = kill_after(model, calls)
     seen = count_rows(model)
@@ -101,8 +80,8 @@ def test_a_killed_run_goes_on_where_it_stopped(folders, tmp_path, kind, calls):
 
 
 @KINDS
-def test_when_nothing_is_missing_the_model_is_not_called(folders, tmp_path, kind):
-    model = load(folders, kind)
+def test_when_nothing_is_missing_the_model_is_not_called(lms, tmp_path, kind):
+    model = lms(kind)
     score(model, tmp_path)
     found, seen = score(model, tmp_path, dict(reversed(TEXTS.items())))
     assert (seen.calls, seen.rows) == (0, 0)
@@ -110,8 +89,8 @@ def test_when_nothing_is_missing_the_model_is_not_called(folders, tmp_path, kind
 
 
 @KINDS
-def test_a_corrected_text_costs_only_itself(folders, tmp_path, kind):
-    model = load(folders, kind)
+def test_a_corrected_text_costs_only_itself(lms, tmp_path, kind):
+    model = lms(kind)
     score(model, tmp_path)
     wrong, *others = TEXTS
     right = wrong.replace("garden", "old garden")
@@ -124,8 +103,8 @@ def test_a_corrected_text_costs_only_itself(folders, tmp_path, kind):
 
 
 @KINDS
-def test_what_an_earlier_text_has_asked_is_not_asked_again(folders, tmp_path, kind):
-    model = load(folders, kind)
+def test_what_an_earlier_text_has_asked_is_not_asked_again(lms, tmp_path, kind):
+    model = lms(kind)
     first, second = dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[10:])
     whole, apart = [first, second], [first, {text: 0 for text in second if text not in first}]
     seen = []
@@ -138,8 +117,8 @@ def test_what_an_earlier_text_has_asked_is_not_asked_again(folders, tmp_path, ki
     assert seen[0] == seen[1]
 
 
-def test_both_schemes_share_what_they_ask_alike(folders, tmp_path):
-    model = load(folders, "bert")
+def test_both_schemes_share_what_they_ask_alike(lms, tmp_path):
+    model = lms("bert")
     texts = {"we say that the old cat runs, the king waits.": 0}  # every word is one token
     seen = count_rows(model)
     with AnswerStore(tmp_path) as store:
@@ -149,8 +128,8 @@ def test_both_schemes_share_what_they_ask_alike(folders, tmp_path):
     np.testing.assert_array_equal(pll.log_probs, l2r.log_probs)
 
 
-def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(folders, tmp_path):
-    model = load(folders, "bert")
+def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lms, tmp_path):
+    model = lms("bert")
     texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
 
     def ask(candidates, folder):
@@ -167,12 +146,13 @@ def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(fo
     seen.hook.remove()
     assert seen.calls == 1
     np.testing.assert_array_equal(found[:-1], expected[:-1])
-    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=WORST)
+    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["bert", "llama"])
-def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(folders, tmp_path, kind):
-    first, second = load(folders, kind), load(folders, kind)
+def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(lms, tmp_path, kind):
+    first = lms(kind)
+    second = load_language_model("tiny", spec(first.name))
     expected = score_texts(first, [TEXTS], HOW)
     called, found = iter(range(3)), []
 
@@ -191,40 +171,42 @@ def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(fol
     assert_alike(again, expected)
 
 
-def test_two_processes_at_once_use_one_store(folders, tmp_path):
+def test_two_processes_at_once_use_one_store(lms, tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
-    work = (spec_of(folders, "llama"), dict(reversed(TEXTS.items())), HOW, tmp_path, barrier)
+    work = (spec(lms("llama").name), dict(reversed(TEXTS.items())), HOW, tmp_path, barrier)
     other = context.Process(target=score_in_a_process, args=work)
     other.start()
     score_in_a_process(*work)
     other.join(300)
     assert other.exitcode == 0
-    model = load(folders, "llama")
+    model = lms("llama")
     found, seen = score(model, tmp_path)
     assert seen.calls == 0
     assert_alike(found, score_texts(model, [TEXTS], HOW))
 
 
-def test_progress_counts_every_text_once_a_scheme_known_ones_first(folders, tmp_path):
+def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path):
     for kind, schemes in (("bert", 2), ("llama", 1)):
-        model = load(folders, kind)
-        told = []
+        model = lms(kind)
+        told, told_known = [], []
+
+        def tell(texts, known=False, told=told, told_known=told_known):
+            (told_known if known else told).append(texts)
+
         with AnswerStore(tmp_path / kind) as store:
             score_texts(model, [dict(list(TEXTS.items())[:10])], HOW, store=store)
-            score_texts(model, [TEXTS], HOW, store=store, progress=told.append)
-        assert sum(told) == len(TEXTS) * schemes
-        assert told[0] >= 5
-        assert len(told) > 3
-        assert min(told) >= 0
+            score_texts(model, [TEXTS], HOW, store=store, progress=tell)
+        assert sum(told) + sum(told_known) == len(TEXTS) * schemes
+        assert sum(told_known) >= 5
+        assert len(told) > 2
 
 
-def test_a_store_belongs_to_weights_precision_and_configuration(folders, tmp_path, monkeypatch):
+def test_a_store_belongs_to_weights_precision_and_kind_of_device(lms, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    model = load(folders, "bert")
-    assert open_answers("tiny", model, "cpu").folder == open_answers("tiny", load(folders, "bert"), "cpu").folder
-    others = [load(folders, "roberta"), load(folders, "bert", "bfloat16"), load(folders, "bert")]
-    others[2].model.config.hidden_act = "relu"
-    names = {open_answers("tiny", other, "cpu").folder.name for other in [model, *others]}
-    assert len(names | {open_answers("tiny", model, "cuda").folder.name}) == 5
+    again = load_language_model("tiny", spec(lms("bert").name))
+    assert open_answers("tiny", lms("bert"), "cpu").folder == open_answers("tiny", again, "cpu").folder
+    others = [lms("bert"), lms("roberta"), lms("bert", "bfloat16")]
+    names = {open_answers("tiny", other, "cpu").folder.name for other in others}
+    assert len(names | {open_answers("tiny", again, "cuda").folder.name}) == 4
     assert all(name.startswith("tiny-") for name in names)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from minicons import scorer
 from scored import causal_token_scores, pll_token_scores
-from tiny_lms import save_lm
 
-from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.params import ModelSpec
+pytest_plugins = ["loaded_lms"]
 
 CONTEXT = "the old cat runs, the king waits."
 ENDS = ["the old one is the cat.", "the old one is the dog.", "the oxen sing", "the queen, too, reads"]
@@ -15,13 +13,11 @@ TEXTS = [f"{CONTEXT} {end}" for end in ENDS] + ["we say that the cats run", "the
 
 
 @pytest.fixture
-def opened(tmp_path, monkeypatch):
+def opened(lms, monkeypatch):
     """Opens a tiny model of a kind as both know it."""
 
     def open_(kind, theirs):
-        save_lm(tmp_path / kind, kind)
-        spec = ModelSpec(name=str(tmp_path / kind), revision=None, sha256=None, dtype="float32")
-        model = load_language_model("tiny", spec)
+        model = lms(kind)
         # minicons calls a method that transformers 5 dropped.
         monkeypatch.setattr(
             type(model.tokenizer), "batch_encode_plus", lambda self, texts, **how: self(texts, **how), raising=False

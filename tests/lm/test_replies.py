@@ -27,141 +27,6 @@ def letter(reply, *, chain_of_thought=False):
     return judge_reasoning(reply, "A", chain_of_thought=chain_of_thought).answer
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("0", "0"),
-        (" 1\n", "1"),
-        ("2.", "2"),
-        ("**2**", "2"),
-        ("`1`", "1"),
-        ('"1"', "1"),
-        ("(1)", "1"),
-        ("[2]", "2"),
-        ("0 (entailment)", "0"),
-        ("1 - neutral", "1"),
-        ("2: Contradiction.", "2"),
-        ("1 neutral", "1"),
-        ("Answer: 2", "2"),
-        ("**Answer:** 2", "2"),
-        ("Answer: **2** (contradiction)", "2"),
-        ("Answer: entailment (0)", "0"),
-        ("The answer is Contradiction, 2.", "2"),
-        ("**Neutral (1)**", "1"),
-        ("Answer: neutral\n1", "1"),
-        ("The answer is 1.", "1"),
-        ("The correct label would be 1", "1"),
-        ("answer = 0", "0"),
-        ("$\\boxed{2}$", "2"),
-        ("\\boxed{\\text{1}}", "1"),
-        ("0. The premise says that 2 cats slept.", "0"),
-        ("2, since nothing moved.", "2"),
-        ("Sure!\n\n1", "1"),
-        ("<think>It could be 0 or 2.\nAnswer: 2</think>\n1", "1"),
-        ("The answer was 0 at first.</think>1", "1"),
-    ],
-)
-def test_a_digit_that_is_given_is_found(reply, answer):
-    assert digit(reply) == answer
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "   ",
-        "3",
-        "10",
-        "0.5",
-        "-1",
-        "1st",
-        "The hypothesis follows from the premise.",
-        "There are 2 people and 1 dog.",
-        "Answer: 0 or 1",
-        "Answer: 0/1",
-        "Answer: 1/3",
-        "Answer: 2 / 10",
-        "Answer: entailment (2)",
-        "neutral (0)",
-        "The answer is not 2.",
-        "The answer is between 0 and 2",
-        "1. The premise says so.\n2. The hypothesis does not.",
-        "<think>The answer is 2",
-        "Answer: 10",
-        "I cannot answer that.",
-    ],
-)
-def test_what_is_no_answer_is_unparsed_and_not_wrong(reply):
-    judged = judge_inference(reply, "neutral", chain_of_thought=False)
-    assert judged == ("", "unparsed")
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("There are 2 steps.\n1. Read.\n2. Think.\nAnswer: 0", "0"),
-        ("It may be 2.\nAnswer: 2\nBut wait, nothing is said about it.\nAnswer: 1", "1"),
-        ("First I thought that the answer is 2. It is open, so:\n\n**1**", "1"),
-        ("Answer: 2\nNo, that depends: Answer: 0 or 1", ""),
-        ("Answer: 2\nNo, that depends: Answer: 1/3", ""),
-        ("0. The premise says so.", ""),
-        ("1. It rained.\nThat is all I know.", ""),
-        ("The 2 cats sleep, hence 0", "0"),
-    ],
-)
-def test_after_a_chain_of_thought_the_last_answer_wins_and_its_steps_are_none(reply, answer):
-    assert digit(reply, chain_of_thought=True) == answer
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("B", "B"),
-        ("b", "B"),
-        ("(C)", "C"),
-        ("A.", "A"),
-        ("B) Marek", "B"),
-        ("C. There is not enough information to tell.", "C"),
-        ("Answer: (B)", "B"),
-        ("The answer is option B.", "B"),
-        ("The correct option is C", "C"),
-        ("answer: c", "C"),
-        ("A is the correct answer.", "A"),
-        ("Answer: A because Ida is older.", "A"),
-        ("Answer: (A) a person who is taller", "A"),
-        ("Answer: A\nand nothing else", "A"),
-        ("The answer is A the tall one", "A"),
-        ("Answer: A Ida", "A"),
-        ("Answer: A person who is taller\nThat is, answer: B", "B"),
-        ("Option B is right.", "B"),
-        ("Option A says Ida and option B says Marek. Answer: B", "B"),
-        ("\\boxed{A}", "A"),
-    ],
-)
-def test_a_letter_that_is_given_is_found(reply, answer):
-    assert letter(reply) == answer
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "A cat is older.",
-        "Answer: A person who is taller",
-        "The answer is B.\nOr rather: the answer is A tall person.",
-        "The answer is a matter of taste.",
-        "Marek",
-        "Option A says Ida.",
-        "Answer: A or B",
-        "A is not correct.",
-        "D",
-        "BA",
-        "A) Ida\nB) Marek\nC) Not enough information",
-    ],
-)
-def test_an_article_or_a_list_of_options_is_no_answer(reply):
-    assert letter(reply) == ""
-
-
 def test_options_said_again_in_the_reasoning_are_no_answer():
     reply = "The options are:\nA) Ida\nB) Marek\nC) Unknown\nMarek is taller, so the answer is B) Marek."
     assert letter(reply, chain_of_thought=True) == "B"
@@ -226,8 +91,10 @@ def replies_and_readings(name):
 
 # All replies were written, with what a person reads in them, before the judge read them: the first table before the
 # rules, the second after them and without looking at them, in three parts. Of their clear replies the judge read 35 of
-# 40, then (mended) 23 of 29, then (mended again) 19 of 20, and took none for another answer.
-@pytest.mark.parametrize(("name", "least"), [("replies.tsv", 0.99), ("replies_held_out.tsv", 0.96)])
+# 40, then (mended) 23 of 29, then (mended again) 19 of 20, and took none for another answer. Short ones are all read.
+@pytest.mark.parametrize(
+    ("name", "least"), [("replies_short.tsv", 1), ("replies.tsv", 0.99), ("replies_held_out.tsv", 0.96)]
+)
 def test_the_judge_reads_what_a_person_reads(name, least):
     table = list(replies_and_readings(name))
     clear = [(row["reply"], row["reads"], read) for row, read in table if row["reads"] != "unparsed"]

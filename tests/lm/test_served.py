@@ -1,19 +1,20 @@
 """A causal model on a server against the same model here: mini-clm behind a server of the test's own."""
 
-import json
 import sys
 
 import numpy as np
 import pytest
 from likelihood_server import likelihood_server, served_model
+from loaded_lms import assert_alike
+from model_folders import spec
 from scored import ALONE, causal_token_scores, measured
 
 from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.loading import load_causal_lm, load_language_model
-from cxprobe.lm.params import ModelSpec, ServedModel
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.params import ServedModel
 from cxprobe.lm.scoring import HowToScore, measure_texts, open_answers, score_texts
 from cxprobe.lm.texts import Choice, Pair, token_scores_of
 from cxprobe.pairs.measure import texts_of_pairs
@@ -42,7 +43,7 @@ BOS = pytest.mark.parametrize("bos", ["as_tokenizer", "add", "none"])
 
 @pytest.fixture(scope="module")
 def local():
-    return load_causal_lm("mini-clm", ModelSpec(name=str(MINI), revision=None, sha256=None, dtype="float32"))
+    return load_language_model("mini-clm", spec(MINI))
 
 
 @pytest.fixture
@@ -73,11 +74,10 @@ def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, lik
     model = load(url, likelihoods=likelihoods)
     found = causal_token_scores(model, texts, bos=bos, token_budget=1)
     expected = causal_token_scores(local, texts, bos=bos, token_budget=512)
+    assert_alike(found, expected)
     for one, other in zip(found, expected, strict=True):
-        assert (one.text, one.scheme) == (other.text, other.scheme)
         for part in ("ids", "spans", "words"):
             np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
-        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
 
 
 def measure_pairs(model, how, folder):
@@ -92,12 +92,9 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
     how = HowToScore(["pll"], "as_tokenizer", 512)
     model = stage_model(url, likelihoods=likelihoods)
     counts = measure_pairs(model, how, tmp_path / "served")
-    spec = ModelSpec(name=str(MINI), revision=None, sha256=None, dtype="float32")
-    measure_pairs(measured("mini-clm", spec, load_language_model), how, tmp_path / "local")
+    measure_pairs(measured("mini-clm", spec(MINI), load_language_model), how, tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
-    assert [score.text for score in one] == [score.text for score in other]
-    for ours, theirs in zip(one, other, strict=True):
-        np.testing.assert_allclose(ours.log_probs, theirs.log_probs, atol=1e-5)
+    assert_alike(one, other)
     assert len(answers.requests) == counts["texts"] + 2  # a trial asks twice
     measure_pairs(stage_model(url, likelihoods=likelihoods), how, tmp_path / "again")
     assert len(answers.requests) == counts["texts"] + 2  # and is left out where nothing is to be asked
@@ -122,8 +119,7 @@ def test_a_request_that_fails_is_sent_again(served, local):
     url, answers = served
     answers.refuses = lambda number: 503 if number % 3 == 0 else 0
     found = causal_token_scores(load(url, retries=4), TEXTS, bos="add", token_budget=1)
-    for one, other in zip(found, causal_token_scores(local, TEXTS, bos="add", token_budget=512), strict=True):
-        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
+    assert_alike(found, causal_token_scores(local, TEXTS, bos="add", token_budget=512))
 
 
 def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_kept(served, tmp_path):
@@ -227,7 +223,7 @@ def test_a_model_that_is_only_counted_is_described_without_its_server(served, mo
 def test_a_model_on_a_server_needs_one_process_and_no_device_here():
     compute = ALONE.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
     assert Job().start(compute.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
-    assert compute.for_model(ModelSpec(name="m", revision=None, sha256=None, dtype="float32")) == compute
+    assert compute.for_model(spec("m")) == compute
 
 
 def test_a_server_that_is_not_there_is_refused_with_its_address(served):
@@ -278,6 +274,4 @@ def test_answers_of_questions_are_scored_like_texts(served, local):
     how = HowToScore(["pll"], "as_tokenizer", 64)
     portions = [{"Is it so? Yes": 10, "Is it so? No": 10}, {"It rains.": 0}]
     found, expected = (score_texts(model, portions, how) for model in (load(url), local))
-    assert json.dumps([one.text for one in found]) == json.dumps([one.text for one in expected])
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-5)
+    assert_alike(found, expected)

@@ -2,7 +2,9 @@
 
 import json
 import re
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from model_folders import both_loaders, change, refusal, save_sound, spec
 from tiny_lms import tokenizer_of
@@ -12,7 +14,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from cxprobe.errors import ModelError
-from cxprobe.lm.checks import check_known, unknown_share
+from cxprobe.lm.checks import check_known
 from cxprobe.lm.loading import load_encoder
 
 SENTENCE = "the old cat runs, the young dog sings."
@@ -127,21 +129,29 @@ def test_a_roberta_whose_padding_is_another_than_the_tokenizers_is_refused(tmp_p
 # Unknown tokens
 
 
-def test_the_share_of_unknown_tokens_is_counted_by_hand():
-    tokenizer = tokenizer_with(["the", "cat", "dog"])
-    assert unknown_share(tokenizer, ["the cat"]) == 0
-    assert unknown_share(tokenizer, ["the cat", "the axolotl sings the"]) == 2 / 6
-    assert unknown_share(tokenizer, ["the axolotl"] * 2500) == 0.5
-    assert unknown_share(tokenizer, iter(["axolotl", ""])) == 1
+@pytest.mark.parametrize(
+    ("texts", "share"),
+    [
+        (["the cat"], 0),
+        (["the cat", "the axolotl sings the"], 2 / 6),
+        (["the axolotl"] * 2500, 0.5),
+        (["axolotl", ""], 1),
+        (["the cat the cat axolotl"], 0.2),
+    ],
+)
+def test_the_share_of_unknown_tokens_is_counted_by_hand_and_the_limit_itself_is_accepted(texts, share):
+    model = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    assert check_known(model, texts, "a text", limit=share) == share
+    if share:
+        with pytest.raises(ModelError, match=rf"{share:.1%} of the tokens of a text .* at most 19% may be"):
+            check_known(model, texts, "a text", limit=0.19)
 
 
-def test_no_token_has_no_share():
-    nothing = [unknown_share(tokenizer_with(["the"]), texts) for texts in ([], ["", " "])]
-    assert all(share != share for share in nothing)  # NaN
-
-
-def test_a_tokenizer_of_bytes_knows_everything():
-    assert unknown_share(tokenizer_of("bloom"), ["the ☃", "naïve"]) == 0
+def test_no_token_has_no_share_and_a_tokenizer_of_bytes_knows_everything():
+    words = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the"]))
+    assert all(np.isnan(check_known(words, texts, "no text")) for texts in ([], ["", " "]))
+    letters = SimpleNamespace(name="bytes", tokenizer=tokenizer_of("bloom"))
+    assert check_known(letters, ["the ☃", "naïve"], "a text") == 0
 
 
 def test_texts_that_a_tokenizer_does_not_know_are_refused_with_the_share_and_words(bert):
@@ -152,15 +162,6 @@ def test_texts_that_a_tokenizer_does_not_know_are_refused_with_the_share_and_wor
         ModelError, match=r"28\.6% of the tokens of the sentences are unknown .* such as '☃', '½', and at "
     ):
         check_known(encoder, texts, "the sentences")
-
-
-def test_the_limit_itself_is_accepted():
-    class Model:
-        name, tokenizer = "words", tokenizer_with(["the", "cat"])
-
-    assert check_known(Model, ["the cat the cat axolotl"], "a text") == 0.2
-    with pytest.raises(ModelError, match=r"40\.0% of the tokens of a text .* at most 20% may be"):
-        check_known(Model, ["the cat the axolotl axolotl"], "a text")
 
 
 # Lengths of inputs

@@ -1,4 +1,3 @@
-import hashlib
 import json
 import re
 
@@ -9,7 +8,7 @@ from safetensors.torch import load_file
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.errors import ModelError
-from cxprobe.lm.loading import load_causal_lm, load_encoder, load_language_model, load_masked_lm
+from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
 from cxprobe.lm.params import ModelFacts
 
 pytestmark = pytest.mark.pipeline
@@ -184,39 +183,26 @@ def test_a_twin_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, weigh
     save_lm(tmp_path, "bert")
     trained = load("tiny", spec(tmp_path))
     found = load("twin", spec(tmp_path, weights=weights, seed=7))
-    assert found.fingerprint.startswith(f"{weights}, seed 7, of {trained.fingerprint}")
+    # Other versions draw other weights.
+    versions = (
+        f", drawn by torch {torch.__version__.partition('+')[0]} and transformers " if weights == "random" else ""
+    )
+    assert found.fingerprint.startswith(f"{weights}, seed 7, of {trained.fingerprint}{versions}")
     assert (trained.state, found.state) == ("trained", weights)
     assert found.facts == ModelFacts(
         str(tmp_path), found.kind, trained.facts.parameters, found.fingerprint, state=weights, precision="float32"
     )
 
 
-def test_a_random_twin_names_what_drew_it_since_other_versions_draw_other_weights(tmp_path):
-    save_lm(tmp_path, "bert")
-    drawn = load_masked_lm("twin", spec(tmp_path, weights="random", seed=1))
-    assert f"drawn by torch {torch.__version__.partition('+')[0]} and transformers " in drawn.fingerprint
-
-
 def test_answers_of_a_twin_are_kept_apart_from_those_of_its_model_and_of_other_seeds(tmp_path):
     save_lm(tmp_path, "gpt2")
     specs = [spec(tmp_path)]
     specs += [spec(tmp_path, weights=weights, seed=seed) for weights in ("random", "shuffled") for seed in (1, 2)]
-    assert len({load_causal_lm("tiny", one).fingerprint for one in specs}) == 5
+    assert len({load_language_model("tiny", one).fingerprint for one in specs}) == 5
 
 
 def test_the_weights_that_a_twin_belongs_to_are_checked_too(tmp_path):
     save_lm(tmp_path, "bert")
     for weights in ("random", "shuffled"):
-        with pytest.raises(ModelError, match="params say 0000"):
+        with pytest.raises(ModelError, match="sha256 is 0000"):
             twin(tmp_path, weights, sha256="0" * 64)
-
-
-def test_a_random_twin_of_a_folder_without_weights_is_known_by_its_configuration(tmp_path):
-    save_lm(tmp_path, "bert")
-    (tmp_path / "model.safetensors").unlink()
-    found = load_masked_lm("twin", spec(tmp_path, weights="random", seed=1))
-    digest = hashlib.sha256((tmp_path / "config.json").read_bytes()).hexdigest()
-    assert found.fingerprint.startswith(f"random, seed 1, of configuration sha256 {digest}, drawn by torch ")
-    for weights in ("trained", "shuffled"):
-        with pytest.raises(ModelError, match="cannot be loaded"):
-            load_masked_lm("tiny", spec(tmp_path, weights=weights, seed=None if weights == "trained" else 1))

@@ -62,7 +62,7 @@ def test_the_carried_models_are_small():
     assert [name for name in tracked if name.endswith(("dvc.yaml", "dvc.lock", ".dvc"))] == []
 
 
-def test_params_name_the_carried_models_by_the_hash_of_their_weights():
+def test_params_name_the_carried_models_by_the_digest_of_their_files():
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     specs = {member.slug: member.spec for member in members_of(params.models, params.models)}
     carried = {

@@ -54,12 +54,14 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
         how = HowToScore(["pll", "pll_word_l2r"], "add", 96)
         wrote.append(measure_texts(model_of(name, load_language_model), portions, how, Path("out", name)))
     rows = [(f"the {noun} is [MASK] today.", ("old", "young")) for noun in NOUNS]
-    filled = measure_candidates(model_of("masked", load_language_model), [rows], 32)
+    filled = measure_candidates(
+        model_of("masked", load_language_model), [rows], 32, Path("out/filled"), lambda _: ([], _)
+    )
     wrote.append(filled)
     if filled is not None:
         np.save("out/filled.npy", filled[0][0])
     encoder = model_of("masked", load_encoder)
-    texts = {"features": (list(TEXTS), list(TEXTS))}
+    texts = {"features": list(TEXTS)}
     wrote.append(embed_texts(encoder, texts, special_tokens=False, token_budget=64, folder=Path("out")))
     assert all((one is None) == (encoder.processes.share.number > 0) for one in wrote)
 

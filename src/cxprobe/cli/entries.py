@@ -14,6 +14,7 @@ from cxprobe.errors import ParamsError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import write_bytes
+from cxprobe.lm.folders import check_folder, digest_of, path_of
 from cxprobe.lm.params import Dtype, ModelSpec
 from cxprobe.run.carried import carried_files
 from cxprobe.run.params import PARAMS_FILE
@@ -23,7 +24,7 @@ _UNPINNED = "pin the commit that the model's page on the hub shows"
 
 
 def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
-    """Return the entry of a checkpoint; for a local folder with the hash of its weights.
+    """Return the entry of a checkpoint; for a local folder with the digest of what is loaded from it.
 
     A model of ``models/`` that cxprobe carries and the project does not have is copied into it.
 
@@ -35,14 +36,14 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
 
     Raises:
         ProjectError: The name is none of these, or a folder has a revision.
-        ModelError: The folder has no weights that can be read.
+        ModelError: The folder has files that cannot be read.
     """
     carried = carried_files() / name
     if not Path(name).exists() and re.fullmatch(r"models(/[\w.-]+)+", name) and (carried / "config.json").is_file():
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
     if _is_folder(name):
-        return spec.model_copy(update={"sha256": _hash_of(slug, spec)})
+        return spec.model_copy(update={"sha256": _digest_of(slug, spec)})
     if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
         raise ProjectError(
             f"--name {name}: there is no such folder, and it is no name of the hub, such as roberta-base or "
@@ -56,19 +57,17 @@ def _is_folder(name: str) -> bool:
     return name.startswith("package:") or (bool(name) and Path(name).is_dir())
 
 
-def _hash_of(slug: str, spec: ModelSpec) -> str | None:
-    """Return the SHA-256 of the weights in a folder or a package; None for a folder without weights."""
-    from cxprobe.lm.checkpoints import check_folder, hash_weights, locate
-
+def _digest_of(slug: str, spec: ModelSpec) -> str:
+    """Return the SHA-256 of all that is loaded from a folder or a package."""
     if spec.revision is not None:
         raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
-    folder = Path(locate(slug, spec))
+    folder = Path(path_of(f"models.{slug}", spec.name))
     if not (folder / "config.json").is_file():
         raise ProjectError(
             f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
         )
-    check_folder(slug, folder)
-    return hash_weights(slug, spec, folder).removeprefix("sha256 ") or None
+    check_folder(f"models.{slug}", folder)
+    return digest_of(folder)
 
 
 def require_free(slug: str, file: Path = PARAMS_FILE) -> None:

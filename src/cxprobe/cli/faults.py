@@ -25,6 +25,7 @@ from cxprobe.corpora.pattern import load_pattern
 from cxprobe.errors import ConstructionError, CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.files.schema import read_yaml, suggest, validate
+from cxprobe.lm.folders import pin_faults
 from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.checks import lint_pairs
@@ -94,7 +95,8 @@ def find_faults() -> list[str]:
         faults.attempt(load_wording)
     prompts = _read_prompts(params, faults)
     if params is not None:
-        compared = (*_faults_of_constructions(params, constructions), *_unknown_prompts(params, prompts))
+        pins = pin_faults(params.models)
+        compared = (*_faults_of_constructions(params, constructions), *_unknown_prompts(params, prompts), *pins)
         faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in compared]
         if not any("prompts.make." in fault for fault in compared):
             _check_questions(params, prompts, faults)

@@ -1,6 +1,7 @@
 """Candidates: how probable words are at the mask of a text, and which words can be compared there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import MaskedLM
 from cxprobe.lm.masked import PORTION, MaskedQuestions, encode_inputs
-from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.lm.scoring import MeasuredModel, Record, answer
 from cxprobe.lm.store import Answers
 from cxprobe.lm.texts import Encoded
 
@@ -91,7 +92,11 @@ Row = tuple[str, Sequence[str]]
 
 
 def measure_candidates(
-    model: MeasuredModel[MaskedLM], portions: Sequence[Sequence[Row]], token_budget: int
+    model: MeasuredModel[MaskedLM],
+    portions: Sequence[Sequence[Row]],
+    token_budget: int,
+    folder: Path,
+    read: Callable[[Path], tuple[Sequence[Row], NDArray[np.float64]]],
 ) -> tuple[list[NDArray[np.float64]], dict[str, float]] | None:
     """Return how probable candidates are at the masks of texts, for a stage.
 
@@ -100,6 +105,8 @@ def measure_candidates(
         portions: Texts, such as those of each construction, with equally many candidates each; batches are formed
             within a portion.
         token_budget: The most tokens in a batch.
+        folder: Where the caller writes the answers.
+        read: Reads from such a folder what was asked, and the answers, shape (texts, candidates).
 
     Returns:
         Of each portion shape (texts, candidates): natural logarithms, normalised over the whole vocabulary. And the
@@ -119,7 +126,13 @@ def measure_candidates(
         rows,
         lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, sample)], lambda: loaded) or [])],
     )
-    numbers = model.answer(lambda: (ask(model.described, portion) for portion in portions), len(rows))
+
+    def recall(earlier: Path) -> Iterator[Answers]:
+        known, numbers = read(earlier)
+        yield ask(model.described, known).answers(numbers.ravel())
+
+    record = Record(folder, "", recall)
+    numbers = model.answer(lambda: (ask(model.described, portion) for portion in portions), len(rows), record)
     if numbers is None:
         return None
     ends = np.cumsum([len(portion) for portion in portions])

@@ -123,6 +123,13 @@ class CausalQuestions:
             log_probs[len(text.ids) - scored :] = numbers[len(numbers) - scored :]
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
+    def unread(self, records: Sequence[TokenScores]) -> Answers:
+        """Return the answers that gave the scores of each text, as `read` has yielded them."""
+        return {
+            key: record.log_probs[len(text.ids) + 1 - len(self._ids[key]) :]
+            for text, key, record in zip(self._encoded, self._key_of_each, records, strict=True)
+        }
+
 
 def _predict(model: Any, rows: Sequence[Ids], **options: Any) -> tuple[list[NDArray[np.float64]], Any]:
     """Return for each row shape (length - 1,), the log-probability of each id but the first, and the model's output."""

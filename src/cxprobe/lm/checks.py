@@ -9,10 +9,12 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
+from transformers import MODEL_FOR_MASKED_LM_MAPPING
 from transformers.utils import cached_file
 
 from cxprobe.errors import ModelError
-from cxprobe.lm.checkpoints import AGAIN, Source, reason_of, weight_files
+from cxprobe.lm.checkpoints import Source
+from cxprobe.lm.folders import AGAIN, reason_of, weight_files
 from cxprobe.lm.language_models import LanguageModel
 
 
@@ -37,6 +39,8 @@ _DEBERTA_POSITIONS = re.compile(r"(^|\.)embeddings\.position_embeddings\.weight$
 _FLOATS = ("F64", "F32", "F16", "BF16")
 # More numbers than this are not reserved for a model whose weights have far fewer.
 _LARGE = 50_000_000
+_TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
+_OTHER = "She had not read it."
 
 
 def check_stored_weights(source: Source, model_class: Any) -> None:
@@ -46,7 +50,7 @@ def check_stored_weights(source: Source, model_class: Any) -> None:
     alone; of them the loaded weights are checked.
     """
     shapes: dict[str, tuple[int, ...]] = {}
-    for file in weight_files(source):
+    for file in weight_files(f"models.{source.slug}", Path(source.path)):
         if file.suffix != ".safetensors":
             return
         what = f"{file.name} ({file.stat().st_size:,} bytes), which is cut short or damaged,"
@@ -84,15 +88,6 @@ def _check_size(source: Source, model_class: Any, stored: Mapping[str, tuple[int
         )
 
 
-def check_shapes(source: Source, mismatched: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
-    """Refuse weights whose shape in the checkpoint is not the model's; each has its name and these two shapes."""
-    if faults := [f"{name} is {list(found)}, not {list(wanted)}" for name, found, wanted in sorted(mismatched)]:
-        raise ModelError(
-            f"{source}: {len(faults)} weights of the checkpoint have other shapes than config.json says: "
-            f"{'; '.join(faults[:3])}; these do not belong together, so copy or download both again"
-        )
-
-
 def check_finite(source: Source, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
     """Refuse weights with a number that is NaN or infinite.
 
@@ -110,20 +105,32 @@ def check_finite(source: Source, weights: Iterable[tuple[str, torch.Tensor]]) ->
             )
 
 
-def check_complete(source: Source, missing: Iterable[str]) -> None:
-    """Refuse a model with weights that its checkpoint lacks, which transformers would draw at random."""
-    if names := sorted(missing):
+def check_loaded(source: Source, model: Any, report: Mapping[str, Any], unread: Sequence[str]) -> None:
+    """Refuse a model that is not its checkpoint, as the loading report of transformers tells.
+
+    Weights of the checkpoint have other shapes than the model's; are not finite; are missing, so that transformers has
+    drawn them at random; or are not used, but for known heads and what is no weight.
+
+    Args:
+        source: Where it comes from.
+        model: The model.
+        report: Of transformers; "mismatched_keys" has of each weight the name, the shape found and the shape wanted.
+        unread: How the names of weights begin that may be missing, since nothing reads them.
+    """
+    both = "these do not belong together, so copy or download both again"
+    if faults := [f"{name} is {list(found)}, not {list(wanted)}" for name, found, wanted in report["mismatched_keys"]]:
+        raise ModelError(
+            f"{source}: {len(faults)} weights of the checkpoint have other shapes than config.json says: "
+            f"{'; '.join(sorted(faults)[:3])}; {both}"
+        )
+    check_finite(source, model.named_parameters())
+    if names := sorted(key for key in report["missing_keys"] if not key.startswith(tuple(unread))):
         raise ModelError(
             f"models.{source.slug}: {len(names)} weights of '{source.spec.name}' are not in its checkpoint and would "
             f"be random: {', '.join(names[:5])}; results would be meaningless, so take another checkpoint"
         )
-
-
-def check_used(source: Source, model: Any, unused: Iterable[str]) -> None:
-    """Refuse a checkpoint with weights that the model leaves out, but for known heads and what is no weight."""
     body, deberta = model.base_model, source.config.model_type.startswith("deberta")
-    names = []
-    for name in sorted(unused):
+    for name in sorted(report["unexpected_keys"]):
         first, *others = name.removeprefix(f"{model.base_model_prefix}.").split(".")
         is_head = _HEADS.fullmatch(name.split(".")[0]) and not hasattr(body, name.split(".")[0])
         known = is_head or (first == "pooler" and others) or _BUFFERS.search(name)
@@ -132,52 +139,42 @@ def check_used(source: Source, model: Any, unused: Iterable[str]) -> None:
     if names:
         raise ModelError(
             f"{source}: {len(names)} weights of its checkpoint are not used by the model that config.json describes: "
-            f"{', '.join(names[:5])}; config.json is another model's or damaged (too few layers?), so copy or download "
-            "both again"
+            f"{', '.join(names[:5])}; config.json is another model's or damaged (too few layers?): {both}"
         )
 
 
-_TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
-
-
-def unknown_share(tokenizer: Any, texts: Iterable[str]) -> float:
-    """Return the share of unknown tokens in texts, special ones not counted: 0 to 1, or NaN if there is no token.
-
-    A byte-level tokenizer knows everything, so its share is 0.
-
-    Args:
-        tokenizer: A fast tokenizer.
-        texts: What it reads; a text that is given twice counts twice.
-    """
-    kept, tokens, unknown = list(texts), 0, 0
-    for start in range(0, len(kept), 1000):
-        for ids in _ids_of(tokenizer, kept[start : start + 1000]):
-            tokens += len(ids)
-            unknown += ids.count(tokenizer.unk_token_id)
-    return unknown / tokens if tokens else float("nan")
-
-
-def check_known(model: LanguageModel, texts: Iterable[str], place: str, limit: float = 0.2) -> float:
+def check_known(model: LanguageModel, texts: Sequence[str], place: str, limit: float = 0.2) -> float:
     """Refuse to measure texts of which a model's tokenizer does not know too much.
+
+    A byte-level tokenizer knows everything.
 
     Args:
         model: The model that is to read them.
-        texts: All texts of a stage, or a sample.
+        texts: All texts of a stage, or a sample; one that is given twice counts twice.
         place: What they are, for the message, such as "the sentences of a construction".
         limit: The largest accepted share, 0 to 1. The default is far above what English with a few rare words gives,
             and far below what a tokenizer of another model or a lost vocabulary gives.
 
     Returns:
-        Their `unknown_share`, for the record.
+        The share of unknown tokens, 0 to 1, special ones not counted; NaN if there is no token.
 
     Raises:
         ModelError: The share is larger than the limit.
     """
-    kept = list(texts)
-    share = unknown_share(model.tokenizer, kept)
+    unknown_id, tokens, unknown = model.tokenizer.unk_token_id, 0, 0
+
+    def read(some: Sequence[str]) -> list[list[int]]:
+        ids: list[list[int]] = model.tokenizer(list(some), add_special_tokens=False, verbose=False)["input_ids"]
+        return ids
+
+    for start in range(0, len(texts), 1000):
+        for ids in read(texts[start : start + 1000]):
+            tokens += len(ids)
+            unknown += ids.count(unknown_id)
+    share = unknown / tokens if tokens else float("nan")
     if share > limit:
-        words = dict.fromkeys(word for text in kept[:1000] for word in text.split())
-        lost = [word for word in words if model.tokenizer.unk_token_id in _ids_of(model.tokenizer, [word])[0]]
+        words = list(dict.fromkeys(word for text in texts[:1000] for word in text.split()))
+        lost = [word for word, ids in zip(words, read(words), strict=True) if unknown_id in ids]
         raise ModelError(
             f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
             f"{', '.join(map(repr, lost[:5]))}, and at most {limit:.0%} may be; its tokenizer is another model's, or "
@@ -186,15 +183,13 @@ def check_known(model: LanguageModel, texts: Iterable[str], place: str, limit: f
     return share
 
 
-def _ids_of(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Return the ids of each text's tokens, without the special ones that stand around a text."""
-    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-    return ids
-
-
-def check_vocabulary(source: Source) -> None:
-    """Refuse a tokenizer that transformers has made up, which it does where no file has the vocabulary."""
-    own = sorted(name for key, name in source.tokenizer.vocab_files_names.items() if key != "tokenizer_file")
+def check_tokenizer(source: Source) -> None:
+    """Refuse a tokenizer that is made up, or damaged."""
+    tokenizer = source.tokenizer
+    if not tokenizer.is_fast:
+        raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
+    # Where no file has the vocabulary, transformers makes up a tokenizer.
+    own = sorted(name for key, name in tokenizer.vocab_files_names.items() if key != "tokenizer_file")
     whole = ["tokenizer.json", *(name for name in own if name.endswith(".model")), "tokenizer.model", "tekken.json"]
     if not any(_is_there(source, name) for name in whole) and not (
         own and all(_is_there(source, name) for name in own)
@@ -203,13 +198,70 @@ def check_vocabulary(source: Source) -> None:
             f"{source} has no tokenizer: there is neither {' nor '.join(dict.fromkeys([*whole, ' with '.join(own)]))}; "
             "without its vocabulary every word would be unknown, so copy the tokenizer's files beside the weights"
         )
+    for name, number in _template_of(tokenizer):
+        if (right := tokenizer.convert_tokens_to_ids(name)) != number:
+            raise ModelError(
+                f"{source}: the post_processor of tokenizer.json puts the id {number} for {name!r}, whose id is "
+                f"{right} in the vocabulary; {AGAIN}"
+            )
+    ids = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).values()
+    if shared := len(ids) - len(set(ids)):
+        raise ModelError(f"{source}: {shared} tokens share their id with another; {AGAIN}")
+
+
+def check_reading(source: Source) -> None:
+    """Refuse a tokenizer that reads different texts alike, or puts around a text what its model does not expect."""
+    tokenizer = source.tokenizer
+    with source.refusing("the tokenizer"):
+        read = tokenizer([_TRIAL, _OTHER], return_special_tokens_mask=True, verbose=False)
+        words, others = (
+            [number for number, special in zip(*row, strict=True) if not special]
+            for row in zip(read["input_ids"], read["special_tokens_mask"], strict=True)
+        )
+        added = set(read["input_ids"][0]) - set(words)
+        known = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    if strange := sorted(added - known - set(tokenizer.all_special_ids)):
+        raise ModelError(
+            f"{source}: the tokenizer puts {strange} around a sentence, which are no special tokens; {AGAIN}"
+        )
+    if not words:
+        raise ModelError(f"{source}: the tokenizer finds no token in {_TRIAL!r}; mend its normalizer, or {AGAIN}")
+    if words == others:
+        raise ModelError(
+            f"{source}: to the tokenizer {_TRIAL!r} and {_OTHER!r} are the same tokens, and all texts would have one "
+            f"score; mend its normalizer and pre_tokenizer, or {AGAIN}"
+        )
+    ends = [tokenizer.cls_token, tokenizer.sep_token]
+    if is_masked(source.config) and None not in ends and not added:
+        raise ModelError(
+            f"{source}: the tokenizer has {' and '.join(ends)} and puts neither around a text, as a masked model was "
+            f"trained with; mend the post_processor of tokenizer.json, or {AGAIN}"
+        )
+
+
+def is_masked(config: Any) -> bool:
+    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
+    return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
 def _is_there(source: Source, name: str) -> bool:
-    if Path(source.path).is_dir():
+    if source.is_local:
         return (Path(source.path) / name).is_file()
     absent = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
     return cached_file(source.path, name, revision=source.spec.revision, **absent) is not None
+
+
+def _template_of(tokenizer: Any) -> Iterator[tuple[str, int]]:
+    """Yield what the tokenizer puts around texts: each token and the id that it is put as."""
+    stored = tokenizer.backend_tokenizer.post_processor
+    state = json.loads(stored.__getstate__()) if stored else {}
+    for step in state.get("processors", [state]):
+        match step:
+            case {"special_tokens": dict(tokens)}:
+                for own in tokens.values():
+                    yield from zip_longest(own["tokens"], own["ids"])
+            case {"cls": first, "sep": last}:
+                yield from map(tuple, (first, last))
 
 
 def longest_input(source: Source) -> int:
@@ -239,63 +291,28 @@ def longest_input(source: Source) -> int:
     return longest
 
 
-def check_ids(source: Source, model: Any) -> None:
-    """Refuse a tokenizer that does not fit the embedding: ids beyond its rows, or far fewer tokens than rows."""
-    rows, tokenizer = model.get_input_embeddings().weight.shape[0], source.tokenizer
-    ids = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
-    mend = "tokenizer and weights are of different models, so take both from one"
+def check_readable(source: Source, model: Any) -> None:
+    """Refuse a model that does not fit its tokenizer, or does not answer a plain sentence as a trained model does."""
+    slug, spec, tokenizer = source.slug, source.spec, source.tokenizer
+    rows, mend = model.get_input_embeddings().weight.shape[0], "tokenizer and weights are of different models, so take"
     # An added token that stands for something else than text, such as an image, may lie beyond; these may not.
     special = {name: getattr(tokenizer, f"{name}_id") for name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
-    for name, number in chain(special.items(), ids.items()):
+    for name, number in chain(special.items(), tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False).items()):
         if number is not None and number >= rows:
             raise ModelError(
-                f"{source}: the token {name!r} has the id {number}, and the embedding has {rows} rows; {mend}"
+                f"{source}: the token {name!r} has the id {number}, and the embedding has {rows} rows; {mend} both "
+                "from one"
             )
-    for name, number in _template_of(tokenizer):
-        if (own := tokenizer.convert_tokens_to_ids(name)) != number:
-            raise ModelError(
-                f"{source}: the post_processor of tokenizer.json puts the id {number} for {name!r}, whose id is {own} "
-                f"in the vocabulary; {AGAIN}"
-            )
-    if len(set(ids.values())) < len(ids):
-        raise ModelError(f"{source}: {len(ids) - len(set(ids.values()))} tokens share their id with another; {AGAIN}")
     if 2 * len(tokenizer) < rows:
         raise ModelError(
-            f"{source}: the tokenizer knows {len(tokenizer)} tokens, and the embedding has {rows} rows; {mend}"
+            f"{source}: the tokenizer knows {len(tokenizer)} tokens, and the embedding has {rows} rows; {mend} both "
+            "from one"
         )
-
-
-def _template_of(tokenizer: Any) -> Iterator[tuple[str, int]]:
-    """Yield what the tokenizer puts around texts: each token and the id that it is put as."""
-    stored = tokenizer.backend_tokenizer.post_processor
-    state = json.loads(stored.__getstate__()) if stored else {}
-    for step in state.get("processors", [state]):
-        match step:
-            case {"special_tokens": dict(tokens)}:
-                for own in tokens.values():
-                    yield from zip_longest(own["tokens"], own["ids"])
-            case {"cls": first, "sep": last}:
-                yield from map(tuple, (first, last))
-
-
-def check_readable(source: Source, model: Any) -> None:
-    """Refuse a model that cannot read a plain sentence, or whose answer is not finite."""
-    slug, spec, tokenizer = source.slug, source.spec, source.tokenizer
     with source.refusing("the tokenizer"):
-        read = tokenizer(_TRIAL, return_special_tokens_mask=True, verbose=False)
-        added = {
-            number for number, special in zip(read["input_ids"], read["special_tokens_mask"], strict=True) if special
-        }
-        known = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
-    if strange := sorted(added - known - set(tokenizer.all_special_ids)):
-        raise ModelError(
-            f"{source}: the tokenizer puts {strange} around a sentence, which are no special tokens; {AGAIN}"
-        )
-    if not read["input_ids"]:
-        raise ModelError(f"{source}: the tokenizer finds no token in {_TRIAL!r}; {AGAIN}")
-    if max(read["input_ids"]) >= model.get_input_embeddings().weight.shape[0]:
+        read = tokenizer(_TRIAL, verbose=False)["input_ids"]
+    if max(read) >= rows:
         raise ModelError(f"{source}: the tokenizer gives ids beyond the embedding's rows; {AGAIN}")
-    ids = torch.tensor([read["input_ids"][: source.max_tokens]], device=model.device)
+    ids = torch.tensor([read[: source.max_tokens]], device=model.device)
     try:
         with torch.inference_mode():
             answer = model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
@@ -308,4 +325,9 @@ def check_readable(source: Source, model: Any) -> None:
         raise ModelError(
             f"{source}: what it answers to a plain sentence in {spec.dtype} is NaN or infinite; take another precision "
             "or another checkpoint"
+        )
+    if len(set(read)) > 1 and bool((answer == answer[:, :1]).all()):
+        raise ModelError(
+            f"{source}: what it answers is the same at every token of {_TRIAL!r}, and all texts would have one score; "
+            f"its weights are zero or damaged: {AGAIN}, or take another checkpoint"
         )

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import write_features
-from cxprobe.lm.language_models import Encoder
-from cxprobe.lm.scoring import MeasuredModel, answer
+from cxprobe.files.arrays import read_features, write_features
+from cxprobe.lm.language_models import Encoder, write_model_facts
+from cxprobe.lm.scoring import MeasuredModel, Record, answer
 from cxprobe.lm.store import Answers, Batch, key_of
 
 R = TypeVar("R")
@@ -24,7 +24,7 @@ _BLOCK = 1024  # texts whose vectors are in memory at once while they are writte
 
 def embed_texts(
     model: MeasuredModel[Encoder],
-    portions: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    portions: Mapping[str, Sequence[str]],
     *,
     special_tokens: bool,
     token_budget: int,
@@ -34,11 +34,11 @@ def embed_texts(
 
     Args:
         model: The model.
-        portions: Name -> ids and texts, such as those of one source of sentences; batches are formed within a portion.
+        portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
         special_tokens: Whether [CLS], [SEP] and the like count in the mean.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
-            (layers, texts, dimensions), float32, and ``ids.parquet``.
+            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
 
     Returns:
         The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
@@ -49,10 +49,14 @@ def embed_texts(
         DataError: See `tokenise`; or a number is not finite.
     """
     encoder = model.described
-    tokens = {name: tokenise(encoder, *own, special_tokens=special_tokens) for name, own in portions.items()}
+
+    def read(own: Sequence[str]) -> list[Tokens]:
+        return tokenise(encoder, own, own, special_tokens=special_tokens)
+
+    tokens = {name: read(own) for name, own in portions.items()}
     sentences = [sentence for own in tokens.values() for sentence in own]
     checked = model.check(
-        [text for _, texts in portions.values() for text in texts],
+        [text for own in portions.values() for text in own],
         sentences,
         lambda loaded, sample: pool_texts(loaded, sample, token_budget),
     )
@@ -62,8 +66,15 @@ def embed_texts(
             write = partial(write_features, ids=[sentence.id for sentence in own], folder=folder / name)
             yield VectorQuestions(own, token_budget, write)
 
-    if model.answer(ask, len(sentences), "sentences") is None:
+    def recall(earlier: Path) -> Iterator[Answers]:
+        for own in sorted(earlier.rglob("ids.parquet")):
+            features = read_features(own.parent)
+            yield from VectorQuestions(read(features.ids), token_budget, list).unread(np.asarray(features.vectors))
+
+    record = Record(folder, f"special_tokens: {special_tokens}", recall)
+    if model.answer(ask, len(sentences), record, "sentences") is None:
         return None
+    write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
 
 
@@ -187,6 +198,12 @@ class VectorQuestions(Generic[R]):
             for start in range(0, len(self._key_of_each), _BLOCK)
         )
         yield self._use(blocks)
+
+    def unread(self, vectors: Vectors) -> Iterator[Answers]:
+        """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
+        for start in range(0, len(self._key_of_each), _BLOCK):
+            block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
+            yield {key: block[:, place] for place, key in enumerate(self._key_of_each[start : start + _BLOCK])}
 
 
 def pool_texts(

@@ -1,6 +1,6 @@
 """Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -21,36 +21,21 @@ from transformers import (
     DebertaV2ForMaskedLM,
     TorchAoConfig,
 )
-from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import CxprobeError, ModelError
-from cxprobe.lm.checkpoints import (
-    SETTINGS,
-    WEIGHTS,
-    Source,
-    at_one_commit,
-    check_folder,
-    fingerprint_of,
-    hash_weights,
-    loading_options,
-    locate,
-    reason_of,
-    refusing,
-    refusing_altered,
-)
+from cxprobe.lm.checkpoints import Source, fingerprint_of
 from cxprobe.lm.checks import (
     build,
-    check_complete,
-    check_finite,
-    check_ids,
+    check_loaded,
     check_readable,
-    check_shapes,
+    check_reading,
     check_stored_weights,
-    check_used,
-    check_vocabulary,
+    check_tokenizer,
+    is_masked,
     longest_input,
 )
+from cxprobe.lm.folders import SETTINGS, WEIGHTS, check_digest, check_folder, path_of, reason_of
 from cxprobe.lm.language_models import CausalLM, Encoder, MaskedLM
 from cxprobe.lm.params import BitsAndBytes, ModelSpec, ServedModel
 from cxprobe.lm.served import describe_served, open_served
@@ -72,11 +57,12 @@ def load_encoder(slug: str, spec: ModelSpec, device: str = "cpu", source: Source
         source: What `open_source` returned, if it was called before.
 
     Raises:
-        ModelError: It is not on this machine and cannot be downloaded; its weights differ from ``sha256``; some weights
+        ModelError: It is not on this machine and cannot be downloaded; its files differ from ``sha256``; some weights
             are not in the checkpoint (transformers would initialise them at random) and it is no random twin; some
             weights of the checkpoint, but for known heads, are not used; a file is damaged, or a git-lfs pointer; a
-            weight is not finite; it is an encoder-decoder; its tokenizer is not a fast one, has no files, or does not
-            fit the embedding; or it cannot read a plain sentence.
+            weight is not finite; it is an encoder-decoder; its tokenizer is not a fast one, has no files, does not fit
+            the embedding, or reads different texts alike; or it cannot read a plain sentence, or answers every token
+            alike.
     """
     source = source or open_source(slug, spec, device)
     model = _load(source, AutoModel, device)
@@ -89,15 +75,21 @@ def load_language_model(
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
     A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`), but for the device
-    "meta": then nothing is sent.
+    "meta": then nothing is sent. Code of a checkpoint is never run.
 
-    Arguments and errors are those of `load_masked_lm` and `load_causal_lm`.
+    Arguments are those of `load_encoder`.
+
+    Raises:
+        ModelError: As for `load_encoder` and `load_masked_lm`; or it is no language model.
     """
     source = source or open_source(slug, spec, device)
     if isinstance(spec, ServedModel):
         return describe_served(slug, spec, source) if device == "meta" else open_served(slug, spec, source)
-    load: Callable[..., MaskedLM | CausalLM] = load_masked_lm if _is_masked(source.config) else load_causal_lm
-    return load(slug, spec, device, source)
+    if is_masked(source.config):
+        return load_masked_lm(slug, spec, device, source)
+    if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ModelError(f"{source} is a {source.config.model_type} model, which has no head of a language model")
+    return CausalLM(*_fields(source, _load(source, AutoModelForCausalLM, device)))
 
 
 def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> MaskedLM:
@@ -116,36 +108,22 @@ def load_masked_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Sour
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
     source = source or open_source(slug, spec, device)
-    if not _is_masked(source.config):
+    if not is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
-    if source.tokenizer.mask_token_id is None:
+    names, mask = source.tokenizer.special_tokens_map, source.tokenizer.mask_token
+    if mask is None:
         raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
+    if same := [name for name, token in names.items() if token == mask and name != "mask_token"]:
+        raise ModelError(
+            f"{source}: the mask token of its tokenizer, {mask!r}, is its {' and '.join(same)} too; mend mask_token in "
+            "tokenizer_config.json"
+        )
     model_class: Any = AutoModelForMaskedLM
     if source.config.model_type in ("deberta", "deberta-v2"):
         source.config.legacy = False
         if source.config.model_type == "deberta-v2":
             model_class = _DebertaV2
     return MaskedLM(*_fields(source, _load(source, model_class, device)))
-
-
-def load_causal_lm(slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None) -> CausalLM:
-    """Load a model that reads from left to right, with its own head; code of a checkpoint is never run.
-
-    Arguments are those of `load_encoder`.
-
-    Raises:
-        ModelError: As for `load_encoder`; or it is not a causal language model.
-    """
-    source = source or open_source(slug, spec, device)
-    # BERT and its kind could be built as decoders too, and would see what they are to predict.
-    if type(source.config) not in MODEL_FOR_CAUSAL_LM_MAPPING or _is_masked(source.config):
-        raise ModelError(f"{source} is a {source.config.model_type} model and reads both ways; take a causal one")
-    return CausalLM(*_fields(source, _load(source, AutoModelForCausalLM, device)))
-
-
-def _is_masked(config: Any) -> bool:
-    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
-    return type(config) in MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
 
 
 class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -155,35 +133,49 @@ class _DebertaV2(DebertaV2ForMaskedLM):  # type: ignore[misc]
 
 
 def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> Source:
-    """Find a model, check the hash of its weights, and read its configuration and tokenizer.
+    """Find a model, compare its files with their digest, and read its configuration and tokenizer.
 
-    Of a model on a server this is its tokenizer; of the weights that may lie there nothing is read.
+    Of a model on a server this is its tokenizer.
 
     Arguments and errors are those of `load_encoder`.
     """
     if isinstance(spec, ServedModel):
         spec = ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
     _check_options(slug, spec, device)
-    path = locate(slug, spec)
-    with refusing(slug, spec, path, "the folder"):
-        if Path(path).is_dir():
-            check_folder(slug, Path(path))
-        weights = hash_weights(slug, spec, Path(path))
     transformers_logging.disable_progress_bar()
-    with refusing(slug, spec, path, "config.json"):
-        spec = at_one_commit(spec, path)
-    with refusing_altered(slug, spec, path, SETTINGS):
-        with refusing(slug, spec, path, "config.json"):
-            config = AutoConfig.from_pretrained(path, **loading_options(spec))
-        with refusing(slug, spec, path, "the tokenizer (tokenizer.json and tokenizer_config.json)"):
-            tokenizer = AutoTokenizer.from_pretrained(path, **loading_options(spec))
-    source = Source(slug, spec, path, weights, config, tokenizer, max_tokens=0)
-    if not tokenizer.is_fast:
-        raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
-    check_vocabulary(source)
+    place = f"models.{slug}"
+    source = Source(slug, spec, path_of(place, spec.name))
+    with source.refusing("the folder"):
+        if source.is_local:
+            folder = Path(source.path)
+            check_folder(place, folder)
+            source = replace(source, origin=f"sha256 {check_digest(place, folder, spec.sha256)}")
+        elif spec.sha256:
+            raise ModelError(f"{place}: sha256 is given, but '{spec.name}' is not a local folder")
+        else:
+            # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
+            # otherwise be of another commit than the configuration, and the fingerprint would name a third.
+            commit = source.cached("config.json").parent.name  # the cache has one folder a commit
+            spec = spec.model_copy(update={"revision": commit})
+            source = replace(source, spec=spec, origin=f"commit {commit}")
+    with source.refusing_altered(SETTINGS):
+        with source.refusing("config.json"):
+            config = AutoConfig.from_pretrained(source.path, return_dict=True, **source.loading_options)
+        with source.refusing("the tokenizer (tokenizer.json and tokenizer_config.json)"):
+            tokenizer = AutoTokenizer.from_pretrained(source.path, **source.loading_options)
+    source = replace(source, config=config, tokenizer=tokenizer)
+    check_tokenizer(source)
     if config.is_encoder_decoder:
         raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
-    return replace(source, max_tokens=longest_input(source))
+    masked = MODEL_FOR_MASKED_LM_MAPPING.get(type(config), None)
+    if not is_masked(config) and masked and masked.__name__ in (config.architectures or ()):
+        raise ModelError(
+            f"{source}: config.json says that it is a {masked.__name__} and that is_decoder is true, so that it would "
+            "not see what stands after a token; take out is_decoder, or take another checkpoint"
+        )
+    source = replace(source, max_tokens=longest_input(source))
+    check_reading(source)
+    return source
 
 
 def _load(source: Source, model_class: Any, device: str) -> Any:
@@ -213,7 +205,6 @@ def _load(source: Source, model_class: Any, device: str) -> Any:
         except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
             reason = str(error).strip().splitlines()[0]
             raise ModelError(f"{source} cannot run on the device '{device}': {reason}; try cpu") from error
-    check_ids(source, model)
     check_readable(source, model)
     return model
 
@@ -221,14 +212,15 @@ def _load(source: Source, model_class: Any, device: str) -> Any:
 def _read(source: Source, model_class: Any, device: str) -> Any:
     """Return a model with the weights of its checkpoint, as they are or shuffled."""
     spec = source.spec
-    if Path(source.path).is_dir():
+    if source.is_local:
         check_stored_weights(source, model_class)
     unused = [_UNUSED] if model_class is AutoModel else []
-    options = loading_options(spec) | _fitting_options(source, device, [name.rstrip(".") for name in unused])
+    options = source.loading_options | _fitting_options(source, device, [name.rstrip(".") for name in unused])
     with (
         source.refusing("the weights"),
-        refusing_altered(source.slug, spec, source.path, WEIGHTS),
+        source.refusing_altered(WEIGHTS),
         _refusing_unfitting(source),
+        _without_report(),
     ):
         model, report = model_class.from_pretrained(
             source.path,
@@ -243,11 +235,8 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             raise ModelError(
                 f"{source}: not even its embeddings fit on a device; allow more in models.{source.slug}.max_memory"
             )
-        if not Path(source.path).is_dir():  # what is rounded, or lies on a disk, is looked at where it came from
-            config = cached_file(source.path, "config.json", revision=spec.revision)
-            check_stored_weights(replace(source, path=str(Path(config).parent)), model_class)
-    check_shapes(source, report["mismatched_keys"])
-    check_finite(source, model.named_parameters())
+        if not source.is_local:  # what is rounded, or lies on a disk, is looked at where it came from
+            check_stored_weights(replace(source, path=str(source.cached("config.json").parent)), model_class)
     if source.config.model_type.startswith("deberta") and model_class is not AutoModel:
         if any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
             raise ModelError(
@@ -257,8 +246,7 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
         if any(key.startswith("cls.predictions.") for key in report["unexpected_keys"]):
             source.config.legacy = True  # the checkpoint has transformers' own head, not that of the authors
             return _read(source, model_class, device)
-    check_complete(source, [key for key in report["missing_keys"] if not key.startswith(tuple(unused))])
-    check_used(source, model, report["unexpected_keys"])
+    check_loaded(source, model, report, unused)
     if spec.device_map and any(key.startswith(tuple(unused)) for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
     if spec.weights == "shuffled":
@@ -374,6 +362,17 @@ def _quantisation(spec: ModelSpec, unused: Sequence[str]) -> Any:
 
     chosen = Int8WeightOnlyConfig if how and how.weights == "int8" else Float8WeightOnlyConfig
     return TorchAoConfig(quant_type=chosen())
+
+
+@contextmanager
+def _without_report() -> Iterator[None]:
+    """Let transformers print no report of what it loads: what matters in it is refused here."""
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
 
 
 @contextmanager

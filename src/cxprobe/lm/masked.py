@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import MaskedLM
 from cxprobe.lm.logits import head_at, log_probabilities
-from cxprobe.lm.params import SchemeName
 from cxprobe.lm.store import Answers, Batch, key_of
-from cxprobe.lm.texts import Encoded, TokenScores, check_length, encode
+from cxprobe.lm.texts import Encoded, Scheme, TokenScores, check_length, encode
 
 PORTION = 2048  # texts whose masked copies are in memory at once
 
@@ -104,6 +103,10 @@ class MaskedQuestions:
         """Return the answers in the order of asking, shape (questions,)."""
         return np.array([answers[key][0] for key in self.asked], dtype=np.float64)
 
+    def answers(self, numbers: NDArray[np.float64]) -> Answers:
+        """Return the answers by their keys, given them in the order of asking."""
+        return {key: numbers[place : place + 1] for place, key in enumerate(self.asked)}
+
 
 def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Group inputs of one length, the longest first, so that no batch is larger than the budget.
@@ -147,7 +150,7 @@ class PllQuestions(MaskedQuestions):
         self,
         model: MaskedLM,
         encoded: Sequence[Encoded],
-        scheme: SchemeName,
+        scheme: Scheme,
         token_budget: int,
         spans: Sequence[tuple[int, int]] | None = None,
     ) -> None:
@@ -189,3 +192,8 @@ class PllQuestions(MaskedQuestions):
             log_probs[tokens] = numbers[start : start + len(tokens)]
             start += len(tokens)
             yield TokenScores(text.text, self._scheme, text.own, text.spans, text.words, log_probs)
+
+    def unread(self, records: Sequence[TokenScores]) -> Answers:
+        """Return the answers that gave the scores of each text, as `read` has yielded them."""
+        scored = [record.log_probs[tokens] for record, tokens in zip(records, self._scored, strict=True)]
+        return self.answers(np.concatenate([np.empty(0), *scored]))

@@ -309,25 +309,17 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
     for one in alone:
         schemes.setdefault(one.scheme, {})[one.text] = one
     ends = dict.fromkeys((pair.context, end) for pair in pairs for end in (pair.good, pair.bad) if pair.context)
-    records = []
+    records: list[TokenScores] = []
     for scores in schemes.values():
-        whole = {context + end: _behind(context + end, scores[end.lstrip()]) for context, end in ends}
-        records += list((scores | whole).values())
+        whole = dict(scores)
+        for context, end in ends:
+            own, text = scores[end.lstrip()], context + end
+            scored = ~np.isnan(own.log_probs)
+            spans = own.spans[scored] + len(text) - len(own.text)
+            columns = (own.ids[scored], spans, own.words[scored], own.log_probs[scored])
+            whole[text] = TokenScores(text, own.scheme, *columns)
+        records += whole.values()
     return records
-
-
-def _behind(text: str, alone: TokenScores) -> TokenScores:
-    """Return the scores of the end of a text as those of the text."""
-    scored = ~np.isnan(alone.log_probs)
-    shift = len(text) - len(alone.text)
-    return TokenScores(
-        text,
-        alone.scheme,
-        alone.ids[scored],
-        alone.spans[scored] + shift,
-        alone.words[scored],
-        alone.log_probs[scored],
-    )
 
 
 def _record(

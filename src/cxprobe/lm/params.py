@@ -138,20 +138,6 @@ class ServedModel(Closed):
     """The environment variable that has the server's key, such as VLLM_API_KEY; null for a server without one."""
 
 
-def describe_precision(dtype: Dtype, quantisation: BitsAndBytes | TorchAo | None, compared: Any) -> str:
-    """Return in what a model computes, for the record, and whether that is compared with anything.
-
-    Args:
-        dtype: The precision of what is not quantised.
-        quantisation: What is done to the weights of linear layers.
-        compared: What the model is compared with; None for nothing.
-    """
-    if dtype == "float32" and quantisation is None:
-        return dtype
-    parts = [dtype, *([str(quantisation)] if quantisation else []), *([] if compared else ["compared with nothing"])]
-    return ", ".join(parts)
-
-
 class ModelSpec(Closed):
     """A checkpoint: where it comes from, the precision it runs in, and whether its weights are the trained ones."""
 
@@ -161,8 +147,8 @@ class ModelSpec(Closed):
     revision: str | None
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
-    """What a local folder's weights must hash to; null to accept any. DVC re-runs a model whose hash is changed here,
-    and cannot see weights that change without it."""
+    """What all that is loaded from a local folder must hash to: weights, configuration and tokenizer, as `cxprobe new
+    model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no other change."""
     dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
     weights: Literal["trained", "random", "shuffled"] = "trained"
@@ -185,8 +171,11 @@ class ModelSpec(Closed):
 
     @property
     def precision(self) -> str:
-        """In what the model computes, for the record."""
-        return describe_precision(self.dtype, self.quantisation, self.compared)
+        """In what the model computes, for the record, and whether that is compared with anything."""
+        if self.dtype == "float32" and self.quantisation is None:
+            return self.dtype
+        rounded = [str(self.quantisation)] if self.quantisation else []
+        return ", ".join([self.dtype, *rounded, *([] if self.compared else ["compared with nothing"])])
 
     @model_validator(mode="after")
     def _options_go_together(self) -> Self:
@@ -506,10 +495,6 @@ class Compute(Closed):
     precision: Precision
     """How a model in low precision is compared with float32."""
 
-    def on_one_device(self) -> Self:
-        """Return the same settings for one device."""
-        return self.model_copy(update={"devices": 1, "num_nodes": 1, "strategy": "auto"})
-
     def for_model(self, model: object) -> Self:
         """Return the same settings for a model; one on a server needs one process here, and no device of this machine.
 
@@ -518,4 +503,4 @@ class Compute(Closed):
         """
         if not isinstance(model, ServedModel):
             return self
-        return self.on_one_device().model_copy(update={"accelerator": "cpu"})
+        return self.model_copy(update={"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"})

@@ -17,18 +17,21 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar as TypeVarWithDefault
 
 from cxprobe.errors import DataError, ModelError
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import read_json, write_json
 from cxprobe.lm.causal import CausalQuestions
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import check_known
 from cxprobe.lm.language_models import CausalLM, LanguageModel, MaskedLM
 from cxprobe.lm.loading import open_source
 from cxprobe.lm.masked import PORTION, PllQuestions, encode_inputs
-from cxprobe.lm.params import Bos, ModelFacts, ModelSpec, Precision, SchemeName, ServedModel
+from cxprobe.lm.params import Bos, ModelFacts, ModelSpec, Precision, ServedModel
 from cxprobe.lm.served import ServedLM
-from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
-from cxprobe.lm.texts import TokenScores, write_token_scores
+from cxprobe.lm.store import Answers, AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.lm.texts import TOKENS_FILE, Scheme, TokenScores, token_scores_of, write_token_scores
 from cxprobe.run.processes import WHOLE, Count, Processes, Share
 from cxprobe.run.progress import progress as show_progress
+from cxprobe.run.provenance import earlier_files
 from cxprobe.seeding import draw_places
 
 if TYPE_CHECKING:
@@ -37,8 +40,8 @@ if TYPE_CHECKING:
 M = TypeVarWithDefault("M", bound=LanguageModel, default=Any)
 R = TypeVar("R")
 T = TypeVar("T")
-Progress = Callable[[int], object]
-"""Is called with the number of texts that have been finished since the last call."""
+Progress = Callable[..., object]
+"""Is called with the number of texts that have been finished since the last call; known=True if none was computed."""
 
 
 def answer(
@@ -47,6 +50,7 @@ def answer(
     store: AnswerStore | None = None,
     processes: Processes | None = None,
     progress: Progress | None = None,
+    recall: Callable[[], object] | None = None,
 ) -> list[R] | None:
     """Return what becomes of a model's answers to questions, and let it answer those whose answers are not known.
 
@@ -61,6 +65,7 @@ def answer(
         processes: Which of the processes this is that answer together; None for one that answers all.
         progress: Is told the texts that have been finished, known ones first; of several processes each estimates
             those of the others by its own.
+        recall: Is called once, if an answer is missing, before anything is computed: it may fill the store.
 
     Returns:
         What `Questions.read` makes of the answers; None if this process only helps to fill the store.
@@ -71,11 +76,16 @@ def answer(
     store = AnswerStore() if store is None else store
 
     def work(share: Share) -> Iterator[R]:
+        nonlocal recall
         for number, questions in enumerate(ask()):
             keys = questions.keys
             known = answers = store.find(keys)
+            if recall and len(known) < len(keys):
+                recall()
+                recall, known = None, store.find(keys)
+                answers = known
             report = _in_proportion(progress, len(questions.texts), len(keys))
-            report(len(known))
+            report(len(known), known=True)
             new = [key for key in keys if key not in store.asked]
             store.asked.update(new)
             if any(key not in known for key in new):
@@ -108,13 +118,31 @@ def _in_proportion(progress: Progress | None, texts: int, parts: int) -> Progres
     """Return a function that is called with finished questions and reports the same share of the texts."""
     finished, parts = 0, max(parts, 1)
 
-    def report(n: int) -> None:
+    def report(n: int, **known: bool) -> None:
         nonlocal finished
         before, finished = texts * finished // parts, min(finished + n, parts)
-        if progress is not None:
-            progress(texts * finished // parts - before)
+        if progress is not None and (step := texts * finished // parts - before):
+            progress(step, **known)
 
     return report
+
+
+class Record(NamedTuple):
+    """What a stage writes of a model's answers, from which they can be read back.
+
+    Attributes:
+        folder: Where it is written.
+        how: How the model is asked, as far as neither its store nor the texts tell, such as "bos: add".
+        read: Reads from a folder with the files that an earlier run wrote, if it asked in this way, answers by their
+            keys.
+    """
+
+    folder: Path
+    how: str
+    read: Callable[[Path], Iterable[Answers]]
+
+
+ASKED_FILE = "asked.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,26 +263,47 @@ class MeasuredModel(Generic[M]):
             )
         return {**unknown, f"difference_from_{other}": difference}
 
-    def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:
+    def answer(
+        self, ask: Callable[[], Iterable[Questions[R]]], total: int, record: Record, unit: str = "texts"
+    ) -> list[R] | None:
         """Return what becomes of the model's answers, as `answer` does, with its store and a progress bar.
+
+        Answers that the store does not have are first looked for in what an earlier run wrote, on whatever machine: DVC
+        carries outputs, but no store.
 
         Args:
             ask: Returns the questions, in portions.
             total: How many texts they are about.
+            record: What is written of the answers; how they were asked is written there here.
             unit: What the texts are called.
 
         Returns:
             None if this process only helps to fill the store, or if answers are only counted.
         """
+        asked = {"answers": str(self.store.folder).rpartition("-")[2], "how": record.how}
+
+        def recall() -> None:
+            with earlier_files(record.folder) as earlier:
+                if (earlier / ASKED_FILE).is_file() and read_json(earlier / ASKED_FILE) == asked:
+                    for answers in record.read(earlier):
+                        known = self.store.find(list(answers))
+                        self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
+                    self.store.write()
+
         if self.processes.counts:
             keys = list({key for questions in ask() for key in questions.keys})
+            if len(self.store.find(keys)) < len(keys):
+                recall()
             self.processes.job.counted.append(Count("answers", len(self.store.find(keys)), len(keys)))
             return None
         with (
             self.store as store,
             show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown,
         ):
-            return answer(ask, lambda: self.loaded, store, self.processes, shown.update)
+            found = answer(ask, lambda: self.loaded, store, self.processes, shown.update, recall)
+        if found is not None:
+            write_json(asked, record.folder / ASKED_FILE)
+        return found
 
 
 def open_answers(slug: str, model: LanguageModel, kind_of_device: str) -> AnswerStore:
@@ -300,7 +349,7 @@ class HowToScore(NamedTuple):
         token_budget: The most tokens in a batch.
     """
 
-    schemes: Sequence[SchemeName]
+    schemes: Sequence[Scheme]
     bos: Bos
     token_budget: int
 
@@ -344,7 +393,9 @@ def measure_texts(
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
     total = sum(map(len, portions)) * (1 if isinstance(described, CausalLM) else len(how.schemes))
-    tokens = model.answer(lambda: _ask(described, portions, how), total)
+    bos = f"bos: {how.bos}" if isinstance(described, CausalLM) else ""
+    record = Record(folder, bos, lambda earlier: _answers_in(earlier, described, how))
+    tokens = model.answer(lambda: _ask(described, portions, how), total, record)
     if tokens is None:
         return None
     write_token_scores(tokens, model.facts, folder)
@@ -372,7 +423,9 @@ def score_texts(
     return answer(lambda: _ask(model, portions, how), lambda: model, store, progress=progress) or []
 
 
-def _ask(model: MaskedLM | CausalLM, portions: Sequence[Texts], how: HowToScore) -> Iterator[Questions[TokenScores]]:
+def _ask(
+    model: MaskedLM | CausalLM, portions: Sequence[Texts], how: HowToScore
+) -> Iterator[CausalQuestions | PllQuestions]:
     """Yield what a model is asked to score texts."""
     for texts in portions:
         if isinstance(model, CausalLM):
@@ -384,6 +437,18 @@ def _ask(model: MaskedLM | CausalLM, portions: Sequence[Texts], how: HowToScore)
             for start in range(0, len(texts), PORTION):
                 part = slice(start, start + PORTION)
                 yield PllQuestions(model, encoded[part], scheme, how.token_budget, spans[part])
+
+
+def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: HowToScore) -> Iterator[Answers]:
+    """Yield the answers from which an earlier run wrote ``tokens.parquet``, if it asked in the same way."""
+    of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
+    for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
+        if not scores.spans[0, 0]:  # else it is the end of a text, as `put_behind_contexts` writes it
+            of_schemes.setdefault(scores.scheme, {})[scores.text] = scores
+    for scheme, scored in of_schemes.items():
+        firsts = {text: int(scores.spans[~np.isnan(scores.log_probs)][0, 1]) - 1 for text, scores in scored.items()}
+        for questions in _ask(model, [firsts], how._replace(schemes=[scheme])):
+            yield questions.unread([scored[text] for text in questions.texts])
 
 
 def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:

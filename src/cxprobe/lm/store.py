@@ -82,7 +82,6 @@ class AnswerStore:
 
     Attributes:
         folder: Where its files are; None for a store in memory.
-        kept: How many answers this process has added.
         asked: The keys that were asked for until now: other processes may be computing those that are not known.
     """
 
@@ -95,7 +94,6 @@ class AnswerStore:
             seconds: The least time between two writes.
         """
         self.folder = folder
-        self.kept = 0
         self.asked: set[bytes] = set()
         self._seconds = seconds
         self._written = time.monotonic()
@@ -150,7 +148,6 @@ class AnswerStore:
         """
         finite = {key: numbers for key, numbers in answers.items() if np.isfinite(numbers).all()}
         self._new |= finite
-        self.kept += len(finite)
         self._bytes += sum(numbers.nbytes for numbers in finite.values())
         if time.monotonic() - self._written >= self._seconds or self._bytes >= _MOST_BYTES:
             self.write()

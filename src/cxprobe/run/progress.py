@@ -42,10 +42,15 @@ class Progress:
             else None
         )
 
-    def update(self, finished: int) -> None:
-        """Count units that have been finished since the last call."""
+    def update(self, finished: int, *, known: bool = False) -> None:
+        """Count units that have been finished since the last call; known ones do not count in the rate."""
         self.done += finished
+        if known:
+            self.initial += finished
         if self._bar is not None:
+            if known:
+                self._bar.initial += finished
+                self._bar.last_print_n += finished
             self._bar.update(finished)
         elif self.clock() - self._shown >= _BETWEEN_LINES:
             self._shown = self.clock()

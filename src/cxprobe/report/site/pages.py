@@ -364,7 +364,7 @@ def _facts(member: Member) -> dict[str, str]:
             return {"asked in words": spec.name}
         case ModelSpec() as spec:
             weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
-            known = {"revision": spec.revision, "SHA-256 of the weights": spec.sha256}
+            known = {"revision": spec.revision, "SHA-256": spec.sha256}
             said = {name: value for name, value in known.items() if value}
             return {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision, **said}
         case ServedModel() as spec:

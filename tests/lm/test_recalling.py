@@ -1,0 +1,126 @@
+"""Answers are read back from what an earlier run wrote: whoever has pulled outputs pays for what is new alone."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from counted import count_rows
+from model_folders import change, save_sound, spec
+from scored import ALONE, measured
+from tiny_lms import sentences_that_begin_alike
+
+from conftest import run
+from cxprobe.files.arrays import read_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import SCRATCH
+from cxprobe.lm.embedding import embed_texts
+from cxprobe.lm.loading import load_encoder, load_language_model
+from cxprobe.lm.scoring import HowToScore, measure_texts
+from cxprobe.lm.texts import token_scores_of
+from cxprobe.run.processes import Job
+from cxprobe.scenarios.measure import fill_masks
+
+pytestmark = pytest.mark.pipeline
+
+OUTPUT = Path("data/score/tiny")
+OLD = sentences_that_begin_alike()[:20]
+NEW = [*OLD[5:], "the king waits today", "the old queen sings"]
+DVC = f"stages: {{score: {{cmd: 'true', outs: [{OUTPUT}]}}}}"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A project of DVC with one stage."""
+    monkeypatch.chdir(tmp_path)
+    run(tmp_path, "git", "init", "--quiet")
+    run(tmp_path, "dvc", "init", "--quiet")
+    Path("dvc.yaml").write_text(DVC)
+    for kind in ("bert", "gpt2"):
+        save_sound(tmp_path, kind)
+    return tmp_path
+
+
+def commit():
+    """Let DVC keep the output as after a run; then take away what no clone has, and what DVC removes before a run."""
+    run(Path.cwd(), "dvc", "commit", "--quiet", "--force")
+    shutil.rmtree(SCRATCH)
+    shutil.rmtree(OUTPUT)
+
+
+def scored(kind, texts, bos="as_tokenizer"):
+    """Score texts as a stage does; return the table, and how many inputs the model computed."""
+    model = measured("tiny", spec(kind), load_language_model)
+    seen = count_rows(model.loaded)
+    how = HowToScore(["pll", "pll_word_l2r"], bos, 96)
+    places = {text: 3 * (number % 2) for number, text in enumerate(texts)}
+    assert measure_texts(model, [places], how, OUTPUT / "part")
+    return token_scores_of(read_table(OUTPUT / "part" / "tokens.parquet")), seen.rows
+
+
+def embedded(kind, texts, special_tokens=False):
+    model = measured("tiny", spec(kind), load_encoder)
+    seen = count_rows(model.loaded)
+    assert embed_texts(model, {"a": texts}, special_tokens=special_tokens, token_budget=96, folder=OUTPUT)
+    return read_features(OUTPUT / "a").vectors.copy(), seen.rows
+
+
+def filled(kind, texts):
+    model = measured("tiny", spec(kind), load_language_model)
+    seen = count_rows(model.loaded)
+    masked = pd.DataFrame({"text": [f"the [MASK] cat: {text}" for text in texts], "first": "old", "second": "young"})
+    scores, _ = fill_masks(model, {"toy": masked}, 96, OUTPUT)
+    write_table(scores, OUTPUT / "scores.parquet")
+    return scores[["log_p_first", "log_p_second"]].to_numpy(), seen.rows
+
+
+def numbers(found):
+    return np.concatenate([one.log_probs for one in found]) if isinstance(found, list) else found
+
+
+@pytest.mark.parametrize(
+    ("measure", "kind"), [(scored, "bert"), (scored, "gpt2"), (embedded, "bert"), (embedded, "gpt2"), (filled, "bert")]
+)
+def test_what_was_pulled_is_not_computed_again_and_the_numbers_are_the_same(measure, kind):
+    old, every = measure(kind, OLD)
+    commit()
+    found, rows = measure(kind, OLD)
+    assert rows == 0
+    np.testing.assert_array_equal(numbers(found), numbers(old))
+    commit()
+    found, rows = measure(kind, NEW)
+    assert 0 < rows < every / 2
+    shutil.rmtree(SCRATCH)
+    shutil.rmtree(OUTPUT)
+    Path("dvc.lock").unlink()
+    np.testing.assert_allclose(numbers(found), numbers(measure(kind, NEW)[0]), atol=1e-5)
+
+
+def test_answers_to_another_question_of_another_model_or_of_damaged_files_are_computed_anew():
+    _, every = scored("gpt2", OLD)
+    _, vectors = embedded("bert", OLD)
+    commit()
+    assert scored("gpt2", OLD, bos="add")[1] >= len(OLD)
+    assert embedded("bert", OLD, special_tokens=True)[1] == vectors
+    change(Path("bert/config.json"), hidden_act="relu")
+    shutil.rmtree(SCRATCH)
+    assert embedded("bert", OLD)[1] == vectors
+    for path in Path(".dvc/cache/files/md5").rglob("*"):
+        if path.is_file() and path.read_bytes()[:4] == b"PAR1":
+            path.chmod(0o644)
+            content = bytearray(path.read_bytes())
+            content[len(content) // 2] ^= 1
+            path.write_bytes(content)
+    shutil.rmtree(SCRATCH)
+    assert scored("gpt2", OLD)[1] == every
+
+
+def test_a_count_of_what_is_there_has_what_was_pulled():
+    scored("gpt2", OLD)
+    commit()
+    job = Job(counts=True)
+    model = measured("tiny", spec("gpt2"), load_language_model, processes=job.start(ALONE))
+    how = HowToScore(["pll"], "as_tokenizer", 96)
+    assert measure_texts(model, [dict.fromkeys(NEW, 0)], how, OUTPUT / "part") is None
+    assert [(count.there, count.total) for count in job.counted] == [(len(OLD) - 5, len(NEW))]
