@@ -7,6 +7,7 @@ from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.lm.asking import demand, questions_of, replies_to
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.params import ModelFacts
+from cxprobe.prompts.make import questions_for
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -14,7 +15,8 @@ from cxprobe.run.stage import Outcome, Stage
 def ask_prompts(stage: Stage) -> Outcome:
     slug, llm = stage.item, stage.params.llms[stage.item]
     paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
-    table = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
+    made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
+    table = questions_for(made, slug, stage.params.prompts)
     questions = questions_of(table)
     print(f"{slug}: {demand(questions, llm)}", flush=True)
     scratch = project_folder() / SCRATCH / stage.name / slug

@@ -27,6 +27,7 @@ from cxprobe.prompts.judge import (
     prompt_tables,
     with_runs,
 )
+from cxprobe.prompts.make import questions_for
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
@@ -69,7 +70,7 @@ def _judge(stage: Stage, member: Member, made: Mapping[str, pd.DataFrame]) -> tu
     none = pd.DataFrame({"id": [], "answer": [], "score": [], "value": []})
     if member.is_asked:
         replies = read_table(stage.use(_folder(member) / "replies.parquet"))
-        return judge_reply_table(made["questions"], replies), none
+        return judge_reply_table(questions_for(made["questions"], member.slug, stage.params.prompts), replies), none
     if member.is_blind:
         return judge_blind_answers(made["items"], read_table(stage.use(_folder(member) / "answers.parquet"))), none
     tokens = token_scores_of(read_table(stage.use(_folder(member) / "tokens.parquet")))

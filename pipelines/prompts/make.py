@@ -8,7 +8,15 @@ import pandas as pd
 from cxprobe.files.tables import write_table
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.prompts.cxnli import Repair, repair_table
-from cxprobe.prompts.make import build_choices, build_questions, item_table, load_material, material_files
+from cxprobe.prompts.make import (
+    Material,
+    build_choices,
+    build_questions,
+    check_sets,
+    item_table,
+    load_material,
+    material_files,
+)
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -17,16 +25,22 @@ COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_
 
 
 def make_prompts(stage: Stage) -> Outcome:
-    for name in ("inference", "reasoning", "continuations"):
-        stage.use(PROMPTS_FOLDER / f"{name}.yaml")
-    inference, reasoning, continuations = load_inference_prompts(), load_reasoning_prompts(), load_continuations()
     settings, seed = stage.params.prompts.make, stage.params.seed
+    asked_by = ["verbatim"] if settings.wording == "verbatim" else ["inference", "reasoning"]
+    for stem in (*asked_by, "continuations"):
+        stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
+    inference = load_inference_prompts(wording=settings.wording)
+    reasoning = load_reasoning_prompts(wording=settings.wording)
+    continuations = load_continuations()
     asked: Counter[tuple[object, ...]] = Counter()
     repairs: dict[str, Sequence[Repair]] = {}
+    materials: dict[str, Material] = {}
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
             stage.use(path)
-        material = load_material(name, settings, seed=seed)
+        materials[name] = load_material(name, settings, seed=seed)
+    check_sets(materials.values(), settings)
+    for name, material in materials.items():
         questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
         choices, answers = build_choices(name, material, continuations, settings, seed=seed)
         items = item_table(material, questions)

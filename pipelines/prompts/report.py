@@ -22,6 +22,7 @@ from cxprobe.prompts.report import (
     prompt_figures,
     prompts_beside_published,
     read_published_results,
+    tables_of_figures,
 )
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
@@ -40,6 +41,7 @@ def report_prompts(stage: Stage) -> Outcome:
     every = read_table(stage.use(DATA / "judge_prompts" / "items.parquet"))  # of blind models all items, drawn or not
     judged = every[every["drawn"]]
     tables = prompt_tables(judged, WHO)
+    tables |= tables_of_figures(judged, tables["accuracy_by_prompt"])
     figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
     reasoning, by_prompt = (reasoning_accuracy(judged, [*WHO, "set", *by]) for by in ([], ["prompt"]))
     tables |= prompts_beside_published(tables, reasoning, by_prompt, published)

@@ -360,8 +360,8 @@ def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them
     ("file", "old", "new", "message"),
     [
         ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "slot OJB is not in slots"),
-        ("params.yaml", "short, expert]", "short, exprt]", "prompt 'exprt' is unknown; did you mean 'expert'?"),
-        ("params.yaml", "plain-unsure]", "plain-sure]", "prompt 'plain-sure' is unknown"),
+        ("params.yaml", "paper-2, paper-3]", "paper-2, papr-3]", "prompt 'papr-3' is unknown; did you mean 'paper-3'?"),
+        ("params.yaml", "paper-2, paper-4]", "paper-2, papr-4]", "prompt 'papr-4' is unknown"),
         ("params.yaml", ", verdict]", ", verdit]", "continuation 'verdit' is unknown; did you mean 'verdict'?"),
         ("params.yaml", "- number: 1", "- number: 3", "3 examples of each relation were asked for of toy"),
         ("constructions/toy/grammars/test.cfg", "'king'", "'cat'", "line 8: 'cat' (NOUN) is also in constructions/toy"),
@@ -382,12 +382,13 @@ def test_a_fault_in_what_is_asked_or_how_is_told(folder, file, old, new, message
 
 def test_all_files_to_import_are_told_at_once(folder):
     def ask(params):
-        params["prompts"]["make"]["files"] = {"one": "data/one.tsv", "two": "data/two.tsv"}
-        params["prompts"]["make"]["shots"][1]["sources"] = ["data/shots.csv"]
+        params["prompts"]["make"]["files"] = {"one": "data/benchmarks/one.tsv", "two": "data/benchmarks/two.tsv"}
+        params["prompts"]["make"]["shots"][1]["sources"] = ["data/benchmarks/shots.csv"]
 
     change(folder, ask)
     absent = [
-        f"data/{file}: there is no such file; the README says how to import it" for file in ("one.tsv", "shots.csv")
+        f"data/benchmarks/{file}: there is no such file; the README says how to import it"
+        for file in ("one.tsv", "shots.csv")
     ]
     assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])
 

@@ -58,8 +58,9 @@ def test_accuracy_and_unparsed_replies_are_those_of_this_project(questions, tmp_
 
 
 def test_questions_can_be_chosen_by_prompt_and_shots(questions, tmp_path):
-    (log,) = run(tmp_path, questions, ["0"], "task.py@nli", prompt="short", shots=0)
-    wanted = questions[(questions["prompt"] == "short") & (questions["shots"] == 0)]
+    (log,) = run(tmp_path, questions, ["0"], "task.py@nli", prompt="paper-2", shots=0)
+    inferences = questions[questions["kind"] == "inference"]
+    wanted = inferences[(inferences["prompt"] == "paper-2") & (inferences["shots"] == 0)]
     assert {str(one.id) for one in log.samples} == set(wanted["id"])
 
 

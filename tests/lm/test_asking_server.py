@@ -36,7 +36,7 @@ CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 NAME = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")))
 ITEMS = render_inferences(load_items(NAME, ROOT / "constructions"), NAME)[:10]
 PROMPTS = load_inference_prompts(ROOT / "prompts")
-QUESTIONS = [Question(item.id, ask_inference(item, "short", PROMPTS, [], chain_of_thought=False)) for item in ITEMS]
+QUESTIONS = [Question(item.id, ask_inference(item, "paper-2", PROMPTS, [], chain_of_thought=False)) for item in ITEMS]
 
 
 @pytest.fixture(scope="module")

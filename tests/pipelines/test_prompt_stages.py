@@ -29,10 +29,15 @@ toy\t1\tpremise\tThe king drew his cats.
 \t2\thypothesis\tThe king made a picture.
 \t2\trelation\t0 (entailment)
 """
-OFFICIAL = {"format": "reasoning", "constructions": {"toy": "reasoning.tsv"}, "rows": None, "doubtful": "keep"}
+OFFICIAL = {
+    "format": "reasoning",
+    "constructions": {"toy": "data/benchmarks/reasoning.tsv"},
+    "rows": None,
+    "doubtful": "keep",
+}
 MAKE = {
-    "files": {"free-form": "free.tsv", "official": OFFICIAL},
-    "inference_prompts": ["short", "expert", "long"],
+    "files": {"free-form": "data/benchmarks/free.tsv", "official": OFFICIAL},
+    "inference_prompts": ["paper-2", "paper-3", "paper-1"],
     "premises": None,
     "option_orders": "paper",
 }
@@ -65,8 +70,9 @@ def folder(tmp_path_factory):
     write_toy_construction(folder / "constructions")
     for name in ("prompts", "published"):
         shutil.copytree(ROOT / name, folder / name)
-    (folder / "reasoning.tsv").write_text(REASONING)
-    (folder / "free.tsv").write_text(FREE_FORM)
+    (folder / "data/benchmarks").mkdir(parents=True)
+    (folder / "data/benchmarks/reasoning.tsv").write_text(REASONING)
+    (folder / "data/benchmarks/free.tsv").write_text(FREE_FORM)
     save_tiny_clm(folder / "model")
     return folder
 
@@ -79,7 +85,9 @@ def outcomes(folder):
         outcomes = {"make": run_stage_of_prompts("make")}
         outcomes |= {item: run_stage_of_prompts("score", item) for item in ("m", "panel")}
         questions = read_table(folder / "data/make_prompts/toy/questions.parquet")
-        is_right = questions["prompt"].isin(["expert", "plain"])
+        is_right = questions["prompt"].isin(["paper-3"]) | (
+            (questions["kind"] == "reasoning") & (questions["prompt"] == "paper-2")
+        )
         replies = pd.DataFrame({"id": questions["id"], "reply": questions["gold"].where(is_right, "?")})
         write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
         write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
@@ -156,7 +164,7 @@ def test_the_best_prompt_stands_above_the_published_best_and_the_mean_below(outc
     rows = table[(table["set"] == "CxNLI") & (table["shots"] == 0) & ~table["chain_of_thought"].astype(bool)]
     assert rows["over_prompts"].tolist() == ["best prompt"] * 6 + ["mean over prompts"]
     assert rows["source"].iloc[[0, 1, -1]].tolist() == ["this run", "Scivetti et al. 2025, Table 2", "this run"]
-    assert rows["prompt"].iloc[[0, -1]].tolist() == ["expert", "all 3"]
+    assert rows["prompt"].iloc[[0, -1]].tolist() == ["paper-3", "all 3"]
     assert rows["accuracy"].iloc[[0, -1]].str.partition(" ")[0].tolist() == ["100.0", "33.3"]
     paper = tables["tables/every_prompt_beside_published"].query("source.str.startswith('Scivetti')")
     assert paper.groupby(["set", "model"])["prompt"].nunique().eq(7).all()
@@ -164,7 +172,7 @@ def test_the_best_prompt_stands_above_the_published_best_and_the_mean_below(outc
     assert free["items"].tolist() == ["templatic", "free-form"] * 2
     best = tables["tables/reasoning_beside_published"].query("model == 'mock' and over_prompts == 'best prompt'")
     assert set(best["items"]) == {"official", "reasoning"}
-    assert set(best["prompt"]) == {"plain"}
+    assert set(best["prompt"]) == {"paper-2"}
 
 
 def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_mock(outcomes):
@@ -174,18 +182,19 @@ def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_m
     assert set(report.tables["tables/cards"]["model"]) == set(PANEL.members)
     assert set(report.figures) == {f"figures/{name}" for name in (
         "cards", "constructions_0_shots", "constructions_1_shot_of_templatic", "inference_beside_published",
-        "reasoning_prompts", "reasoning_tests",
+        "reasoning_prompts", "reasoning_tests", "best_by_construction", "tests_by_prompt",
     )}  # fmt: skip
     for name, figure in report.figures.items():
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert name == "figures/cards" or {"m, pmi", "best blind"} <= set(labels)
+        assert name == "figures/cards" or "m, pmi" in labels
+        assert name in ("figures/cards", "figures/tests_by_prompt") or "best blind" in labels
         assert not any("mock" in label for label in labels)
     panels = [axes.get_title() for axes in report.figures["figures/reasoning_tests"].axes]
     assert sorted(panels) == ["toy, official", "toy, reasoning"]
 
 
 def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):
-    for name in ("constructions", "data/make_prompts", "data/score_prompts"):
+    for name in ("constructions", "data"):
         shutil.copytree(folder / name, tmp_path / name)
     shutil.rmtree(tmp_path / "data/score_prompts/m")
     save_lm(tmp_path / "model", "gpt2")

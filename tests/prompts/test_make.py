@@ -14,18 +14,27 @@ from cxprobe.prompts.make import (
     Material,
     build_choices,
     build_questions,
+    check_sets,
     choose_examples,
     item_table,
     load_material,
     material_files,
+    questions_for,
 )
-from cxprobe.prompts.params import JudgePrompts, MakePrompts, Shots
+from cxprobe.prompts.params import JudgePrompts, MakePrompts, PromptsParams, Shots
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 
 PROMPTS = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
 CONTINUATIONS = load_continuations(ROOT / "prompts")
 NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
 SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]
+VARIATION = {
+    "inference_prompts": ["paper-1", "paper-3"],
+    "number": 1,
+    "sources": ["templatic"],
+    "reasoning_prompts": ["paper-4"],
+    "reasoning_sets": ["reasoning"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +53,13 @@ def settings(**changes):
         "sets": ["templatic", "challenge", "reasoning"],
         "files": {},
         "premises": None,
-        "inference_prompts": ["short"],
-        "reasoning_prompts": ["plain"],
+        "inference_prompts": ["paper-2"],
+        "reasoning_prompts": ["paper-2"],
         "chain_of_thought": [False],
         "option_orders": "paper",
         "shots": [NO_SHOTS],
+        "variation": None,
+        "wording": "own",
         "continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1},
     }
     return MakePrompts.model_validate(plain | changes)
@@ -64,7 +75,7 @@ def choices(material, texts=None, **changes):
 
 
 def test_every_item_is_asked_with_every_prompt_and_either_way(material):
-    table = questions(material, inference_prompts=["short", "long"], chain_of_thought=[False, True])
+    table = questions(material, inference_prompts=["paper-2", "paper-1"], chain_of_thought=[False, True])
     assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
     assert table["id"].is_unique
     assert table["question"].is_unique
@@ -100,7 +111,7 @@ def test_the_same_items_are_asked_in_words_and_by_likelihood(material):
 
 
 def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_follows(material):
-    table = questions(material, option_orders="rotated", reasoning_prompts=["plain", "plain-unsure"])
+    table = questions(material, option_orders="rotated", reasoning_prompts=["paper-2", "paper-4"])
     items, neither = {item.id: item for item in material.reasonings}, PROMPTS[1].neither
     for (id_, prompt), rows in table[table["kind"] == "reasoning"].groupby(["item", "prompt"]):
         right = {"A": items[id_].a, "B": items[id_].b, "C": neither}[items[id_].gold]
@@ -112,9 +123,9 @@ def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_fo
             assert shown[row.gold] == right
             assert "\n".join(f"{letter}. {option}" for letter, option in shown.items()) in row.question
             (unsure,) = (letter for letter, option in shown.items() if option == neither)
-            assert (f"If you are not sure, choose {unsure}." in row.question) == (prompt == "plain-unsure")
+            assert (f"If you are not sure, choose {unsure}." in row.question) == (prompt == "paper-4")
     assert table["id"].is_unique
-    paper = questions(material, reasoning_prompts=["plain", "plain-unsure"])
+    paper = questions(material, reasoning_prompts=["paper-2", "paper-4"])
     pd.testing.assert_frame_equal(paper, table[table["order"].isin(["", "ABC"])].reset_index(drop=True))
 
 
@@ -130,8 +141,8 @@ def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_i
 
 
 def test_what_cannot_be_asked_is_told(material):
-    with pytest.raises(PromptError, match="prompt 'shrot' is unknown; did you mean 'short'"):
-        questions(material, inference_prompts=["shrot"])
+    with pytest.raises(PromptError, match="prompt 'papre-2' is unknown; did you mean 'paper-2'"):
+        questions(material, inference_prompts=["papre-2"])
     with pytest.raises(PromptError, match="continuation 'questoin' is unknown; did you mean 'question'"):
         choices(material, {"inference": ["questoin"]})
     with pytest.raises(PromptError, match=r"most_shots is 0, but each entry of prompts\.make\.shots has more"):
@@ -145,12 +156,23 @@ def test_what_cannot_be_asked_is_told(material):
     [
         ({"shots": [SHOTS[1] | {"sources": []}]}, "number is 1 and sources has 0; give both"),
         ({"shots": [NO_SHOTS, NO_SHOTS]}, "shots has 0 of .* more than once"),
-        ({"files": {"templatic": "data/mine.tsv"}}, "the name of a set of the project's own"),
+        (
+            {"files": {"mine": "mine.tsv"}},
+            "'mine.tsv' is not below data/benchmarks/, where DVC sees that it has changed",
+        ),
+        ({"shots": [SHOTS[1] | {"sources": ["data/benchmarks/../mine.tsv"]}]}, "is not below data/benchmarks/"),
+        ({"variation": VARIATION | {"number": 3}}, "variation: shots has no entry with 3 of \\['templatic'\\]"),
+        ({"variation": VARIATION, "inference_prompts": ["paper-1"]}, "inference_prompts: 'paper-1' is asked in every"),
+        (
+            {"variation": VARIATION | {"reasoning_sets": ["reasonig"]}},
+            "'reasonig' is no set .* did you mean 'reasoning'",
+        ),
+        ({"files": {"templatic": "data/benchmarks/mine.tsv"}}, "the name of a set of the project's own"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        settings(**changes)
+        settings(**({"shots": SHOTS} | changes))
     with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
         JudgePrompts.model_validate({"score": "pmi", "scores": ["sum"]})
 
@@ -228,16 +250,23 @@ other,4,premise,It rained.
 ,4,hypothesis,The street was wet.
 ,4,relation,0 (entailment)
 """
-OFFICIAL = {"format": "reasoning", "constructions": {"toy": "toy.tsv"}, "rows": None, "doubtful": "keep"}
-FILES = {"free-form": "free.csv", "official": OFFICIAL}
+OFFICIAL = {
+    "format": "reasoning",
+    "constructions": {"toy": "data/benchmarks/toy.tsv"},
+    "rows": None,
+    "doubtful": "keep",
+}
+FILES = {"free-form": "data/benchmarks/free.csv", "official": OFFICIAL}
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the toy construction and files of two imported sets, to work in."""
     write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "toy.tsv").write_text(PLAIN.replace("1\tRecency Bias", "1\tRecency"), newline="")
-    (tmp_path / "free.csv").write_text(FREE_FORM)
+    imported = tmp_path / "data" / "benchmarks"
+    imported.mkdir(parents=True)
+    (imported / "toy.tsv").write_text(PLAIN.replace("1\tRecency Bias", "1\tRecency"), newline="")
+    (imported / "free.csv").write_text(FREE_FORM)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -262,14 +291,63 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
 
 def test_the_files_that_are_read_are_those_of_the_construction(folder):
     files = {
-        "official": OFFICIAL | {"rows": "chosen.tsv"},
-        "elsewhere": OFFICIAL | {"constructions": {"other": "o.tsv"}},
+        "official": OFFICIAL | {"rows": "data/benchmarks/chosen.tsv"},
+        "elsewhere": OFFICIAL | {"constructions": {"other": "data/benchmarks/o.tsv"}},
     }
     paths = [str(path) for path in material_files("toy", settings(files=files))]
-    assert paths == ["constructions/toy/items.yaml", "toy.tsv", "chosen.tsv"]
-    unknown = settings(files={"official": OFFICIAL | {"constructions": {"toi": "toy.tsv"}}})
+    assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv", "data/benchmarks/chosen.tsv"]
+    unknown = settings(files={"official": OFFICIAL | {"constructions": {"toi": "data/benchmarks/toy.tsv"}}})
     with pytest.raises(PromptError, match=r"prompts\.make\.files\.official\.constructions: 'toi' is .* mean 'toy'"):
         load_material("toy", unknown, seed=1)
+
+
+def test_an_imported_set_that_no_construction_has_an_item_of_is_refused_with_what_it_is_about(folder):
+    (folder / "data/benchmarks/other.csv").write_text(FREE_FORM.replace("toy,", "third,"))
+    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/toy.tsv"}}
+    (folder / "constructions/other").mkdir()
+    (folder / "constructions/other/items.yaml").write_text(ITEMS)
+    asked = settings(files=FILES | {"elsewhere": elsewhere, "others": "data/benchmarks/other.csv"})
+    with pytest.raises(PromptError) as raised:
+        check_sets([load_material("toy", asked, seed=1)], asked)
+    assert [line.partition(",")[0] for line in str(raised.value).splitlines()] == [
+        "prompts.make.files.elsewhere: it is about other",
+        "prompts.make.files.others: it is about other",
+    ]
+    assert "it is about other, third, and prompts.constructions has none of these" in str(raised.value)
+    check_sets([load_material(name, asked, seed=1) for name in ("toy", "other")], asked)
+
+
+def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(material):
+    settings_of_run = {"shots": SHOTS, "chain_of_thought": [False, True], "sets": ["templatic", "reasoning"]}
+    plain = questions(material, **settings_of_run)
+    table = questions(material, variation=VARIATION, **settings_of_run)
+    pd.testing.assert_frame_equal(table[: len(plain)], plain)
+    more = table[len(plain) :]
+    assert set(more.loc[more["kind"] == "inference", "prompt"]) == {"paper-1", "paper-3"}
+    assert more.groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
+    assert not more["chain_of_thought"].any()
+    same = plain[(plain["shots"] == 1) & ~plain["chain_of_thought"] | (plain["kind"] == "reasoning")]
+    assert set(more["item"]) == set(same["item"])
+
+    def asked(**parts):
+        entry = {"sets": None, "shots": None, "chain_of_thought": None, "variation": True} | parts
+        make = settings(variation=VARIATION, **settings_of_run)
+        params = {"models": [], "llms": ["one", "other"], "constructions": ["toy"], "make": make, "ask": {"one": entry}}
+        score = {"scheme": "pll", "bos": "add", "token_budget": 1}
+        section = PromptsParams(**params, score=score, judge={"score": "sum", "scores": ["sum"]})
+        pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
+        return questions_for(table, "one", section)
+
+    pd.testing.assert_frame_equal(asked(variation=False), plain)
+    assert set(asked(sets=["templatic"])["kind"]) == {"inference"}
+    assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
+    assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
+    for parts, message in (
+        ({"sets": ["templatik"]}, "ask.one.sets: 'templatik' is in neither .* did you mean 'templatic'"),
+        ({"shots": [2]}, "ask.one.shots: no entry of make.shots has 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            asked(**parts)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from itertools import product
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.prompts.figures import prompt_accuracy_figure
-from cxprobe.prompts.judge import spread_over_prompts
+from cxprobe.prompts.judge import prompt_accuracy, spread_over_prompts
 from cxprobe.prompts.report import (
     BEST,
     MEAN,
@@ -17,6 +19,7 @@ from cxprobe.prompts.report import (
     prompt_figures,
     read_published_results,
     settings_beside_published,
+    tables_of_figures,
     with_published_names,
 )
 
@@ -36,7 +39,7 @@ def run_table(*settings):
     rows = [(*setting, model) for setting in settings for model in ("one", "two")]
     table = pd.DataFrame(rows, columns=[*SETTING, "model"]).assign(label=lambda table: table["model"])
     rates = {"accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20, "chance": 0.35}
-    return table.assign(**rates, asked="reply", prompt="short", over_prompts=ONLY)
+    return table.assign(**rates, asked="reply", prompt="paper-2", over_prompts=ONLY)
 
 
 def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_those_by_prompt():
@@ -51,6 +54,7 @@ def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_
     assert sources == {"Scivetti et al. 2025, Table 5", "Scivetti et al. 2025, Table 19"}
     spread = spread_over_prompts(PUBLISHED.prompts, ["set", "model"]).set_index(["set", "model"])
     assert spread.loc["CxNLI", "gpt-3.5-turbo-0125"][["prompts", "lowest", "highest"]].tolist() == [7, 0.67, 0.79]
+    assert {f"paper-{n}" for n in range(1, 5)} < set(PUBLISHED.prompts["prompt"])
     assert set(inference["over_prompts"]) == set(PUBLISHED.reasoning["over_prompts"]) == {BEST}
     assert set(PUBLISHED.prompts["over_prompts"]) == {"one prompt"}
     highest = PUBLISHED.prompts.groupby(["set", "model"])["accuracy"].max()
@@ -61,7 +65,7 @@ def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_
 
 
 def test_our_sets_and_sources_get_their_names_and_files_go_by_their_stem():
-    snli = "data/cxnli/CxNLI/SNLI_3_examples_train.csv"
+    snli = "data/benchmarks/cxnli/CxNLI/SNLI_3_examples_train.csv"
     ours = run_table(("templatic", 1, "challenge+templatic", False), ("cxnli", 3, snli, False), ("mine", 0, "none", 0))
     theirs = with_published_names(PUBLISHED.names, ours[ours["model"] == "one"])
     assert theirs["set"].tolist() == ["CxNLI", "CxNLI", "mine"]
@@ -124,11 +128,37 @@ def test_where_a_part_decides_its_prompt_is_that_of_all_parts():
     assert best["accuracy"].to_dict() == {"x": 0.2, "all": 0.9}
 
 
+def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_every_prompt():
+    right = {("p", 0): 0.25, ("q", 0): 0.5, ("p", 3): 0.75, ("q", 3): 0.5}  # prompt and shots -> accuracy
+    rows = [
+        ("inference", "own", construction, prompt, shots, n < 4 * rate + (construction == "x"), "")
+        for (prompt, shots), rate in right.items()
+        for construction in "xy"
+        for n in range(4)
+    ]
+    rows += [("reasoning", of, "x", prompt, 0, prompt == "p", "base") for of, prompt in product("ab", "pq")][:3]
+    judged = pd.DataFrame(rows, columns=["kind", "set", "construction", "prompt", "shots", "right", "test"])
+    judged = judged.assign(model="m", asked="reply", examples="none", chain_of_thought=False, answerable=True)
+    judged = judged.assign(gold="A", answer="A", order="", outcome="right", credit=judged["right"].astype(float))
+    judged = judged.assign(template="", cluster_premise=[f"i{n}" for n in judged.index], cluster_wording="")
+    blind = judged[:1].assign(model="words", asked="rule", prompt="none", credit=1.0)
+    by_prompt = prompt_accuracy(judged, ["model", "asked", *SETTING, "prompt"])
+    tables = tables_of_figures(pd.concat([judged, blind]), by_prompt)
+    best = tables["best_by_construction"]
+    assert best[["prompt", "shots", "construction", "accuracy"]].to_numpy().tolist() == [
+        ["p", 3, "x", 1.0],
+        ["p", 3, "y", 0.75],
+    ]
+    tests = tables["tests_by_prompt"]
+    assert tests[["set", "prompt", "accuracy"]].to_numpy().tolist() == [["a", "p", 1.0], ["a", "q", 0.0]]
+
+
 def figures_of(table, tests=None):
     """Draw judged answers of all models as if all tables were the same; the best blind model has 0.8."""
     tables = dict.fromkeys(("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt"), table)
     tests = table.iloc[:0].assign(test="", answerable=True) if tests is None else tests
-    tables |= {"accuracy_by_test": tests, "accuracy_answerable": tests}
+    tables |= {"accuracy_by_test": tests, "accuracy_answerable": tests, "tests_by_prompt": tests}
+    tables["best_by_construction"] = table.iloc[:0]
     best = {name: rates[rates["model"] == "words"].drop(columns="prompt") for name, rates in tables.items()}
     return prompt_figures(tables, PUBLISHED, "pmi", MEMBERS, best, ["mock"])
 
@@ -172,7 +202,7 @@ def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
     figures = figures_of(by_construction)
     assert list(figures) == [*names, "inference_beside_published"]
     assert [axes.get_title() for axes in figures[names[0]].axes] == ["templatic", "reasoning"]
-    tests = run_table(settings[1]).assign(construction="x", test="short", prompt="plain", answerable=False)
+    tests = run_table(settings[1]).assign(construction="x", test="short", prompt="paper-2", answerable=False)
     figures = figures_of(by_construction, tests)
     assert [tick.get_text() for tick in figures["reasoning_tests"].axes[0].get_yticklabels()] == ["short (C)"]
     assert [axes.get_title() for axes in figures["reasoning_prompts"].axes] == ["C: nothing follows"]
@@ -182,7 +212,7 @@ def test_the_figure_of_a_run_has_a_row_for_each_set_setting_and_prompt_and_the_b
     table = run_table(("templatic", 0, "none", False), ("challenge", 1, "a/b.csv", True)).iloc[::2]
     figure = prompt_accuracy_figure(table, "title")
     names = [text.get_text() for text in figure.texts if text.get_text().endswith("(20)")]
-    assert names == ["templatic, 0 shots, short (20)", "challenge, 1 shot of b, reasoned, short (20)"]
+    assert names == ["templatic, 0 shots, paper 2 (20)", "challenge, 1 shot of b, reasoned, paper 2 (20)"]
     segments = [segment for lines in figure.axes[0].collections for segment in lines.get_segments()]
     assert [segment[1][0] for segment in segments if segment[0][0] == 0.35] == [0.35, 0.35]
 

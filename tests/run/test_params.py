@@ -132,13 +132,15 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["models"].update(shorter=p["models"]["minilm"]), "the name is taken by models.shorter"),
         (lambda p: p["pairs"].update(models=["blind-scenarios"]), "fixed_word is for scenarios"),
         (
-            lambda p: p["prompts"]["make"].update(inference_prompts=["short"] * 2),
-            "inference_prompts: 'short' is listed",
+            lambda p: p["prompts"]["make"].update(inference_prompts=["paper-2"] * 2),
+            "inference_prompts: 'paper-2' is listed",
         ),
         (lambda p: p["prompts"]["make"].update(chain_of_thought=[True, True]), "chain_of_thought: True is listed"),
         (
-            lambda p: p["prompts"]["make"].update(shots=[shots("a", "b"), shots("b", "a")]),
-            "shots has 1 of ['a', 'b'] more",
+            lambda p: p["prompts"]["make"].update(
+                shots=[shots("templatic", "challenge"), shots("challenge", "templatic")]
+            ),
+            "shots has 1 of ['challenge', 'templatic'] more",
         ),
         (lambda p: p["prompts"].update(llms=["mokc"]), "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?"),
         (

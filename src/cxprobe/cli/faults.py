@@ -36,7 +36,15 @@ from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import WORDING_FILE, load_wording
 from cxprobe.prompts.checks import lint_items, lint_premises
 from cxprobe.prompts.items import Items, load_items
-from cxprobe.prompts.make import build_choices, build_questions, load_material, material_files
+from cxprobe.prompts.make import (
+    Material,
+    build_choices,
+    build_questions,
+    check_sets,
+    load_material,
+    material_files,
+)
+from cxprobe.prompts.params import Wording
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.recognition.grammar import read_grammar
 from cxprobe.recognition.sentences import load_grammars
@@ -197,9 +205,10 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
 def _read_prompts(params: Params | None, faults: Faults) -> dict[str, Any]:
     """Return the files of prompts by name; those are absent that have faults, or that nothing needs."""
     asked = params is None or bool(params.prompts.constructions)
+    wording: Wording = "own" if params is None else params.prompts.make.wording
     files: list[tuple[str, Callable[[], Any], bool]] = [
-        ("inference", load_inference_prompts, asked),
-        ("reasoning", load_reasoning_prompts, asked),
+        ("inference", lambda: load_inference_prompts(wording=wording), asked),
+        ("reasoning", lambda: load_reasoning_prompts(wording=wording), asked),
         ("continuations", load_continuations, asked),
         ("preferences", load_preference_prompts, params is None or bool(params.pairs.llms)),
         (
@@ -228,6 +237,11 @@ def _unknown_prompts(params: Params, prompts: Mapping[str, Any]) -> Iterator[str
         asked += [
             ("prompts.make.inference_prompts", "inference", "prompts", make.inference_prompts),
             ("prompts.make.reasoning_prompts", "reasoning", "prompts", make.reasoning_prompts),
+            *(
+                (f"prompts.make.variation.{kind}_prompts", kind, "prompts", getattr(make.variation, f"{kind}_prompts"))
+                for kind in ("inference", "reasoning")
+                if make.variation is not None
+            ),
             ("prompts.make.continuations.inference", "continuations", "inference", make.continuations.inference),
             ("prompts.make.continuations.reasoning", "continuations", "reasoning", make.continuations.reasoning),
         ]
@@ -243,6 +257,7 @@ def _unknown_prompts(params: Params, prompts: Mapping[str, Any]) -> Iterator[str
 def _check_questions(params: Params, prompts: Mapping[str, Any], faults: Faults) -> None:
     """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
     settings, seed, place = params.prompts.make, params.seed, f"{PARAMS_FILE}: "
+    materials: list[Material] = []
     for name in params.prompts.constructions:
         if absent := [path for path in material_files(name, settings) if not path.is_file()]:
             imported = [path for path in absent if CONSTRUCTIONS_FOLDER not in path.parents]
@@ -251,11 +266,14 @@ def _check_questions(params: Params, prompts: Mapping[str, Any], faults: Faults)
         material = faults.attempt(load_material, name, settings, seed=seed)
         if material is None:
             continue
+        materials.append(material)
         if "inference" in prompts and "reasoning" in prompts:
             asked = (name, material, prompts["inference"], prompts["reasoning"], settings)
             faults.attempt(build_questions, *asked, seed=seed, place=place)
         if "continuations" in prompts:
             faults.attempt(build_choices, name, material, prompts["continuations"], settings, seed=seed, place=place)
+    if len(materials) == len(params.prompts.constructions):
+        faults.attempt(check_sets, materials, settings, place=place)
 
 
 def _is_there(path: Path) -> bool:

@@ -94,8 +94,11 @@ def count(params: "Params") -> Iterator[Asked]:
         yield from _read(params, "score_scenarios", scenarios.models, read_scenarios(params)["text"])
     yield from _pairs(params)
     if prompts.llms and prompts.constructions:
-        questions = read_prompts(params, "questions", others=True)["question"]
-        yield from _answered(params, "ask_prompts", prompts.llms, questions)
+        from cxprobe.prompts.make import questions_for
+
+        questions = read_prompts(params, "questions", others=True)
+        for name in prompts.llms:
+            yield from _answered(params, "ask_prompts", [name], questions_for(questions, name, prompts)["question"])
     if prompts.models and prompts.constructions:
         choices, answers = (read_prompts(params, table, others=True) for table in ("choices", "answers"))
         both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")

@@ -1,8 +1,8 @@
 """The questions about a construction, in words and as texts to continue, made of its own items and of imported ones."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
 from cxprobe.prompts.cxnli import Repair, read_inference_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
-from cxprobe.prompts.params import OWN, MakePrompts, Shots
+from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, ReasoningFiles, Shots
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.wording import (
     ORDERS,
@@ -50,6 +50,11 @@ class Material(NamedTuple):
     reasonings: Sequence[Reasoning]
     sources: Mapping[str, Sequence[Inference]]
     repairs: Mapping[str, Sequence[Repair]]
+
+    @property
+    def sets(self) -> set[str]:
+        """The sets that have items about the construction."""
+        return {item.set for item in self.reasonings} | {of for of, items in self.inferences.items() if items}
 
 
 def material_files(construction: str, settings: MakePrompts) -> list[Path]:
@@ -116,6 +121,32 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
             reasonings += [item for item in file.items if item.frame_id == frames[place]]
     sources = {of: [item for item in pool if item.set == of] for of in OWN}
     return Material(inferences, reasonings, sources | {of: file.items for of, file in files.items()}, repairs)
+
+
+def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
+    """Refuse imported sets that no construction has an item of, so that they would be read and never asked.
+
+    Args:
+        materials: Those of all constructions that are asked about.
+        settings: Which sets there are.
+
+    Raises:
+        PromptError: One line for every such set, with the constructions that it is about.
+    """
+    present = set[str]().union(*(material.sets for material in materials))
+    faults = []
+    for name, files in settings.files.items():
+        if name not in present:
+            if isinstance(files, ReasoningFiles):
+                about = set(files.constructions)
+            else:
+                about = {item.construction for item in read_inference_file(Path(files), name).items}
+            faults.append(
+                f"prompts.make.files.{name}: it is about {', '.join(sorted(about))}, and prompts.constructions has "
+                "none of these; add one there, or take the set out"
+            )
+    if faults:
+        raise PromptError("\n".join(faults))
 
 
 def _inference_files(settings: MakePrompts) -> dict[str, Path]:
@@ -256,8 +287,17 @@ def build_questions(
     """
     selection = _select(construction, material, settings, seed)
     orders = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
+    every = selection.questions(settings.inference_prompts, orders, settings.chain_of_thought)
+    if varied := settings.variation:
+        setting = (varied.number, set(varied.sources))
+        part = selection._replace(
+            by_shots=[own for own in selection.by_shots if (own[0].number, set(own[0].sources)) == setting],
+            reasonings=[item for item in selection.reasonings if item.set in varied.reasoning_sets],
+        )
+        orders = dict.fromkeys(varied.reasoning_prompts, ORDERS[settings.option_orders])
+        every = chain(every, part.questions(varied.inference_prompts, orders, [False]))
     rows = []
-    for asked in selection.questions(settings.inference_prompts, orders, settings.chain_of_thought):
+    for asked in every:
         item, thought = asked.item, asked.chain_of_thought
         if isinstance(item, Inference):
             text = ask_inference(item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
@@ -268,6 +308,30 @@ def build_questions(
         options = {f"option_{letter.lower()}": option for letter, option in shown.items()}
         rows.append(asked.row() | {"question": text} | options)
     return pd.DataFrame(rows)
+
+
+def questions_for(questions: pd.DataFrame, llm: str, params: PromptsParams) -> pd.DataFrame:
+    """Return the questions that a model is asked in words.
+
+    Args:
+        questions: What `build_questions` returns, of any number of constructions.
+        llm: The model's slug.
+        params: What the model is asked (``ask``), and which prompts are asked in one setting alone.
+    """
+    if (asked := params.ask.get(llm)) is None:
+        return questions
+    is_inference = questions["kind"] == "inference"
+    counts = pd.Series(True, index=questions.index)
+    if asked.sets is not None:
+        counts &= questions["set"].isin(asked.sets)
+    if asked.shots is not None:
+        counts &= questions["shots"].isin(asked.shots) | ~is_inference
+    if asked.chain_of_thought is not None:
+        counts &= questions["chain_of_thought"].isin(asked.chain_of_thought)
+    if (varied := params.make.variation) and not asked.variation:
+        prompts = questions["prompt"]
+        counts &= ~prompts.isin(varied.inference_prompts).where(is_inference, prompts.isin(varied.reasoning_prompts))
+    return questions[counts].reset_index(drop=True)
 
 
 def build_choices(

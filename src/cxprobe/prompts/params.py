@@ -1,15 +1,31 @@
 """The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from cxprobe.files.schema import Closed, Distinct, SomeDistinct
+from cxprobe.files.schema import Closed, Distinct, SomeDistinct, suggest
 from cxprobe.lm.params import Bos, SchemeName
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
+Wording = Literal["own", "verbatim"]
+IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
+
+
+def _imported(path: str) -> str:
+    if IMPORTED not in Path(path).parents or ".." in Path(path).parts:
+        raise ValueError(f"'{path}' is not below {IMPORTED}/, where DVC sees that it has changed; put the file there")
+    return path
+
+
+def _own_or_imported(source: str) -> str:
+    return source if source in OWN else _imported(source)
+
+
+ImportedFile = Annotated[str, AfterValidator(_imported)]
 
 
 def _other_than_own(name: str) -> str:
@@ -23,9 +39,9 @@ class ReasoningFiles(Closed):
 
     format: Literal["reasoning"]
     """Says that the files have this shape. A set that is a path alone has the shape of the CxNLI files."""
-    constructions: Annotated[dict[str, str], Field(min_length=1)]
+    constructions: Annotated[dict[str, ImportedFile], Field(min_length=1)]
     """Construction -> the file about it. The files do not say which construction they are about."""
-    rows: str | None
+    rows: ImportedFile | None
     """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
     can be chosen from several constructions by a file that does not name them."""
     doubtful: Literal["keep", "leave_out"]
@@ -39,7 +55,7 @@ def _shape_of(content: Any) -> str:
 
 
 AskedFiles = Annotated[
-    Annotated[str, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
+    Annotated[ImportedFile, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
 ]
 """An entry of prompts.make.files: a path of a CxNLI file, or files of multiple choice."""
 
@@ -49,7 +65,7 @@ class Shots(Closed):
 
     number: Annotated[int, Field(ge=0)]
     """Examples of each relation, from each source; 0 for none."""
-    sources: Distinct[str]
+    sources: Distinct[Annotated[str, AfterValidator(_own_or_imported)]]
     """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
     of_the_construction: bool
     """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
@@ -60,6 +76,21 @@ class Shots(Closed):
         if bool(self.number) != bool(self.sources):
             raise ValueError(f"number is {self.number} and sources has {len(self.sources)}; give both, or 0 and []")
         return self
+
+
+class Variation(Closed):
+    """More prompts, which are asked in one setting alone and without a chain of thought."""
+
+    inference_prompts: Distinct[str]
+    """Names of prompts/inference.yaml that inference_prompts does not have."""
+    number: Annotated[int, Field(ge=0)]
+    """The setting of inferences: an entry of shots has this number ..."""
+    sources: Distinct[str]
+    """... and these sources."""
+    reasoning_prompts: Distinct[str]
+    """Names of prompts/reasoning.yaml that reasoning_prompts does not have."""
+    reasoning_sets: Distinct[str]
+    """The sets of multiple choice that they are asked about."""
 
 
 class ContinuationSettings(Closed):
@@ -97,6 +128,11 @@ class MakePrompts(Closed):
     as many questions)."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
+    variation: Variation | None
+    """Prompts that are asked in one setting alone, as in appendix D of Scivetti et al. 2025; null for none."""
+    wording: Wording
+    """Whose words the prompts have: own, those of prompts/inference.yaml and prompts/reasoning.yaml, or verbatim, those
+    of prompts/verbatim.yaml, which a reader fills from a paper."""
     continuations: ContinuationSettings
 
     @property
@@ -119,6 +155,39 @@ class MakePrompts(Closed):
                     "sources alone, so keep one, or ask the others in a run of their own"
                 )
         return self
+
+    @model_validator(mode="after")
+    def _vary_in_a_setting_that_there_is(self) -> "MakePrompts":
+        if (varied := self.variation) is None:
+            return self
+        if not any((shots.number, set(shots.sources)) == (varied.number, set(varied.sources)) for shots in self.shots):
+            raise ValueError(
+                f"variation: shots has no entry with {varied.number} of {varied.sources}; add it, or take one"
+            )
+        for place in ("inference_prompts", "reasoning_prompts"):
+            if both := set(getattr(self, place)) & set(getattr(varied, place)):
+                raise ValueError(
+                    f"variation.{place}: '{min(both)}' is asked in every setting; take it out of one of the two"
+                )
+        known = [*self.reasoning_files, *(["reasoning"] if "reasoning" in self.sets else [])]
+        if unknown := [name for name in varied.reasoning_sets if name not in known]:
+            raise ValueError(
+                f"variation.reasoning_sets: '{unknown[0]}' is no set of multiple choice{suggest(unknown[0], known)}"
+            )
+        return self
+
+
+class AskedOf(Closed):
+    """What a model is asked in words, of all questions that are made; null for all."""
+
+    sets: SomeDistinct[str] | None
+    """The project's own sets, and those of files."""
+    shots: SomeDistinct[Annotated[int, Field(ge=0)]] | None
+    """Numbers of shots of inferences."""
+    chain_of_thought: SomeDistinct[bool] | None
+    """Whether it reasons first."""
+    variation: bool
+    """Whether the prompts of make.variation are asked too."""
 
 
 class ScorePrompts(Closed):
@@ -161,5 +230,25 @@ class PromptsParams(Closed):
     constructions: Distinct[str]
     """The constructions whose items.yaml is asked about."""
     make: MakePrompts
+    ask: dict[str, AskedOf]
+    """Slug of llms -> what it is asked; one that is absent is asked everything."""
     score: ScorePrompts
     judge: JudgePrompts
+
+    @model_validator(mode="after")
+    def _ask_what_is_made(self) -> "PromptsParams":
+        sets = [*self.make.sets, *self.make.files]
+        numbers = {shots.number for shots in self.make.shots}
+        for slug, asked in self.ask.items():
+            if slug not in self.llms:
+                raise ValueError(f"ask.{slug}: '{slug}' is not in llms{suggest(slug, self.llms)}")
+            for name in asked.sets or ():
+                if name not in sets:
+                    raise ValueError(
+                        f"ask.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
+                    )
+            if unknown := sorted(set(asked.shots or ()) - numbers):
+                raise ValueError(f"ask.{slug}.shots: no entry of make.shots has {unknown[0]}")
+            if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
+                raise ValueError(f"ask.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
+        return self

@@ -14,7 +14,7 @@ from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.figures import setting_names, stems
-from cxprobe.prompts.judge import SETTING, spread_over_prompts
+from cxprobe.prompts.judge import RULE, SETTING, prompt_accuracy, spread_over_prompts
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots, legend_of
 from cxprobe.report.tables import cell
@@ -41,6 +41,8 @@ class PublishedPrompts(Closed):
     """Our name of a set -> theirs; a set that is not listed has the same name."""
     examples: dict[str, str]
     """Our name of a source of examples (of a file: without its ending) -> theirs."""
+    variations: dict[str, str]
+    """Their name of a prompt -> our prompt with these contents."""
     all_constructions: list[str]
     """The values of the column construction that mean all constructions."""
     free_form: dict[str, str] = Field(default_factory=dict)
@@ -56,8 +58,8 @@ class PublishedResults(NamedTuple):
         inference: set, shots, examples, chain_of_thought, model, over_prompts ("best prompt"), prompt (""), accuracy
             and source. A number that the paper has in two tables is listed once, with the first.
         reasoning: construction (or "all"), chain_of_thought, and from model on the same columns.
-        prompts: set, shots, examples (""), chain_of_thought (""), prompt (the paper's name), over_prompts ("one
-            prompt"), model, accuracy and source.
+        prompts: set, shots, examples (""), chain_of_thought (""), prompt (our name of its contents, or the paper's),
+            over_prompts ("one prompt"), model, accuracy and source.
     """
 
     names: PublishedPrompts
@@ -100,6 +102,7 @@ def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path])
     construction = reasoning["construction"]
     reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), "all")
     prompts = tables[2].assign(examples="", chain_of_thought="", over_prompts=EACH)
+    prompts["prompt"] = prompts["prompt"].replace(names.variations)
     return PublishedResults(
         names,
         inference[[*SETTING, *rate]].drop_duplicates([*SETTING, "model", "accuracy"]).reset_index(drop=True),
@@ -224,6 +227,34 @@ def prompts_beside_published(
     return beside
 
 
+def tables_of_figures(judged: pd.DataFrame, by_prompt: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return what the figures by construction and by test show, by name.
+
+    Args:
+        judged: See `cxprobe.prompts.judge.prompt_tables`.
+        by_prompt: Its table accuracy_by_prompt, of model and asked.
+
+    Returns:
+        best_by_construction, the rates of inferences by construction with the best prompt of each model and set, in the
+        setting in which it is the best; and tests_by_prompt, those of multiple choice by test and prompt, where a set
+        was asked with several.
+
+    Source:
+        Scivetti et al. 2025, Figures 1 and 2.
+    """
+    in_words = judged[judged["asked"] != RULE]
+    is_inference = in_words["kind"] == "inference"
+    best = _best_prompts(by_prompt, [*_WHO, "set"])[[*_WHO, *SETTING, "prompt"]]
+    reasoning = in_words[~is_inference]
+    several = reasoning[reasoning.groupby("set")["prompt"].transform("nunique") > 1]
+    return {
+        "best_by_construction": prompt_accuracy(
+            in_words[is_inference].merge(best), [*_WHO, "construction", *SETTING, "prompt"]
+        ),
+        "tests_by_prompt": prompt_accuracy(several, [*_WHO, "set", "chain_of_thought", "prompt", "answerable", "test"]),
+    }
+
+
 def settings_beside_published(
     run: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], also: Sequence[str] = ()
 ) -> pd.DataFrame:
@@ -267,7 +298,7 @@ def prompt_figures(
     and is drawn only where no other model has run.
 
     Args:
-        tables: What `prompt_tables` returns, of model and asked.
+        tables: What `prompt_tables` returns, of model and asked, and what `tables_of_figures` does.
         published: The published results.
         score: The score by which models are drawn that were not asked in words.
         members: The models that were not asked in words, blind ones among them.
@@ -306,8 +337,8 @@ def settings_figures(
     Where there are several sets of multiple choice, each has panels of its own.
 
     Args:
-        tables: accuracy_by_construction, accuracy_by_test and accuracy_answerable of `prompt_tables`, with the column
-            label (of the model); the last two may be empty.
+        tables: accuracy_by_construction, accuracy_by_test and accuracy_answerable of `prompt_tables`, and those of
+            `tables_of_figures`, with the column label (of the model); only the first is never empty.
         best: See `prompt_figures`.
         multiple: The sets of multiple choice.
 
@@ -327,37 +358,36 @@ def settings_figures(
         )
         for setting, table in settings.groupby("setting", sort=False)
     }
-    by_test, by_prompt = tables["accuracy_by_test"], tables["accuracy_answerable"]
-    if by_test.empty:
+    if len(table := tables["best_by_construction"]):
+        title = "Inference by construction, with each model's best prompt and examples"
+        blind = best["accuracy_by_construction"]
+        figures["best_by_construction"] = _dots(table, title, rows="construction", panels="set", best=blind)
+    if tables["accuracy_by_test"].empty:
         return figures
-    several = by_test["set"].nunique() > 1
+    several = tables["accuracy_by_test"]["set"].nunique() > 1
 
-    def tests(table: pd.DataFrame) -> pd.DataFrame:
-        marked = table["test"].where(table["answerable"], table["test"] + " (C)")
-        return table.assign(test=marked, panel=table["construction"] + (", " + table["set"] if several else ""))
-
-    def groups(table: pd.DataFrame) -> pd.DataFrame:
+    def panelled(table: pd.DataFrame, by: str) -> pd.DataFrame:
         follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
-        return table.assign(panel=follows + (", " + table["set"] if several else ""))
+        table = table.assign(follows=follows).sort_values("answerable", ascending=False, kind="stable")
+        if "test" in table:
+            table["test"] = table["test"].where(table["answerable"], table["test"] + " (C)")
+        return table.assign(panel=table[by] + (", " + table["set"] if several else ""))
 
-    by_test, by_prompt = (
-        table.sort_values("answerable", ascending=False, kind="stable") for table in (by_test, by_prompt)
-    )
-    figures["reasoning_tests"] = _dots(
-        tests(by_test),
-        "Reasoning by test; C: nothing follows",
-        rows="test",
-        panels="panel",
-        best=tests(best["accuracy_by_test"]),
-    )
+    by_test, by_prompt = tables["accuracy_by_test"], tables["accuracy_answerable"]
+    blind = panelled(best["accuracy_by_test"], "construction")
+    title = "Reasoning by test; C: nothing follows"
+    table = panelled(by_test, "construction")
+    figures["reasoning_tests"] = _dots(table, title, rows="test", panels="panel", best=blind)
     each = by_prompt[["prompt"]].drop_duplicates()  # a blind model sees no prompt
-    figures["reasoning_prompts"] = _dots(
-        groups(by_prompt),
-        "Reasoning by prompt",
-        rows="prompt",
-        panels="panel",
-        best=groups(best["accuracy_answerable"]).merge(each, how="cross"),
-    )
+    blind = panelled(best["accuracy_answerable"], "follows").merge(each, how="cross")
+    table = panelled(by_prompt, "follows")
+    figures["reasoning_prompts"] = _dots(table, "Reasoning by prompt", rows="prompt", panels="panel", best=blind)
+    tests = tables["tests_by_prompt"]
+    if len(unanswerable := tests[~tests["answerable"].astype(bool)]):
+        rates = unanswerable.groupby("prompt")["accuracy"].mean()
+        table = panelled(tests[tests["prompt"].isin([rates.idxmin(), rates.idxmax()])], "prompt")
+        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
+        figures["tests_by_prompt"] = _dots(table, title, rows="test", panels="panel")
     return figures
 
 
@@ -386,7 +416,7 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
     return _dots(both, title, rows="setting", panels="set", best=best)
 
 
-def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame) -> Figure:
+def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
     """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance)."""
     figure = dots(table, title, rows=rows, colours="label", panels=panels, chance=None, best=best)
     names = list(dict.fromkeys(table[rows]))

@@ -12,11 +12,13 @@ from cxprobe.files.schema import Closed, FaultsError, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, read_prompts, with_fields
 from cxprobe.lm.texts import Choice
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
+from cxprobe.prompts.params import Wording
 
 PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
+VERBATIM_FILE = "verbatim.yaml"
 T = TypeVar("T")
 
 
@@ -69,7 +71,7 @@ class _Prompts(Closed):
     """The other file, and the answers that its prompts ask for."""
     prompts: Mapping[str, Prompt]
     direct: str
-    """How to answer at once."""
+    """How to answer at once; "" if the prompts say so themselves."""
     reasoned: str
     """How to answer after a chain of thought."""
 
@@ -121,6 +123,15 @@ class ReasoningPrompts(_Prompts):
     """What is asked about, with what stands as option A, B and C."""
     neither: str
     """The option that there is not enough information."""
+
+
+class Verbatim(Closed):
+    """The wordings of others, such as the authors of a paper, in prompts/verbatim.yaml, which is not in git."""
+
+    inference: InferencePrompts
+    """In the place of prompts/inference.yaml."""
+    reasoning: ReasoningPrompts
+    """In the place of prompts/reasoning.yaml."""
 
 
 class _Continuation(Closed):
@@ -217,21 +228,25 @@ class Continuations(Closed):
     """Name -> a text about a multiple-choice item."""
 
 
-def load_inference_prompts(folder: Path = PROMPTS_FOLDER) -> InferencePrompts:
-    """Read and check ``prompts/inference.yaml``.
+def load_inference_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> InferencePrompts:
+    """Read and check ``prompts/inference.yaml``, or what ``prompts/verbatim.yaml`` has in its place.
 
     Raises:
         PromptError: One line for every fault of the file.
     """
+    if wording == "verbatim":
+        return read_prompts(Verbatim, folder / VERBATIM_FILE).inference
     return read_prompts(InferencePrompts, folder / "inference.yaml")
 
 
-def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER) -> ReasoningPrompts:
-    """Read and check ``prompts/reasoning.yaml``.
+def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> ReasoningPrompts:
+    """Read and check ``prompts/reasoning.yaml``, or what ``prompts/verbatim.yaml`` has in its place.
 
     Raises:
         PromptError: One line for every fault of the file.
     """
+    if wording == "verbatim":
+        return read_prompts(Verbatim, folder / VERBATIM_FILE).reasoning
     return read_prompts(ReasoningPrompts, folder / "reasoning.yaml")
 
 
@@ -271,7 +286,7 @@ def ask_inference(
         answer = RELATIONS.index(shown.gold)
         parts.append(prompts.example.format(premise=shown.premise, hypothesis=shown.hypothesis, answer=answer))
     parts.append(prompts.item.format(premise=item.premise, hypothesis=item.hypothesis))
-    return "\n\n".join([*parts, prompts.reasoned if chain_of_thought else prompts.direct])
+    return "\n\n".join(filter(None, [*parts, prompts.reasoned if chain_of_thought else prompts.direct]))
 
 
 def ask_reasoning(
@@ -295,7 +310,7 @@ def ask_reasoning(
     shown = {letter.lower(): option for letter, option in shown_options(item.a, item.b, prompts.neither, order).items()}
     asked = prompts.item.format(text=item.text, question=item.question, **shown)
     before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order))
-    return "\n\n".join([before, asked, prompts.reasoned if chain_of_thought else prompts.direct])
+    return "\n\n".join(filter(None, [before, asked, prompts.reasoned if chain_of_thought else prompts.direct]))
 
 
 def continue_inference(

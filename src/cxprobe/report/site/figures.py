@@ -85,7 +85,11 @@ _OF_PAIRS = {
     "cards": _Shown("What blind models get", "tables/card", ["dataset"], blind=True),
 }
 _OF_PROMPTS = {
+    "best_by_construction": _Shown(
+        "Questions by construction, best prompt", "tables/best_by_construction", ["construction", "set"]
+    ),
     "reasoning_tests": _Shown("Multiple choice by test", "tables/accuracy_by_test", ["construction", "test"]),
+    "tests_by_prompt": _Shown("Multiple choice by test and prompt", "tables/tests_by_prompt", ["test", "prompt"]),
     "reasoning_prompts": _Shown("Multiple choice by prompt", "tables/accuracy_answerable", ["prompt", "answerable"]),
     "cards": _Shown("What blind models get", "tables/cards", ["dataset"], blind=True),
 }
