@@ -56,7 +56,7 @@ docs: $(VENV)/installed-docs
 	mkdocs build --strict
 
 ui: $(VENV)/installed
-	mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
+	cxprobe ui
 
 # params.yaml as a preset has it.
 preset: $(VENV)/installed

@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import termios
 import time
 import urllib.request
@@ -218,10 +219,15 @@ def read_until(terminal: int, expected: str) -> str:
 
 
 @pytest.mark.pipeline
-@pytest.mark.parametrize(("ends", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
-def test_the_browser_gets_an_address_and_a_signal_ends_the_program(project, ends, code):
+@pytest.mark.parametrize(("ends", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_the_browser_gets_an_address_and_a_signal_ends_the_program_and_what_it_has_started(project, ends, code):
+    def read_documentation(params: dict) -> None:  # by several processes
+        params["corpora"]["toys"] = {"kind": "installed", "packages": "packages.txt", "shards": 1}
+
+    change_params(project, project / "params.yaml", read_documentation)
+    (project / "packages.txt").write_text("filelock\n")
     process = subprocess.Popen(
-        command("label", "toy", "--who", "Ann", "--browser"),
+        [sys.executable, *command("label", "toy", "--who", "Ann", "--browser")[1:]],  # whose children are its own
         env=project_environment(ROOT),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -233,9 +239,11 @@ def test_the_browser_gets_an_address_and_a_signal_ends_the_program(project, ends
     with urllib.request.urlopen(request, timeout=20) as reply:
         assert json.load(reply)["left"] == 3
     assert len(read_labels(project / LABELS)) == 1
-    assert psutil.Process(process.pid).children() == []  # so that none is left behind
+    started = psutil.Process(process.pid).children(recursive=True)
+    assert started
     process.send_signal(ends)
     out, err = process.communicate(timeout=30)
     assert process.returncode == code, err
     assert ("3 sequences left" in out) == (ends == signal.SIGINT)
     assert "Traceback" not in err
+    assert psutil.wait_procs(started, timeout=30)[1] == []

@@ -39,7 +39,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted({*WRITERS} - {"features.npy"}))
+@pytest.mark.parametrize("name", WRITERS)
 def test_a_file_that_has_no_space_leaves_the_old_one_and_says_how_much_it_needs(tmp_path, file_limit, name):
     path = tmp_path / "data" / name
     path.parent.mkdir()
@@ -51,15 +51,6 @@ def test_a_file_that_has_no_space_leaves_the_old_one_and_says_how_much_it_needs(
         write(path)
     assert path.read_text() == "old"
     assert [one.name for one in path.parent.iterdir()] == [name]
-
-
-def test_vectors_that_have_no_space_leave_the_old_ones(tmp_path, file_limit):
-    (tmp_path / "features.npy").write_text("old")
-    file_limit(20_000)
-    with pytest.raises(DiskFullError, match=r"features\.npy: the file is larger .*: the file needs 72,128 bytes; "):
-        write_features([NUMBERS], IDS, tmp_path)
-    assert (tmp_path / "features.npy").read_text() == "old"
-    assert not list(tmp_path.glob("*.partial"))
 
 
 @pytest.mark.slow

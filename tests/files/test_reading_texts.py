@@ -100,11 +100,6 @@ def test_quoted_commas_and_line_ends_of_every_system_are_read(tmp_path):
         assert read_texts(str(tmp_path / "a.csv")).to_dict("list") == {"text": ["The more, the better."], "verb": ["a"]}
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
-        read_texts(str(tmp_path / "a.csv"))
-
-
 @pytest.mark.parametrize(
     ("output", "given_", "message"),
     [

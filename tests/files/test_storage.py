@@ -25,18 +25,14 @@ def vectors(*ids: str, layers: int = 2) -> np.ndarray:
     return np.random.default_rng(len(ids)).normal(size=(layers, len(ids), 3)).astype(np.float32)
 
 
-def test_a_block_that_dies_leaves_no_file(tmp_path):
+@pytest.mark.parametrize("before", [[], ["out.txt"]], ids=["no file", "an old file"])
+def test_a_block_that_dies_leaves_what_was_there(tmp_path, before):
+    for name in before:
+        (tmp_path / name).write_text("old")
     with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt") as partial:
         partial.write_text("half")
         raise RuntimeError
-    assert not (tmp_path / "out.txt").exists()
-
-
-def test_a_block_that_dies_leaves_the_old_file(tmp_path):
-    (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(RuntimeError), replacing(tmp_path / "out.txt"):
-        raise RuntimeError
-    assert (tmp_path / "out.txt").read_text() == "old"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "old") for name in before]
 
 
 def test_the_temporary_name_of_a_file_has_the_machine_and_the_process_in_it(tmp_path):
@@ -156,17 +152,11 @@ def test_answers_without_the_facts_about_their_model_say_what_writes_them(tmp_pa
         read_model_facts(tmp_path)
 
 
-def test_the_project_is_the_working_directory(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("workspace", ["", ".dvc/tmp/exps/tmpabc", ".dvc/tmp/exps/standalone/tmpabc"])
+def test_the_project_is_the_working_directory_or_the_one_that_dvc_has_copied_there(tmp_path, monkeypatch, workspace):
+    (tmp_path / workspace).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / workspace)
     assert project_folder() == tmp_path
-
-
-def test_the_project_of_a_temporary_workspace_is_the_one_that_dvc_has_copied(tmp_path, monkeypatch):
-    for name in ("tmpabc", "standalone/tmpabc"):
-        workspace = tmp_path / ".dvc" / "tmp" / "exps" / name
-        workspace.mkdir(parents=True)
-        monkeypatch.chdir(workspace)
-        assert project_folder() == tmp_path
 
 
 def test_vectors_that_are_written_in_blocks_carry_their_ids(tmp_path):

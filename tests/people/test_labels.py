@@ -30,14 +30,6 @@ def test_labels_are_read_as_they_were_written_whatever_their_order(tmp_path_fact
     assert path.read_bytes() == before
 
 
-def test_a_new_label_of_the_same_person_takes_the_place_of_the_old(tmp_path):
-    first, other, second = (
-        Label("sequence", "DT", label, who, "2026-01-31")
-        for label, who in (("positive", "Ann"), ("negative", "Bo"), ("unclear", "Ann"))
-    )
-    assert with_label(with_label([first], other), second) == [other, second]
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -71,4 +71,4 @@ def test_progress_says_how_fast_and_how_long():
     one = answer(session(table=mined(5)), "p", 100.0).session
     assert progress_of(one).endswith("about 7 min to go")
     one = answer(session(table=mined(5)), "p", 3600.0).session
-    assert progress_of(one).endswith("about 4.0 h to go")
+    assert progress_of(one).endswith("about 4 h 0 min to go")

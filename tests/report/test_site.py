@@ -319,7 +319,7 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
         ("parameter", "model", "mlm"),
         ("parameter", "construction", "toy"),
         ("parameter", "source", "own"),
-        ("tag", "cxprobe.stage", "judge_pairs"),
+        ("tag", "dvc.stage", "judge_pairs"),
     }
 
 

@@ -86,24 +86,6 @@ def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(proj
     }
 
 
-@pytest.mark.slow
-@pytest.mark.pipeline
-def test_queued_experiments_end_in_runs_that_differ_in_name_and_parameters(project):
-    for name, value in (("weak", "sum"), ("strong", "pmi")):
-        dvc(project, "exp", "run", "--quiet", "--queue", "--name", name, "-S", f"pairs.judge.score={value}")
-    dvc(project, "exp", "run", "--quiet", "--run-all")
-    assert names_and_settings(project) == {
-        ("mlm · toy · weak", "sum"),
-        ("mlm · all · weak", "sum"),
-        ("shorter (blind) · toy · weak", "sum"),
-        ("shorter (blind) · all · weak", "sum"),
-        ("mlm · toy · strong", "pmi"),
-        ("mlm · all · strong", "pmi"),
-        ("shorter (blind) · toy · strong", "pmi"),
-        ("shorter (blind) · all · strong", "pmi"),
-    }
-
-
 @pytest.mark.pipeline
 def test_a_second_run_changes_nothing_that_git_or_dvc_sees(project):
     dvc(project, "repro", "--quiet")

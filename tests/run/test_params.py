@@ -39,7 +39,7 @@ def test_a_line_of_work_may_be_empty(tmp_path):
         params["pairs"]["probe"] = None
         params["mining"]["constructions"] = {}
 
-    assert load_changed(tmp_path, change).names_of("pairs.models") == []
+    assert load_changed(tmp_path, change).pairs.models == []
 
 
 def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
@@ -179,17 +179,6 @@ def test_a_section_with_faults_of_its_own_is_not_compared_with_others(tmp_path):
     ]
 
 
-def test_a_key_that_stands_twice_is_refused(tmp_path):
-    (tmp_path / "params.yaml").write_text("seed: 1\nseed: 2\n")
-    with pytest.raises(ParamsError, match='found duplicate key "seed"'):
-        load_params(tmp_path / "params.yaml")
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ParamsError, match=r"nowhere\.yaml: there is no such file"):
-        load_params(tmp_path / "nowhere.yaml")
-
-
 def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
     assert (ROOT / "params.schema.json").read_text() == schema_text()
     schema = json.loads(schema_text())
@@ -199,7 +188,3 @@ def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
         for key, value in model.get("properties", {}).items()
         if "description" not in value and "description" not in model and "$ref" not in value
     ] == []
-
-
-def test_the_params_file_names_the_schema():
-    assert (ROOT / "params.yaml").read_text().startswith("# yaml-language-server: $schema=params.schema.json\n")

@@ -27,19 +27,15 @@ def test_a_file_has_its_own_md5(workspace):
     assert md5_of(Path("input.txt")) == hashlib.md5(b"hello").hexdigest()
 
 
-def test_a_folder_has_the_md5_that_dvc_has_noted(workspace):
+def test_a_folder_has_the_md5_that_dvc_has_noted_and_one_that_no_stage_has_written_says_so(workspace):
     (workspace / "data" / "make_pairs" / "toy").mkdir(parents=True)
+    assert md5_of(Path("data/make_pairs")) == "not in dvc.lock"
     lock(workspace, "c0ffee", modified=1)
     assert md5_of(Path("data/make_pairs")) == "c0ffee.dir"
     assert md5_of(Path("data/make_pairs/toy")) == "c0ffee.dir/toy"
+    assert md5_of(Path("mlruns")) == "not in dvc.lock"
     lock(workspace, "decade", modified=2)
     assert md5_of(Path("data/make_pairs")) == "decade.dir"
-
-
-def test_a_folder_that_no_stage_has_written_says_so(workspace):
-    assert md5_of(Path("mlruns")) == "not in dvc.lock"
-    lock(workspace, "c0ffee", modified=1)
-    assert md5_of(Path("mlruns")) == "not in dvc.lock"
 
 
 def test_the_context_name_the_commit_and_whether_decisive_files_differ_from_it(workspace):

@@ -39,7 +39,7 @@ def test_a_signal_waits_for_the_end_of_what_must_not_be_interrupted():
         pass  # the signal has come once
 
 
-def test_blocks_that_must_not_be_interrupted_may_lie_in_each_other():
+def test_a_signal_waits_for_the_end_of_the_outer_of_two_blocks():
     end_on_signals()
     done = []
     with pytest.raises(Killed), uninterrupted():

@@ -43,7 +43,7 @@ JUDGED = RunRecord(
     experiment="pairs",
     name="tiny · toy",
     stage="judge_pairs",
-    params={"model": "tiny", "construction": "toy", "seed": "1"},
+    params={"model": "tiny", "model_weights": "trained", "construction": "toy", "source": "own", "seed": "1"},
     metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
     series={"by_shots.challenge": [(0, 0.5), (5, 0.9)]},
     dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
@@ -86,7 +86,7 @@ def files(client, run_id, folder=None) -> list[str]:
     return sorted([one.path for one in found if not one.is_dir] + [path for paths in nested for path in paths])
 
 
-def test_a_judged_run_has_its_params_metrics_and_series(project_folder):
+def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folder):
     add_runs([JUDGED], CONTEXT)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny · toy")
@@ -95,23 +95,23 @@ def test_a_judged_run_has_its_params_metrics_and_series(project_folder):
     assert found.data.metrics == {**JUDGED.metrics, "by_shots.challenge": 0.9}
     history = client.get_metric_history(found.info.run_id, "by_shots.challenge")
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
-
-
-def test_a_judged_run_names_its_data_set_with_its_md5_and_size(project_folder):
-    add_runs([JUDGED], CONTEXT)
-    (found,) = runs("pairs")
     (used,) = found.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.digest) == (JUDGED.dataset.name, JUDGED.dataset.digest)
     assert used.dataset.profile == '{"num_rows": 40}'
     assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
-
-
-def test_the_artifacts_of_a_run_have_the_paths_that_they_have_in_its_folder(project_folder):
-    add_runs([JUDGED], CONTEXT)
-    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
+    expected = {
+        "mlflow.source.git.commit": "c0ffee",
+        "git.dirty": "false",
+        "dvc.stage": "judge_pairs",
+        "weights": "sha256 abc",
+    }
+    assert {name: found.data.tags[name] for name in expected} == expected
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
     copied = client.download_artifacts(found.info.run_id, "figures/accuracy.png")
     assert Path(copied).read_text() == "content of figures/accuracy.png\n"
+    provenance = read_json(Path(client.download_artifacts(found.info.run_id, "provenance.json")))
+    assert provenance["inputs"]["data/make_pairs"] == "d41d8c.dir"
+    assert provenance["environment"]["torch"] == "2.13.0"
 
 
 def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
@@ -121,25 +121,13 @@ def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "provenance.json"]
 
 
-def test_a_run_is_tagged_with_code_and_weights_and_has_its_provenance_as_an_artifact(project_folder):
-    add_runs([JUDGED], CONTEXT)
-    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    expected = {
-        "mlflow.source.git.commit": "c0ffee",
-        "git.dirty": "false",
-        "dvc.stage": "judge_pairs",
-        "weights": "sha256 abc",
-    }
-    assert {name: found.data.tags[name] for name in expected} == expected
-    provenance = read_json(Path(client.download_artifacts(found.info.run_id, "provenance.json")))
-    assert provenance["inputs"]["data/make_pairs"] == "d41d8c.dir"
-    assert provenance["environment"]["torch"] == "2.13.0"
-
-
-def test_judged_runs_are_written_once(project_folder):
+def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_setting(project_folder):
     add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT)
-    add_runs([JUDGED], replace(CONTEXT, started=9000, finished=9500))
+    later = replace(CONTEXT, started=9000, finished=9500)
+    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], later)
     assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
+    add_runs([replace(JUDGED, params={**JUDGED.params, "seed": "2"})], later)
+    assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "1", "2"]
 
 
 @pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
@@ -160,11 +148,6 @@ def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder
         add_runs([record], CONTEXT)
     assert len(runs(record.experiment)) == 1 + len(record.trials)
     assert sync([record]) == 0
-
-
-def test_another_setting_is_another_run(project_folder):
-    add_runs([JUDGED, replace(JUDGED, params={**JUDGED.params, "seed": "2"})], CONTEXT)
-    assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "2"]
 
 
 def test_syncing_asks_for_the_runs_of_an_experiment_at_once_and_not_one_by_one(project_folder, monkeypatch):
@@ -205,10 +188,8 @@ def test_syncing_begins_with_the_oldest_run(project_folder):
     keep_context([JUDGED], replace(CONTEXT, started=9000, finished=9500))
     keep_context([old], CONTEXT)
     sync([JUDGED, old])
-    assert [one.info.run_name for one in sorted(runs("pairs"), key=lambda one: one.info.start_time)] == [
-        "old",
-        "tiny · toy",
-    ]
+    by_start = sorted(runs("pairs"), key=lambda one: one.info.start_time)
+    assert [one.info.run_name for one in by_start] == ["old", "tiny · toy"]
 
 
 def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
@@ -218,11 +199,6 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
     assert "full disk" in capsys.readouterr().err
     assert [one.info.status for one in runs("pairs")] == ["FAILED"]
     assert sync([JUDGED]) == 1
-
-
-def test_the_same_results_from_inputs_that_have_changed_are_no_second_run(project_folder):
-    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], CONTEXT)
-    assert len(runs("pairs")) == 1
 
 
 def test_nothing_is_sent_to_anyone(workspace):
@@ -237,12 +213,14 @@ def test_another_server_can_be_named(project_folder, monkeypatch):
     assert runs("pairs", f"sqlite:///{project_folder / 'mlruns' / 'mlflow.db'}") == []
 
 
-def test_the_trials_of_a_search_are_child_runs(project_folder):
+def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
     add_runs([SEARCHED], CONTEXT)
     parent, first, second = runs("recognition")
     assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {parent.info.run_id}
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
     assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
+    process = f"{this_machine()}:{os.getpid()}:"
+    assert all(one.data.tags[PROCESS_TAG].startswith(process) for one in (parent, first, second))
 
 
 def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
@@ -267,13 +245,6 @@ def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_noth
     assert "still RUNNING though their processes have ended, and are now KILLED: 2" in capsys.readouterr().out
 
 
-def test_runs_and_trials_say_which_process_writes_them(project_folder):
-    sync([JUDGED, SEARCHED])
-    found = [*runs("pairs"), *runs("recognition")]
-    assert len(found) == 4
-    assert all(run.data.tags[PROCESS_TAG].startswith(f"{this_machine()}:{os.getpid()}:") for run in found)
-
-
 def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch):
     keep_context([JUDGED, SEARCHED], CONTEXT)
     add_runs([JUDGED, SEARCHED], CONTEXT)
@@ -290,23 +261,29 @@ def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch)
         assert {name: value for name, value in new.data.tags.items() if name not in left_out} == expected
 
 
-def test_a_server_that_does_not_answer_costs_a_warning_and_not_the_work(workspace, monkeypatch, capsys):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_not_the_work(
+    project_folder, monkeypatch, capsys
+):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     add_runs([JUDGED], CONTEXT)
     warning = capsys.readouterr().err
-    assert "MLflow at http://127.0.0.1:9 does not work" in warning
+    assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in warning
     assert "the results are written; `cxprobe sync` writes the runs later" in warning
-    with pytest.raises(TrackingError, match=r"the tracking store at http://127\.0\.0\.1:9 cannot be written"):
+    with pytest.raises(TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"):
         sync([JUDGED])
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert sync([JUDGED]) == 1
 
 
-def test_an_experiment_is_made_with_its_description(workspace):
+def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version_is_brought_up_to_date(workspace):
     client = open_store()
     made = client.get_experiment(experiment_id(client, "pairs"))
     assert made.tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
     assert made.artifact_location == (workspace / "mlruns" / "artifacts" / "pairs").as_uri()
+    client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
     assert experiment_id(client, "pairs") == made.experiment_id
+    assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
 
 
 def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(workspace):
@@ -324,14 +301,6 @@ def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(wo
     assert experiment_id(Late(tracking_uri()), "pairs") == made
 
 
-def test_the_description_of_an_older_version_is_brought_up_to_date(workspace):
-    client = open_store()
-    made = experiment_id(client, "pairs")
-    client.set_experiment_tag(made, "mlflow.note.content", "as it was")
-    experiment_id(client, "pairs")
-    assert client.get_experiment(made).tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
-
-
 @pytest.fixture
 def moved(workspace, monkeypatch):
     """A project with one run that has moved since."""
@@ -344,27 +313,16 @@ def moved(workspace, monkeypatch):
     return workspace / "new"
 
 
-def test_a_database_that_was_begun_elsewhere_is_put_aside(moved, capsys):
-    add_runs([JUDGED], CONTEXT)
+@pytest.mark.parametrize("write", [lambda: add_runs([JUDGED], CONTEXT), lambda: sync([JUDGED])], ids=["stage", "sync"])
+def test_a_database_that_was_begun_elsewhere_is_put_aside(moved, capsys, write):
+    write()
     (found,) = runs("pairs")
     assert str(moved) in found.info.artifact_uri
     assert "mlflow.db was begun elsewhere (its artifacts are in file:///" in capsys.readouterr().err
     (aside,) = (moved / "mlruns").glob("before-move-*.db")
     with sqlite3.connect(aside) as connection:
         assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
-
-
-def test_syncing_puts_it_aside_too_and_writes_everything_again(moved):
-    assert sync([JUDGED]) == 1
-    assert len(list((moved / "mlruns").glob("before-move-*.db"))) == 1
     assert sync([JUDGED]) == 0
-
-
-def test_a_database_that_has_not_moved_stays(workspace, capsys):
-    for _ in range(2):
-        add_runs([JUDGED], CONTEXT)
-    assert capsys.readouterr().err == ""
-    assert list((workspace / "mlruns").glob("before-move-*.db")) == []
 
 
 def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):

@@ -5,6 +5,7 @@ each command loads only what it needs. A command raises `CxprobeError` for what 
 without a traceback, and the exit code is 2. Commands that read a project refuse to run elsewhere.
 """
 
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -17,6 +18,8 @@ from cxprobe.cli import check, describe, export, files, init, labels, measure, n
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.run.project import require_project
+from cxprobe.run.signals import end_on_signals
+from cxprobe.secrets import blot
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,11 +39,12 @@ def _say_version(asked: bool) -> None:
 
 @app.callback()
 def _begin(
-    version: Annotated[
+    _version: Annotated[
         bool, typer.Option("--version", help="Say which version is installed.", callback=_say_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    # Otherwise the processes that a command has started would live on; a person's Ctrl-C is asked for by the commands.
+    end_on_signals(signal.SIGTERM, signal.SIGHUP)
 
 
 def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callable[..., None]:
@@ -58,7 +62,7 @@ def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callab
                 require_project(Path())
             command(*args, **options)
         except CxprobeError as fault:
-            print("\n".join(one_line(line) for line in str(fault).split("\n")), file=sys.stderr)
+            print("\n".join(one_line(line) for line in blot(str(fault)).split("\n")), file=sys.stderr)
             raise SystemExit(2) from None
 
     return run
@@ -89,6 +93,7 @@ _IN_A_PROJECT: Mapping[Callable[..., None], str] = {
     labels.agreement: _PEOPLE,
     measure.measure: _RESULTS,
     tracking.sync: _RESULTS,
+    tracking.ui: _RESULTS,
     tracking.prune: _RESULTS,
     describe.describe: _RESULTS,
 }

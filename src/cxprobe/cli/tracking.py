@@ -15,6 +15,31 @@ def sync() -> None:
     print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
 
 
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where MLflow listens, on this machine.")] = 5000,
+) -> None:
+    """Open MLflow on this machine: write every run that it lacks, name its ready views, and serve until Ctrl-C."""
+    import os
+    import sys
+
+    from cxprobe.run import tracking
+    from cxprobe.run.results import read_records
+
+    sync()
+    shared = os.environ.get("MLFLOW_TRACKING_URI", "")
+    server = shared if shared.startswith("http") else f"http://127.0.0.1:{port}"
+    for experiment, name, address in tracking.view_links(read_records(), server):
+        print(f"{experiment}, {name}: {address}")
+    if server == shared:
+        print("MLFLOW_TRACKING_URI names this server, so none is started here")
+        return
+    print(f"MLflow is at {server}; Ctrl-C ends it", flush=True)
+    store = ("--backend-store-uri", tracking.tracking_uri())
+    os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
+    command = [sys.executable, "-m", "mlflow", "ui", *store, "--host", "127.0.0.1", "--port", str(port)]
+    os.execv(sys.executable, command)  # noqa: S606  # there is no shell, and signals reach MLflow
+
+
 def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
 ) -> None:

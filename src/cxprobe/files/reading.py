@@ -47,9 +47,15 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
     try:
         if path.is_file():
             return decode(path.read_bytes(), path, error)
-        raise error(f"{path}: {_what_is_there(path)}")
+        if path.is_dir():
+            what = "is a folder, and a file is needed here"
+        elif path.exists():
+            what = "is a pipe, a socket or a device, and a file is needed here"
+        else:
+            what = "is a link to nothing" if path.is_symlink() else "there is no such file"
     except OSError as fault:
         raise error(f"{path}: cannot be read: {fault.strerror}") from fault
+    raise error(f"{path}: {what}")
 
 
 def decode(content: bytes, path: Path, error: type[CxprobeError]) -> str:
@@ -143,14 +149,6 @@ def _shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most * 2 // 3]} ... {text[-most // 5 :]} ({len(text):,} characters)"
-
-
-def _what_is_there(path: Path) -> str:
-    if path.is_dir():
-        return "is a folder, and a file is needed here"
-    if path.exists():
-        return "is a pipe, a socket or a device, and a file is needed here"
-    return "is a link to nothing" if path.is_symlink() else "there is no such file"
 
 
 def _line(text: str, place: int) -> int:

@@ -69,21 +69,15 @@ def read_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
     return content
 
 
-def validate(
-    model: type[M],
-    content: Mapping[str, Any],
-    place: Path,
-    error: type[CxprobeError],
-) -> M:
+def validate(model: type[M], content: Mapping[str, Any], place: Path, error: type[CxprobeError]) -> M:
     """Build a model from the content of a file.
 
     Raises:
         CxprobeError: Of the given class, one line a fault: file, path of the key, value, what is allowed.
     """
-    try:
-        return model.model_validate(content)
-    except ValidationError as faults:
-        raise error("\n".join(f"{place}: {fault}" for fault in _explained(faults, model))) from None
+    if faults := faults_of(model, content):
+        raise error("\n".join(f"{place}: {fault}" for fault in faults))
+    return model.model_validate(content)
 
 
 def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
@@ -91,7 +85,7 @@ def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     try:
         model.model_validate(content)
     except ValidationError as faults:
-        return _explained(faults, model)
+        return [one_line(line) for fault in faults.errors() for line in _explain(fault, model, content)]
     return []
 
 
@@ -116,13 +110,9 @@ def suggest(value: str, allowed: list[str]) -> str:
     return f"{hint} (allowed: {', '.join(sorted(allowed)) or 'none yet'})"
 
 
-def _explained(faults: ValidationError, model: type[Closed]) -> list[str]:
-    return [one_line(line) for fault in faults.errors() for line in _explain(fault, model)]
-
-
-def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
+def _explain(fault: ErrorDetails, model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path = _dotted(_untagged(model, fault["loc"]))
+    path = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
             known = _keys_at(model, fault["loc"][:-1])
@@ -138,61 +128,39 @@ def _explain(fault: ErrorDetails, model: type[Closed]) -> list[str]:
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
-def _dotted(location: tuple[int | str, ...]) -> str:
+def _place(fault: ErrorDetails, content: Any) -> str:
+    """Return the path of a fault's key in the file, such as "models.one.members[0]".
+
+    The location that pydantic gives also has tags of unions and a mark of faulty keys, which the file does not have.
+    """
     path = ""
-    for part in location:
-        if part == "[key]":  # the fault is in the key itself, which is the step before
-            continue
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    for step, part in enumerate(fault["loc"], start=1):
+        is_missing = fault["type"] == "missing" and step == len(fault["loc"])
+        if isinstance(content, list) and isinstance(part, int):
+            path, content = f"{path}[{part}]", content[part]
+        elif (isinstance(content, dict) and part in content) or is_missing:
+            path = f"{path}.{part}" if path else str(part)
+            content = None if is_missing else content[part]
     return path
 
 
 def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model allows at a place in the file; for a union, those of its tagged member."""
+    """Return the keys that the model allows at a location of pydantic's, which names a union's members by tags."""
     current: Any = model
     for part in location:
-        current = _step(current, part)
-    return sorted(_alternatives(current)[0].model_fields)
-
-
-def _untagged(model: type[Closed], location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Return a place in the file without the tags of unions, which pydantic puts into it and the file does not have."""
-    current: Any = model
-    kept = []
-    for step, part in enumerate(location):
-        if not _tagged(current, part):
-            kept.append(part)
-        try:
-            current = _step(current, part)
-        except (AttributeError, IndexError, KeyError):  # the file has something else than the model here
-            return (*kept, *location[step + 1 :])
-    return tuple(kept)
-
-
-def _step(annotation: Any, part: int | str) -> Any:
-    """Return what is one step further in a place that pydantic names: a field, an element, or a member of a union."""
-    if tagged := _tagged(annotation, part):
-        return tagged[0]
-    current = _alternatives(annotation)[0]
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return current.model_fields[str(part)].annotation
-    return current.__args__[-1]  # a mapping or a list: its values are of the last argument's type
-
-
-def _tagged(annotation: Any, part: int | str) -> list[Any]:
-    """Return the member of a union that is told by a tag of its own, or by the value of a literal field."""
-    own = [
-        one for one in _members(annotation) if part in [meta.tag for meta in _metadata(one) if isinstance(meta, Tag)]
-    ]
-    return own or [one for one in _alternatives(annotation) if _is_tagged(one, part)]
-
-
-def _alternatives(annotation: Any) -> tuple[Any, ...]:
-    """Return the types that a union allows, or the type itself if it is not a union."""
-    return tuple(_bare(one) for one in _members(annotation))
+        members = _members(current)
+        bare = _bare(members[0])
+        if tagged := [member for member in members if part in _tags(member)]:
+            current = tagged[0]
+        elif isinstance(bare, type) and issubclass(bare, BaseModel):
+            current = bare.model_fields[str(part)].annotation
+        else:
+            current = get_args(bare)[-1]  # a mapping or a list: its values are of the last argument's type
+    return sorted(_bare(_members(current)[0]).model_fields)
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
+    """Return the types that a union allows, or the type itself if it is not a union."""
     bare = _bare(annotation)
     return get_args(bare) if get_origin(bare) in (Union, UnionType) else (annotation,)
 
@@ -201,16 +169,9 @@ def _bare(annotation: Any) -> Any:
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
-def _metadata(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-
-
-def _is_tagged(model: Any, tag: int | str) -> bool:
-    """Return whether a model is the one that a union tells by this tag, as pydantic names it in a fault's place."""
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        return False
-    return any(tag in get_args(one.annotation) for one in model.model_fields.values() if _is_literal(one.annotation))
-
-
-def _is_literal(annotation: Any) -> bool:
-    return get_origin(annotation) is Literal
+def _tags(member: Any) -> list[Any]:
+    """Return the tags by which pydantic may name a member of a union: its own, or the values of its literal fields."""
+    if tags := [known.tag for known in get_args(member)[1:] if isinstance(known, Tag)]:
+        return tags
+    fields = getattr(_bare(member), "model_fields", {}).values()
+    return [tag for field in fields if get_origin(field.annotation) is Literal for tag in get_args(field.annotation)]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,10 +65,6 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
             case "f":
                 rounded[name] = rounded[name].astype("float64").map(significant)
             case "O":
-                cells = [_rounded_cell(cell) for cell in rounded[name]]
+                cells = [significant(cell) if isinstance(cell, float) else cell for cell in rounded[name]]
                 rounded[name] = pd.Series(cells, index=rounded.index, dtype=rounded[name].dtype)
     return rounded
-
-
-def _rounded_cell(cell: Any) -> Any:
-    return significant(cell) if isinstance(cell, float) else cell

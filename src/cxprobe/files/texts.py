@@ -90,13 +90,10 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
         reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
     if table.empty:
-        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{_below_header(kind)}")
+        below = " line below the header, which names the columns" if kind in _CELLS else ""
+        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{below}")
     _require(path, table, required)
     return table
-
-
-def _below_header(kind: str) -> str:
-    return " line below the header, which names the columns" if kind in _CELLS else ""
 
 
 def _content(path: str) -> bytes:

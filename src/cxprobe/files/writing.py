@@ -165,7 +165,7 @@ def _free_space(path: Path) -> str:
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write a mapping as JSON, keys in their order; NaN and infinity are refused.
 
-    Floating-point numbers are rounded by `significant`.
+    Floating-point numbers are rounded by `significant`, and paths become texts.
     """
     text = json.dumps(_rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
     write_bytes(f"{text}\n".encode(), path)
@@ -212,7 +212,7 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def _rounded(content: Any) -> Any:
-    """Return nested mappings and lists with every floating-point number rounded; NumPy's numbers become Python's."""
+    """Return nested mappings and lists as JSON has them, with every floating-point number rounded."""
     match content:
         case Mapping():
             return {key: _rounded(value) for key, value in content.items()}
@@ -220,6 +220,8 @@ def _rounded(content: Any) -> Any:
             return [_rounded(value) for value in content]
         case np.generic():
             return _rounded(content.item())
+        case Path():
+            return content.as_posix()
         case float():
             return significant(content)
     return content

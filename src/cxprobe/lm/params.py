@@ -403,11 +403,18 @@ class Member:
     @property
     def label(self) -> str:
         """Its name for figures, which says if it is blind or asked, or if its weights are not the trained ones."""
-        if self.is_blind:
-            return f"{self.slug} (blind)"
-        if self.is_asked:
-            return f"{self.slug} (asked)"
-        return self.slug if self.state == "trained" else f"{self.slug} ({self.state} weights)"
+        return f"{self.slug} (asked)" if self.is_asked else label_of(self.slug, self.state)
+
+
+def label_of(slug: str, state: WeightsState) -> str:
+    """Return a model's name for people, which says if it is blind or if its weights are not the trained ones."""
+    match state:
+        case "trained":
+            return slug
+        case "none":
+            return f"{slug} (blind)"
+        case _:
+            return f"{slug} ({state} weights)"
 
 
 def members_of(

@@ -14,13 +14,12 @@ header and nothing else says that nobody has judged yet.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from cxprobe.people.tables import read_rows, write_rows
 
 RATINGS_FILE = "ratings.tsv"
 RatedKind = Literal["pairs", "inference", "reasoning"]
-RATED_KINDS: tuple[RatedKind, ...] = get_args(RatedKind)
 # Kind -> the answers that it has.
 ANSWERS: Mapping[str, tuple[str, ...]] = {
     "pairs": ("A", "B"),

@@ -17,6 +17,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, Label, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import Candidate, Piece, PieceFinder, Surroundings
+from cxprobe.run.progress import duration
 from cxprobe.seeding import generator_for
 
 MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
@@ -399,6 +400,4 @@ def progress_of(session: Session) -> str:
         return text
     pace = median(seconds)
     text += f"; {pace:.{int(pace < 10)}f} s each (median of {len(seconds)})"
-    rest = pace * left
-    duration = f"{rest:.0f} s" if rest < 90 else f"{rest / 60:.0f} min" if rest < 5400 else f"{rest / 3600:.1f} h"
-    return f"{text}, about {duration} to go" if left else text
+    return f"{text}, about {duration(pace * left)} to go" if left else text

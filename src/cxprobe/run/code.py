@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from cxprobe.files.writing import write_bytes
+
 # Modules that only pass values on, or that write the same numbers elsewhere: a change there changes no result.
 _WITHOUT_EFFECT = ("cxprobe.errors", "cxprobe.secrets", "cxprobe.run")
 
@@ -25,9 +27,7 @@ def write_code(pipelines: Path, folder: Path) -> int:
     for script in scripts:
         files = reached_files(script)
         lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n" for name, path in sorted(files.items())]
-        target = folder / script.parent.name / f"{script.stem}.txt"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text("".join(lines), encoding="utf-8")
+        write_bytes("".join(lines).encode(), folder / script.parent.name / f"{script.stem}.txt")
     return len(scripts)
 
 

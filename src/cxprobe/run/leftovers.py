@@ -70,10 +70,8 @@ def remove_leftovers(leftovers: Leftovers) -> None:
 
 def size_of(path: Path) -> int:
     """Return the size in bytes of a file, or of all files of a folder."""
-    files = (
-        [path] if path.is_symlink() or not path.is_dir() else [file for file in path.rglob("*") if not file.is_dir()]
-    )
-    return sum(file.lstat().st_size for file in files)
+    files = path.rglob("*") if path.is_dir() and not path.is_symlink() else [path]
+    return sum(file.lstat().st_size for file in files if file == path or not file.is_dir())
 
 
 def _unknown_paths(folder: Path, outputs: set[Path]) -> Iterator[Path]:

@@ -9,10 +9,11 @@ parts of `cxprobe measure`, which know nothing of each other and write no output
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxprobe.errors import ParamsError
 from cxprobe.lm.params import Compute
@@ -21,7 +22,8 @@ if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the C
     from lightning_fabric import Fabric
 
 
-_SETTINGS = ("accelerator", "devices", "num_nodes", "strategy")
+# Lightning's settings for one process, which it need not start.
+_ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
 _LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
 _GRACE = 10.0  # seconds to keep what was computed
 
@@ -85,8 +87,7 @@ class Job:
         if self.share is not None:
             device = _one_device(compute)
             return Processes(device, device.partition(":")[0], self.share, False, _wait_for_nobody, self)
-        one = (compute.accelerator, compute.devices, compute.num_nodes, compute.strategy)
-        if one == ("cpu", 1, 1, "auto"):
+        if _settings(compute) == _ONE_PROCESS:
             return Processes("cpu", "cpu", WHOLE, True, _wait_for_nobody, self)
         fabric = self._fabric = self._fabric or _launch(compute)
         share = Share(fabric.global_rank, fabric.world_size)
@@ -148,22 +149,32 @@ def end_with_parent() -> None:
     Thread(target=watch, name="parent", daemon=True).start()
 
 
+def _settings(compute: Compute) -> dict[str, Any]:
+    return {name: getattr(compute, name) for name in _ONE_PROCESS}
+
+
+@contextmanager
+def _refusing(compute: Compute) -> Iterator[None]:
+    """Raise what Lightning refuses as a fault of params.yaml."""
+    try:
+        yield
+    except (ValueError, RuntimeError, TypeError) as fault:
+        settings = ", ".join(f"{name}: {value}" for name, value in _settings(compute).items())
+        raise ParamsError(
+            f"Lightning cannot run with {settings}: {str(fault).strip().splitlines()[0]}; mend them in the section "
+            "compute of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
+        ) from fault
+
+
 def _launch(compute: Compute) -> "Fabric":
     """Start the processes of a stage by Lightning, or join them as one that it has started."""
     if int(os.environ.get("LOCAL_RANK", 0)) > 0:
         end_with_parent()
-    try:
+    with _refusing(compute):
         from lightning_fabric import Fabric
 
-        fabric = Fabric(
-            accelerator=compute.accelerator,
-            devices=compute.devices,
-            num_nodes=compute.num_nodes,
-            strategy=compute.strategy,
-        )
+        fabric = Fabric(**_settings(compute))
         fabric.launch()
-    except (ValueError, RuntimeError, TypeError) as fault:
-        raise ParamsError(_refused(compute, fault)) from fault
     return fabric
 
 
@@ -171,14 +182,12 @@ def _one_device(compute: Compute) -> str:
     """Return the device of a part: the first that this process sees, whatever has started it."""
     if compute.accelerator == "cpu":
         return "cpu"
-    try:
+    with _refusing(compute):
         from lightning_fabric import Fabric
         from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
         # Slurm may have started sixteen parts at once; they are no processes of one run.
         return str(Fabric(accelerator=compute.accelerator, devices=1, plugins=[LightningEnvironment()]).device)
-    except (ValueError, RuntimeError, TypeError) as fault:
-        raise ParamsError(_refused(compute, fault)) from fault
 
 
 def _kind_of_device(compute: Compute) -> str:
@@ -187,11 +196,3 @@ def _kind_of_device(compute: Compute) -> str:
 
     here = "mps" if torch.backends.mps.is_available() else "cuda" if torch.cuda.is_available() else "cpu"
     return {"auto": here, "gpu": "mps" if here == "mps" else "cuda"}.get(compute.accelerator, compute.accelerator)
-
-
-def _refused(compute: Compute, fault: Exception) -> str:
-    settings = ", ".join(f"{name}: {getattr(compute, name)}" for name in _SETTINGS)
-    return (
-        f"Lightning cannot run with {settings}: {str(fault).strip().splitlines()[0]}; mend them in the section "
-        "compute of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
-    )

@@ -64,7 +64,7 @@ class Progress:
         if rate:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
             if self.total is not None:
-                parts.append(f"{_duration((self.total - self.done) / rate)} left")
+                parts.append(f"{duration((self.total - self.done) / rate)} left")
         return f"{self.what}: {', '.join(parts)}"
 
     def counted(self) -> str:
@@ -114,7 +114,7 @@ def progress(
     shown.close()
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time as one says it: in seconds below a minute, in minutes below an hour."""
     if seconds < 60:
         return f"{seconds:.0f} s"

@@ -98,10 +98,11 @@ def installed_version() -> str:
     The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
     give other results.
     """
-    files = [path for path in _PACKAGE.rglob("*") if path.is_file() and _is_own(path.relative_to(_PACKAGE))]
     hashed = hashlib.sha256()
-    for path in sorted(files):
-        hashed.update(f"{path.relative_to(_PACKAGE).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    for path in sorted(_PACKAGE.rglob("*")):
+        name = path.relative_to(_PACKAGE)
+        if path.is_file() and name.parts[0] != "project" and "__pycache__" not in name.parts:
+            hashed.update(f"{name.as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
 
 
@@ -123,7 +124,3 @@ def version_fault(folder: Path) -> str | None:
         "init --upgrade .` and `dvc repro`, which runs the stages once more and measures only what is new; else "
         f"install cxprobe {release} again"
     )
-
-
-def _is_own(path: Path) -> bool:
-    return path.parts[0] != "project" and "__pycache__" not in path.parts

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names the stage which has judged it
+Number = int | float  # a whole number that is read back stays one, since the digest is about how numbers are written
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -20,7 +23,7 @@ class Trial:
     """
 
     name: str
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, Number]
     params: Mapping[str, str]
     status: Literal["FINISHED", "FAILED"]
 
@@ -65,8 +68,8 @@ class RunRecord:
     name: str
     stage: str
     params: Mapping[str, str]
-    metrics: Mapping[str, float]
-    series: Mapping[str, Sequence[tuple[int, float]]]
+    metrics: Mapping[str, Number]
+    series: Mapping[str, Sequence[tuple[int, Number]]]
     dataset: Dataset | None
     inputs: Mapping[str, str]
     weights: str
@@ -90,7 +93,7 @@ class RunContext:
     """What differs between two runs that give the same results: when, where and by which code.
 
     Attributes:
-        started: Milliseconds since the epoch; ``finished`` likewise.
+        started: Milliseconds since the epoch, 0 where it is not known; ``finished`` likewise.
         commit: The git commit when the stage began, or "unknown" outside a repository.
         dirty: Whether code, constructions or parameters differed from that commit.
         environment: The versions of Python and of the packages that make the numbers, and the platform.

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
-from cxprobe.lm.params import members_of
-from cxprobe.run.record import Dataset, RunRecord, Trial
+from cxprobe.lm.params import label_of, members_of
+from cxprobe.run.record import Dataset, RunRecord
 from cxprobe.run.signals import uninterrupted
-from cxprobe.run.stage import JudgedRun, Outcome, Stage
+from cxprobe.run.stage import Outcome, Stage
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -24,6 +25,7 @@ RECORD = "record.json"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: those of trained models
 _NAMED_BY_SOURCE = ("recognition", "benchmarks")  # experiments in which a construction has several sources
+_RECORDS = TypeAdapter(RunRecord)
 
 
 def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
@@ -90,46 +92,37 @@ def _write_runs(stage: Stage, outcome: Outcome, waiting: Path) -> list[RunRecord
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
-        write_json(
-            _content(stage, run, experiment, folder, _write_artifacts(run.tables, run.figures, new)), new / RECORD
+        source = [run.source] if experiment in _NAMED_BY_SOURCE else []
+        record = RunRecord(
+            experiment=experiment,
+            name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
+            stage=stage.name,
+            params={
+                "model": run.model,
+                "model_name": run.facts.name,
+                "model_kind": run.facts.kind,
+                "model_weights": run.facts.state,
+                "model_precision": run.facts.precision or "unknown",
+                "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
+                "construction": run.construction,
+                "source": run.source,
+                **run.settings,
+            },
+            metrics=run.metrics,
+            series=run.series,
+            dataset=None
+            if run.dataset is None
+            else Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items),
+            inputs=stage.inputs,
+            weights=run.facts.weights,
+            folder=folder,
+            artifacts=_write_artifacts(run.tables, run.figures, new),
+            trials=run.trials,
         )
+        write_json(asdict(record), new / RECORD)
         # Read back, so that MLflow gets the same rounded numbers as `cxprobe sync` would.
         records[folder] = _read_record(new / RECORD)
     return list(records.values())
-
-
-def _content(stage: Stage, run: JudgedRun, experiment: str, folder: Path, artifacts: list[Path]) -> dict[str, object]:
-    """Return the record of a run as JSON has it."""
-    dataset = None
-    if run.dataset is not None:
-        dataset = Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items)
-    middle = [run.source] if experiment in _NAMED_BY_SOURCE else []
-    record = RunRecord(
-        experiment=experiment,
-        name=" · ".join([run.label, *middle, run.construction]),
-        stage=stage.name,
-        params={
-            "model": run.model,
-            "model_name": run.facts.name,
-            "model_kind": run.facts.kind,
-            "model_weights": run.facts.state,
-            "model_precision": run.facts.precision or "unknown",
-            "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
-            "construction": run.construction,
-            "source": run.source,
-            **run.settings,
-        },
-        metrics=run.metrics,
-        series=run.series,
-        dataset=dataset,
-        inputs=stage.inputs,
-        weights=run.facts.weights,
-        folder=folder,
-        artifacts=artifacts,
-        trials=run.trials,
-    )
-    paths = {"folder": folder.as_posix(), "artifacts": [path.as_posix() for path in artifacts]}
-    return asdict(record) | paths
 
 
 def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, Figure]", folder: Path) -> list[Path]:
@@ -145,15 +138,9 @@ def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, 
 
 
 def _read_record(path: Path) -> RunRecord:
-    content = read_json(path)
     try:
-        content["folder"] = Path(content["folder"])
-        content["artifacts"] = [Path(artifact) for artifact in content["artifacts"]]
-        content["series"] = {
-            name: [(step, value) for step, value in points] for name, points in content["series"].items()
-        }
-        content["dataset"] = content["dataset"] and Dataset(**content["dataset"])
-        content["trials"] = [Trial(**trial) for trial in content["trials"]]
-        return RunRecord(**content)
-    except (KeyError, TypeError) as fault:
-        raise DataError(f"{path} is not a record of this version of cxprobe ({fault}); run its stage again") from fault
+        return _RECORDS.validate_python(read_json(path))
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise DataError(f"{path} is not a record of this version of cxprobe ({what}); run its stage again") from fault

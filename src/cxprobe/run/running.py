@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-import pandas as pd
 from filelock import FileLock, Timeout
 
 from cxprobe.errors import CxprobeError, DataError, ParamsError
@@ -108,11 +107,13 @@ def _collect_from_now_on() -> None:
 def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
     """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
     context = begin()  # of the code that begins the work, whatever is committed meanwhile
-    outcome = _leave_out(stage) if _has_nothing_to_do(stage) else work(stage)
+    section = getattr(stage.params, stage.line) if stage.line in LINES and not stage.item else None
+    is_empty = section is not None and not (section.constructions or getattr(section, "benchmarks", None))
+    outcome = _leave_out(stage) if is_empty else work(stage)
     if outcome is None:
         raise TypeError(f"{stage.name} returned no outcome in its main process")
-    if not stage.name.startswith("report") and not stage.data.exists() and not stage.data.with_suffix(".csv").exists():
-        stage.data.mkdir(parents=True)  # so that DVC finds its output
+    if not stage.name.startswith("report"):
+        stage.data.mkdir(parents=True, exist_ok=True)  # so that DVC finds its output
     records = write_results(stage, outcome)
     if records:
         gc.disable()
@@ -127,19 +128,15 @@ def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> N
         raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))
 
 
-def _has_nothing_to_do(stage: Stage) -> bool:
-    """Return whether a stage that runs once belongs to a line of work that params.yaml leaves empty."""
-    section = getattr(stage.params, stage.line) if stage.line in LINES and not stage.item else None
-    return section is not None and not (section.constructions or getattr(section, "benchmarks", None))
-
-
 def _leave_out(stage: Stage) -> Outcome:
-    """Write the outputs that DVC expects of a stage which has nothing to do."""
+    """Write the outputs that DVC expects of a stage that runs once, if params.yaml leaves its line of work empty."""
     reason = f"{stage.line}.constructions in params.yaml is empty, so {stage.name} has nothing to do"
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
         return Outcome()
+    import pandas as pd  # which no other work of this module needs
+
     nothing = pd.DataFrame(columns=["model"])
     return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
 

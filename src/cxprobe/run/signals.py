@@ -24,9 +24,13 @@ class _PutOff:
     signum: int | None = None
 
 
-def end_on_signals() -> None:
-    """Let signals end this process by `Killed`, so that runs are marked and nothing is left half-written."""
-    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+def end_on_signals(*signums: signal.Signals) -> None:
+    """Let signals end this process by `Killed`, so that runs are marked, nothing is left half-written, and no process.
+
+    Args:
+        signums: Which; by default SIGTERM, SIGINT and SIGHUP.
+    """
+    for signum in signums or (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, _kill)
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _kill_later

@@ -131,17 +131,6 @@ class JudgedRun:
     trials: Sequence[Trial] = ()
     experiment: str = ""
 
-    @property
-    def label(self) -> str:
-        """The model's name for people, which says if it is blind or if its weights are not the trained ones."""
-        match self.facts.state:
-            case "trained":
-                return self.model
-            case "none":
-                return f"{self.model} (blind)"
-            case state:
-                return f"{self.model} ({state} weights)"
-
     def __post_init__(self) -> None:
         """Refuse what MLflow's UI could not show."""
         place = f"the run of {self.model} on {self.construction or '?'}, {self.source or '?'}"

@@ -31,8 +31,9 @@ from sqlalchemy.engine import Engine
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import project_folder, read_json, this_machine, write_json
-from cxprobe.run.experiments import DESCRIPTIONS
-from cxprobe.run.record import RunContext, RunRecord, Trial
+from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, view_tag, views_of
+from cxprobe.run.provenance import milliseconds
+from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
 from cxprobe.run.signals import uninterrupted
 from cxprobe.secrets import blot
 
@@ -71,7 +72,9 @@ def add_runs(records: Sequence[RunRecord], context: RunContext) -> None:
     """
     try:
         with uninterrupted():
-            _add_missing(open_store(), _one_after_another(records, context))
+            client = open_store()
+            _add_missing(client, _one_after_another(records, context))
+            _write_views(client, records)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({error}): the results are written; `cxprobe sync` writes"
         print(blot(f"{warning} the runs later"), file=sys.stderr)
@@ -90,11 +93,8 @@ def sync(records: Sequence[RunRecord]) -> int:
     Raises:
         TrackingError: The store cannot be written.
     """
-    known = []
-    for record in records:
-        path = _context_file(record)
-        known.append((record, RunContext(**read_json(path)) if path.is_file() else None))
-    known.sort(key=lambda pair: pair[1].started if pair[1] else 0)
+    known = [(record, _context_of(record)) for record in records]
+    known.sort(key=lambda pair: pair[1].started)
     try:
         client = open_store()
         ended = _end_left_open(client)
@@ -104,6 +104,7 @@ def sync(records: Sequence[RunRecord]) -> int:
             runs = _every_run(client, experiment_id(client, name), "attributes.status = 'FINISHED'")
             finished[name] = {run.data.tags.get(RECORD_TAG, "") for run in runs}
         added = _add_missing(client, [pair for pair in known if pair[0].digest not in finished[pair[0].experiment]])
+        _write_views(client, records)
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
             blot(
@@ -180,6 +181,12 @@ def _context_file(record: RunRecord) -> Path:
     return project_folder() / "mlruns" / "context" / f"{record.digest}.json"
 
 
+def _context_of(record: RunRecord) -> RunContext:
+    """Return the context of a run that this machine has kept; of others nothing is known."""
+    path = _context_file(record)
+    return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
+
+
 def _put_aside_if_moved() -> None:
     database = _database()
     if not database.exists():
@@ -209,7 +216,7 @@ def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[en
         token = page.token or ""
 
 
-def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext | None]]) -> int:
+def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]]) -> int:
     """Write the runs of records that the store does not have, and return their number."""
     experiments = {name: experiment_id(client, name) for name in dict.fromkeys(one.experiment for one, _ in records)}
     added = 0
@@ -218,9 +225,21 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunCon
         complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record.digest}'"
         if client.search_runs([experiment], complete, max_results=1):
             continue
-        run = _create(client, experiment, _name(record, context), _tags(record, context), context)
+        tags = {
+            RECORD_TAG: record.digest,
+            STAGE_TAG: record.stage,
+            "mlflow.source.type": "LOCAL",
+            "mlflow.source.name": record.stage,
+            "weights": record.weights,
+        }
+        if context.started:
+            tags["mlflow.source.git.commit"] = context.commit
+            tags["git.dirty"] = str(context.dirty).lower()
+            tags["dvc.experiment"] = context.dvc_experiment
+        name = " · ".join(filter(None, [record.name, context.dvc_experiment]))
+        run = _create(client, experiment, name, tags, context)
         try:
-            _write(client, run, record, context)
+            _write(client, experiment, run, record, context)
         except Exception:
             _end_failed(client, run)
             raise
@@ -234,13 +253,37 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunCon
     return added
 
 
-def _create(
-    client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext | None
-) -> str:
+def _write_views(client: MlflowClient, records: Sequence[RunRecord]) -> None:
+    """Write the ready views of the experiments of records, which are all that the experiments have."""
+    for name in dict.fromkeys(record.experiment for record in records):
+        experiment = client.get_experiment(experiment_id(client, name))
+        for view in views_of(name, [record for record in records if record.experiment == name]):
+            key = f"{VIEW_TAG}{view.id}"
+            tag = view_tag(view, experiment.tags.get(key), milliseconds())
+            if tag is not None:
+                client.set_experiment_tag(experiment.experiment_id, key, tag)
+
+
+def view_links(records: Sequence[RunRecord], server: str) -> Iterator[tuple[str, str, str]]:
+    """Yield experiment, name and address of every ready view of the tracking store.
+
+    Args:
+        records: All records.
+        server: The address of MLflow's server.
+    """
+    client = open_store()
+    for name in dict.fromkeys(record.experiment for record in records):
+        page = f"{server}/#/experiments/{experiment_id(client, name)}/runs"
+        for view in views_of(name, [record for record in records if record.experiment == name]):
+            charts = "&compareRunsMode=CHART" if view.has_charts else ""
+            yield name, view.name, f"{page}?viewStateShareKey={view.id}{charts}"
+
+
+def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
     """Create a run, and return its id; a tag says which process writes it, and since when."""
     process = {PROCESS_TAG: f"{this_machine()}:{os.getpid()}:{psutil.Process().create_time():.0f}"}
-    started = context.started if context else None
-    return str(client.create_run(experiment, start_time=started, run_name=name, tags={**tags, **process}).info.run_id)
+    run = client.create_run(experiment, context.started or None, run_name=name, tags={**tags, **process})
+    return str(run.info.run_id)
 
 
 def _end_failed(client: MlflowClient, run: str) -> None:
@@ -280,12 +323,11 @@ def _has_died(tag: str) -> bool:
         return True
 
 
-def _write(client: MlflowClient, run: str, record: RunRecord, context: RunContext | None) -> None:
+def _write(client: MlflowClient, experiment: str, run: str, record: RunRecord, context: RunContext) -> None:
     """Write all of a record but its tags into a run, and end the run as FINISHED."""
-    finished = context.finished if context else 0
     points = [(name, value, 0) for name, value in record.metrics.items()]
     points += [(name, value, step) for name, series in record.series.items() for step, value in series]
-    _log(client, run, [entities.Metric(name, value, finished, step) for name, value, step in points], record.params)
+    _log(client, run, points, record.params, context)
     if record.dataset is not None:
         # The entry of MLflow's Dataset column; no data is loaded for it.
         data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
@@ -297,45 +339,23 @@ def _write(client: MlflowClient, run: str, record: RunRecord, context: RunContex
             parent = None if artifact.parent == Path() else artifact.parent.as_posix()
             client.log_artifact(run, str(record.folder / artifact), parent)
     # An artifact, since hundreds of inputs as tags would be columns of the table.
-    client.log_dict(run, {"inputs": record.inputs, "environment": context.environment if context else {}}, PROVENANCE)
+    client.log_dict(run, {"inputs": record.inputs, "environment": context.environment}, PROVENANCE)
     for trial in record.trials:
-        _write_trial(client, run, trial, context)
-    client.set_terminated(run, status="FINISHED", end_time=finished or None)
+        child = _create(client, experiment, trial.name, {PARENT_TAG: run}, context)
+        _log(client, child, [(name, value, 0) for name, value in trial.metrics.items()], trial.params, context)
+        client.set_terminated(child, status=trial.status, end_time=context.finished or None)
+    client.set_terminated(run, status="FINISHED", end_time=context.finished or None)
 
 
-def _log(client: MlflowClient, run: str, metrics: list[entities.Metric], params: Mapping[str, str]) -> None:
-    """Log metrics and params in as few calls as MLflow's limits allow."""
+def _log(
+    client: MlflowClient,
+    run: str,
+    points: Sequence[tuple[str, float, int]],
+    params: Mapping[str, str],
+    context: RunContext,
+) -> None:
+    """Log metrics, as name, value and step, and params in as few calls as MLflow's limits allow."""
+    metrics = [entities.Metric(name, value, context.finished, step) for name, value, step in points]
     shown = [entities.Param(name, value) for name, value in params.items()]
     for start in range(0, max(len(metrics), len(shown)), _BATCH):
         client.log_batch(run, metrics=metrics[start : start + _BATCH], params=shown[start : start + _BATCH])
-
-
-def _write_trial(client: MlflowClient, parent: str, trial: Trial, context: RunContext | None) -> None:
-    experiment = client.get_run(parent).info.experiment_id
-    run = _create(client, experiment, trial.name, {PARENT_TAG: parent}, context)
-    finished = context.finished if context else 0
-    metrics = [entities.Metric(name, value, finished, 0) for name, value in trial.metrics.items()]
-    _log(client, run, metrics, trial.params)
-    client.set_terminated(run, status=trial.status, end_time=finished or None)
-
-
-def _name(record: RunRecord, context: RunContext | None) -> str:
-    """Return the name of a run; it ends in that of the DVC experiment, if there is one."""
-    return " · ".join(filter(None, [record.name, context.dvc_experiment if context else ""]))
-
-
-def _tags(record: RunRecord, context: RunContext | None) -> dict[str, str]:
-    tags = {
-        RECORD_TAG: record.digest,
-        "dvc.stage": record.stage,
-        "mlflow.source.type": "LOCAL",
-        "mlflow.source.name": record.stage,
-        "weights": record.weights,
-    }
-    if context is None:
-        return tags
-    return tags | {
-        "mlflow.source.git.commit": context.commit,
-        "git.dirty": str(context.dirty).lower(),
-        "dvc.experiment": context.dvc_experiment,
-    }

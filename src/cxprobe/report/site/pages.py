@@ -33,9 +33,10 @@ from cxprobe.report.site.findings import (
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.reservations import Reservation, reservations_of
 from cxprobe.report.site.words import SETS, in_full, interval, number, percent
+from cxprobe.run.record import STAGE_TAG
 
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
-MLFLOW_COMMAND = "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1"
+MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
@@ -166,7 +167,7 @@ def runs_in_mlflow(finding: Finding, lines: Sequence[str]) -> str:
     source = "" if finding.line == "scenarios" else finding.source
     sought = {"model": finding.model, "construction": finding.construction} | ({"source": source} if source else {})
     said = [f"params.{name} = '{value}'" for name, value in sought.items()]
-    said.append(f"tags.\"cxprobe.stage\" = 'judge_{finding.line}'")
+    said.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
     experiments = json.dumps([str(number + 1) for number in range(len(lines) + 2)])
     search = f"experiments={quote(experiments)}&searchFilter={quote(' and '.join(said))}"
     return f"{MLFLOW}/#/compare-experiments/s?{search}"

@@ -1,0 +1,166 @@
+"""The ready views of MLflow's page of runs, read with a client as the page reads them."""
+
+import base64
+import json
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+
+from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, views_of
+from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
+from cxprobe.run.tracking import add_runs, sync, tracking_uri, view_links
+
+pytestmark = pytest.mark.pipeline
+
+pytest_plugins = ["toy_stages"]
+
+CONTEXT = RunContext(1000, 1500, "c0ffee", False, {}, "")
+
+
+def record(experiment="pairs", model="tiny", construction="all", weights="trained", source="own", **more) -> RunRecord:
+    params = {"model": model, "model_kind": "masked", "model_weights": weights, "construction": construction}
+    made = RunRecord(
+        experiment=experiment,
+        name=f"{model} · {construction}",
+        stage=f"judge_{experiment}",
+        params=params | {"source": source},
+        metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
+        series={},
+        dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
+        inputs={},
+        weights="sha256 abc",
+        folder=Path("results/judge_pairs/runs/tiny/toy/own"),
+        artifacts=[],
+        trials=[],
+    )
+    return replace(made, **more)
+
+
+RECORDS = [
+    record(model="shorter", weights="none", construction="toy"),
+    record(model="shorter", weights="none"),
+    record(construction="toy", metrics={"accuracy": 0.7, "low": 0.6, "high": 0.8, "n": 20, "bias_order": 0.1}),
+    record(),
+    record(
+        model="steps",
+        params=record(model="steps").params | {"model_kind": "series"},
+        metrics={"n": 40},
+        series={"by_training_tokens.accuracy": [(10, 0.5), (20, 0.9)]},
+    ),
+]
+
+
+def saved_views(experiment: str) -> dict[str, dict]:
+    """Return the views of an experiment by their ids, with the state of the page."""
+    client = MlflowClient(tracking_uri())
+    tags = client.get_experiment_by_name(experiment).tags
+    views = {key.removeprefix(VIEW_TAG): json.loads(value) for key, value in tags.items() if key.startswith(VIEW_TAG)}
+    for view in views.values():
+        scheme, _, packed = view["state"].partition(";")
+        assert scheme == "deflate"
+        view["state"] = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return views
+
+
+def runs_in(view: dict, experiment: str = "pairs") -> list[str]:
+    """Return the names of the runs that a view shows, in its order."""
+    client, state = MlflowClient(tracking_uri()), view["state"]
+    order = f"{state['orderByKey']} {'ASC' if state['orderByAsc'] else 'DESC'}"
+    number = client.get_experiment_by_name(experiment).experiment_id
+    return [run.info.run_name for run in client.search_runs([number], state["searchFilter"], order_by=[order])]
+
+
+@pytest.mark.parametrize("write", [lambda: add_runs(RECORDS, CONTEXT), lambda: sync(RECORDS)], ids=["stage", "sync"])
+def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
+    write()
+    views = saved_views("pairs")
+    assert {name: view["name"] for name, view in views.items()} == {
+        "models-all": "Models on all",
+        "models-toy": "Models on toy",
+        "model": "tiny on each construction",
+        "blind": "Trained models beside blind ones and twins",
+        "biases": "Biases",
+        "curves": "Accuracy over a training, or by size",
+    }
+    assert runs_in(views["models-toy"]) == ["shorter · toy", "tiny · toy"]
+    assert runs_in(views["model"]) == ["tiny · toy"]
+    assert sorted(runs_in(views["blind"])) == ["shorter · all", "tiny · all"]
+    assert runs_in(views["curves"]) == ["steps · all"]
+
+
+def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(workspace):
+    sync(RECORDS)
+    state = saved_views("pairs")["models-all"]["state"]
+    assert state["selectedColumns"][:4] == ["metrics.`accuracy`", "metrics.`low`", "metrics.`high`", "metrics.`n`"]
+    assert "params.`model_weights`" in state["selectedColumns"]
+    assert state["runsHiddenMode"] == "SHOW_ALL"
+    assert (state["orderByKey"], state["orderByAsc"]) == ("metrics.`accuracy`", False)
+    assert "compareRunCharts" not in state
+
+
+def test_charts_are_in_a_section_of_their_own_above_those_that_the_page_makes(workspace):
+    sync(RECORDS)
+    views = saved_views("pairs")
+    for name, kind, metric in (("blind", "BAR", "accuracy"), ("curves", "LINE", "by_training_tokens.accuracy")):
+        state = views[name]["state"]
+        (chart,) = state["compareRunCharts"]
+        assert (chart["type"], chart["metricKey"]) == (kind, metric)
+        assert [one["display"] for one in state["compareRunSections"]] == [True, False, False]
+        assert chart["metricSectionId"] == state["compareRunSections"][0]["uuid"]
+
+
+def test_a_search_over_the_regularisation_has_a_view_of_its_trials(workspace):
+    trials = [Trial(f"trial {n}", {"accuracy": n / 10}, {"C": str(n)}, "FINISHED") for n in (1, 2)]
+    sync([record("recognition", construction="toy", source="generated", trials=trials)])
+    view = saved_views("recognition")["search"]
+    assert runs_in(view, "recognition") == ["trial 2", "trial 1"]
+    (chart,) = view["state"]["compareRunCharts"]
+    assert (chart["xaxis"], chart["yaxis"]) == ({"key": "C", "type": "PARAM"}, {"key": "accuracy", "type": "METRIC"})
+
+
+def test_views_are_about_one_source_of_items():
+    records = [record("recognition", source=source) for source in ("balanced", "generated", "mined")]
+    assert all('params.source = "generated"' in view.search for view in views_of("recognition", records))
+    assert all('params.source = "mined"' in view.search for view in views_of("recognition", records[2:]))
+
+
+@pytest.mark.parametrize("experiment", DESCRIPTIONS)
+def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(experiment):
+    views = list(views_of(experiment, [record(experiment), record(experiment, construction="toy")]))
+    assert len(views) >= 3
+    assert len({view.id for view in views}) == len({view.name for view in views}) == len(views)
+    assert not any("{" in text for view in views for text in (view.id, view.name, view.search))
+
+
+def test_of_many_constructions_all_together_and_the_first_have_a_view():
+    names = ["all", *(f"group-{letter}" for letter in "abcdefghij")]
+    views = views_of("benchmarks", [record("benchmarks", construction=name) for name in names])
+    assert [view.id for view in views if view.id.startswith("models-")] == ["models-all", "models-group-a"]
+
+
+def test_a_view_is_written_once_brought_up_to_date_and_left_alone_when_a_person_has_changed_it(workspace):
+    sync(RECORDS)
+    client = MlflowClient(tracking_uri())
+    number = client.get_experiment_by_name("pairs").experiment_id
+    before = client.get_experiment(number).tags
+    sync(RECORDS)
+    assert client.get_experiment(number).tags == before
+    # The page writes four keys.
+    theirs = {"name": "Mine", "createdAt": 5, "updatedAt": 6, "state": "deflate;"}
+    client.set_experiment_tag(number, f"{VIEW_TAG}biases", json.dumps(theirs))
+    sync([*RECORDS, record(model="another")])
+    after = client.get_experiment(number).tags
+    assert json.loads(after[f"{VIEW_TAG}biases"]) == theirs
+    assert json.loads(after[f"{VIEW_TAG}model"])["name"] == "another on each construction"
+    assert json.loads(after[f"{VIEW_TAG}model"])["createdAt"] == json.loads(before[f"{VIEW_TAG}model"])["createdAt"]
+
+
+def test_links_lead_to_the_views_and_those_of_charts_into_the_charts(workspace):
+    sync(RECORDS)
+    number = MlflowClient(tracking_uri()).get_experiment_by_name("pairs").experiment_id
+    links = {name: link for _, name, link in view_links(RECORDS, "http://127.0.0.1:5000")}
+    assert links["Models on all"] == f"http://127.0.0.1:5000/#/experiments/{number}/runs?viewStateShareKey=models-all"
+    assert links["Biases"].endswith("/runs?viewStateShareKey=biases&compareRunsMode=CHART")
