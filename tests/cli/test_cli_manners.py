@@ -20,6 +20,7 @@ IN_A_PROJECT = {
     "check": [],
     "preset": ["pairs"],
     "plan": [],
+    "download": [],
     "measure": ["--status"],
     "describe": [],
     "sync": [],

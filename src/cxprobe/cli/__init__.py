@@ -14,7 +14,21 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, describe, export, files, init, labels, measure, new, params, plan, tracking, validate
+from cxprobe.cli import (
+    check,
+    describe,
+    download,
+    export,
+    files,
+    init,
+    labels,
+    measure,
+    new,
+    params,
+    plan,
+    tracking,
+    validate,
+)
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.run.project import require_project
@@ -89,6 +103,7 @@ _IN_A_PROJECT: Mapping[Callable[..., None], str] = {
     params.preset: _PROJECT,
     check.check: _PROJECT,
     plan.plan: _PROJECT,
+    download.download: _PROJECT,
     labels.label: _PEOPLE,
     labels.agreement: _PEOPLE,
     measure.measure: _RESULTS,

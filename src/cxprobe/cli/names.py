@@ -1,4 +1,4 @@
-"""The names that a shell completes."""
+"""The names that a shell completes, and how sizes are printed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,3 +33,12 @@ ConstructionName = Annotated[
     str, typer.Argument(help="The name of its folder in constructions/.", autocompletion=complete_construction)
 ]
 """The argument of commands about a construction."""
+
+
+def shown_size(size: int) -> str:
+    """Return a number of bytes in the unit that fits."""
+    amount, units = float(size), ["bytes", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount /= 1000
+        units.pop(0)
+    return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"

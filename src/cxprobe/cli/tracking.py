@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from cxprobe.cli.names import shown_size
+
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/."""
@@ -52,20 +54,11 @@ def prune(
         print("".join(f"  {name}\n" for name in leftovers.entries), end="")
     sizes = {path: size_of(path) for path in leftovers.paths}
     for path, size in sizes.items():
-        print(f"{path}  {_shown(size)}")
+        print(f"{path}  {shown_size(size)}")
     if not (leftovers.entries or sizes):
         print("nothing is left over")
     elif yes:
         remove_leftovers(leftovers)
-        print(f"removed, {_shown(sum(sizes.values()))}; `dvc gc --workspace` frees DVC's cache of it too")
+        print(f"removed, {shown_size(sum(sizes.values()))}; `dvc gc --workspace` frees DVC's cache of it too")
     else:
-        print(f"nothing was removed; `cxprobe prune --yes` removes all of this, {_shown(sum(sizes.values()))}")
-
-
-def _shown(size: int) -> str:
-    """Return a number of bytes in the unit that fits."""
-    amount, units = float(size), ["bytes", "kB", "MB", "GB"]
-    while amount >= 1000 and len(units) > 1:
-        amount /= 1000
-        units.pop(0)
-    return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"
+        print(f"nothing was removed; `cxprobe prune --yes` removes all of this, {shown_size(sum(sizes.values()))}")

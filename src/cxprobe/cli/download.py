@@ -1,0 +1,159 @@
+"""The command ``cxprobe download``: the models of the hub that params.yaml or a preset names."""
+
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from cxprobe.cli.measure import STAGES
+from cxprobe.cli.names import complete_preset, shown_size
+from cxprobe.errors import DataError, ParamsError
+
+if TYPE_CHECKING:
+    from cxprobe.lm.params import ModelSpec
+    from cxprobe.run.params import Params
+
+_SETTINGS = ("*.json", "*.txt", "*.model", "*.jinja")
+# In the order in which transformers looks for them; other frameworks' weights, and what is in folders, stay on the hub.
+_WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
+
+
+class _Repository(NamedTuple):
+    """What is needed of the hub.
+
+    Attributes:
+        slug: The model in params.yaml, for messages.
+        spec: Its name on the hub and its revision; None is the main branch.
+        has_weights: Whether more than its tokenizer is needed.
+    """
+
+    slug: str
+    spec: "ModelSpec"
+    has_weights: bool
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {self.spec.name} {self.spec.revision or ''}".rstrip()
+
+
+class _Files(NamedTuple):
+    """The files that are needed of a repository, and the bytes of those that are there and of those that are not."""
+
+    names: list[str]
+    there: int
+    missing: int
+
+
+def download(
+    preset: Annotated[
+        str | None, typer.Option(help="A file of presets/, in place of params.yaml.", autocompletion=complete_preset)
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this entry of models; may be repeated. By default all that are measured."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Say the sizes, and download nothing.")] = False,
+) -> None:
+    """Download the models of the hub that params.yaml or a preset names, each at its revision; it says sizes first.
+
+    Files that are in the cache of the hub already (HF_HOME) are not downloaded again: after a break, give the same
+    command again. Local folders and blind models need nothing.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    found, faults = list[tuple[_Repository, _Files]](), list[str]()
+    for repository in _repositories(_params(preset), model):
+        try:
+            found.append((repository, _files(repository)))
+        except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
+            faults.append(_fault(repository, fault))
+    for repository, files in found:
+        print(f"{repository}: {shown_size(files.missing)} to download, {shown_size(files.there)} are there")
+    missing = sum(files.missing for _, files in found)
+    cache = Path(HF_HUB_CACHE)
+    free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.exists())).free
+    print(f"{len(found)} models, {shown_size(missing)} to download; {cache} has {shown_size(free)} free")
+    if missing > free:
+        faults.append(f"{cache}: {shown_size(missing)} do not fit; let HF_HOME name a larger disk, or give --model")
+    elif not show:
+        for repository, files in found:
+            spec = repository.spec
+            try:
+                snapshot_download(spec.name, revision=spec.revision, allow_patterns=files.names)
+            except Exception as fault:  # the others need not wait for this one
+                faults.append(_fault(repository, fault))
+            else:
+                print(f"{repository.slug} is there", flush=True)
+    if faults:
+        raise DataError("\n".join([*faults, f"{len(faults)} faults; the same command downloads what is missing"]))
+
+
+def _params(preset: str | None) -> "Params":
+    from cxprobe.run.params import load_params
+    from cxprobe.run.presets import preset_text
+
+    if preset is None:
+        return load_params()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{preset}.yaml"
+        path.write_text(preset_text(preset, Path("presets")), encoding="utf-8")
+        try:
+            return load_params(path)
+        except ParamsError as fault:
+            raise ParamsError(str(fault).replace(folder, "presets")) from fault
+
+
+def _repositories(params: "Params", slugs: list[str] | None) -> list[_Repository]:
+    """Return the repositories of some entries of models, by default of all that a measuring stage asks, each once.
+
+    Raises:
+        ParamsError: There is no such entry, or a name is still to be written.
+    """
+    from cxprobe.files.schema import suggest
+    from cxprobe.lm.params import ModelSpec, ServedModel, empty_names, members_of
+
+    slugs = slugs or list(dict.fromkeys(slug for part in STAGES.values() for slug in params.names_of(part)))
+    for slug in slugs:
+        if slug not in params.models:
+            raise ParamsError(f"--model {slug}: models has no '{slug}'{suggest(slug, list(params.models))}")
+    if empty := empty_names(params.models, slugs):
+        raise ParamsError("\n".join(f"{key} is empty; write the model's name, or choose with --model" for key in empty))
+    repositories = dict[tuple[str, str | None, bool], _Repository]()
+    for member in members_of(params.models, slugs):
+        spec = member.spec
+        if isinstance(spec, ServedModel):
+            spec = ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
+        if isinstance(spec, ModelSpec) and not spec.name.startswith("package:") and not Path(spec.name).exists():
+            has_weights = not isinstance(member.spec, ServedModel)
+            key = (spec.name, spec.revision, has_weights)
+            repositories.setdefault(key, _Repository(member.slug, spec, has_weights))
+    return list(repositories.values())
+
+
+def _files(repository: _Repository) -> _Files:
+    """Ask the hub for the files that are needed of a repository, and their sizes."""
+    from huggingface_hub import snapshot_download
+
+    patterns = [*_SETTINGS, *(_WEIGHTS if repository.has_weights else ())]
+    spec = repository.spec
+    listed = snapshot_download(
+        spec.name, revision=spec.revision, allow_patterns=patterns, ignore_patterns="*/*", dry_run=True
+    )
+    weights = [[file for file in listed if fnmatch(file.filename, pattern)] for pattern in _WEIGHTS]
+    settings = [file for file in listed if any(fnmatch(file.filename, pattern) for pattern in _SETTINGS)]
+    needed = settings + next(filter(None, weights), [])
+    missing = sum(file.file_size or 0 for file in needed if file.will_download)
+    there = sum(file.file_size or 0 for file in needed if not file.will_download)
+    return _Files([file.filename for file in needed], there, missing)
+
+
+def _fault(repository: _Repository, fault: Exception) -> str:
+    reason = shorten(str(fault), 300, placeholder=" ...") or type(fault).__name__
+    return (
+        f"models.{repository}: the hub does not give it: {reason} Correct the name and the revision; a private or "
+        "gated model needs a token with access in the environment variable HF_TOKEN"
+    )
