@@ -35,7 +35,7 @@ models:
 
 @pytest.fixture
 def presets(tmp_path: Path) -> Path:
-    for name, text in {"base": BASE, "small": SMALL, "large": "extends: [small]\nseed: 2\n"}.items():
+    for name, text in {"base": BASE, "small": SMALL, "large": "extends: [small]\nseed: 2\nmodels: {}\n"}.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     return tmp_path
 
@@ -57,9 +57,9 @@ def test_a_preset_changes_what_it_names_and_keeps_the_rest_with_its_comments(pre
     assert "\n\n# ---- pairs\n" in text
 
 
-def test_a_preset_may_begin_with_others(presets):
+def test_a_preset_may_begin_with_others_and_empty_their_mappings(presets):
     content = YAML(typ="safe").load(preset_text("large", presets))
-    assert (content["seed"], content["pairs"]["models"]) == (2, ["one"])
+    assert (content["seed"], content["pairs"]["models"], content["models"]) == (2, ["one"], {})
 
 
 def test_an_unknown_preset_is_refused_with_those_that_there_are(presets):

@@ -76,7 +76,8 @@ def _merge(content: Any, other: Any) -> None:
     """Write the values of a mapping into another, with the comments beside them."""
     for key, value in other.items():
         old = content.get(key)
-        if isinstance(old, CommentedMap) and isinstance(value, CommentedMap) and old and not value.fa.flow_style():
+        are_mappings = isinstance(old, CommentedMap) and isinstance(value, CommentedMap)
+        if are_mappings and old and value and not value.fa.flow_style():  # an empty one empties
             _merge(old, value)
         else:
             content[key] = value
