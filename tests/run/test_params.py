@@ -105,7 +105,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["prompts"].update(llms=[], models=[]), "prompts.models and llms: must not be empty, since"),
         (
             lambda p: p["mining"].update(constructions={}),
-            f"recognition.constructions (mined): mining.constructions does not have {CC}; take {CC} out here, or add",
+            f"recognition.constructions (mined): mining.constructions does not have {CC}; take out here what",
         ),
         (
             lambda p: p["recognition"]["constructions"].update({CC: ["found"]}),
@@ -151,7 +151,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["pairs"].update(probe=None), "pairs.probe: is null, and pairs.probed names models"),
         (
             lambda p: p["pairs"].update(probed=["minilm"]),
-            "pairs.probed: pairs.models does not have minilm; take minilm out here, or add what is to run there",
+            "pairs.probed: pairs.models does not have minilm; take out here what is not to run, or add it there",
         ),
         (lambda p: p["pairs"].update(writers=["mokc"]), "pairs.writers[0]: 'mokc' is not in llms"),
         (

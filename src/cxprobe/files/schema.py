@@ -99,8 +99,7 @@ def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Colle
         allowed: The names that it has.
     """
     if absent := [name for name in dict.fromkeys(names) if name not in allowed]:
-        listed = ", ".join(absent)
-        yield f"{place}: {where} does not have {listed}; take {listed} out here, or add what is to run there"
+        yield f"{place}: {where} does not have {', '.join(absent)}; take out here what is not to run, or add it there"
 
 
 def suggest(value: str, allowed: list[str]) -> str:

@@ -175,7 +175,7 @@ def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str,
                 "names; give the entry of llms another"
             )
     yield from named_elsewhere("pairs.probed", section.probed, "pairs.models", section.models)
-    if section.probe:
+    if section.probe and section.probed:
         named = section.probe.constructions
         yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
         asked = section.probe.asked
