@@ -3,6 +3,7 @@ from toy_pairs import load_toy
 
 from conftest import PAIRS
 from cxprobe.errors import ConstructionError
+from cxprobe.pairs.frames import faults_of_pairs
 
 
 def pairs_of_text(folder, text=PAIRS):
@@ -109,3 +110,22 @@ def test_the_odd_row_is_told_even_if_it_is_the_first(tmp_path):
     assert faults_of_text(tmp_path, PAIRS.replace("{verb: baked, gift: a cake}", "{verb: baked}")) == [
         "line 20: this row lacks gift, which most rows of its group have"
     ]
+
+
+class Counted(str):
+    """Words that count how often they are compared."""
+
+    times = 0
+
+    def __eq__(self, other):
+        Counted.times += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_what_frames_are_held_against_does_not_grow_with_the_square_of_their_number(tmp_path):
+    content, people = load_toy(tmp_path)
+    frames = [{"verb": "baked", "gift": Counted(f"cake {number}")} for number in range(500)]
+    assert faults_of_pairs(content.model_copy(update={"frames": frames}), people) == []
+    assert Counted.times < 10 * len(frames)

@@ -159,10 +159,11 @@ def test_an_item_is_clustered_by_its_frame_its_wording_its_people_and_the_large_
 def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_that_they_lack(tmp_path):
     pairs = render_pairs("x", *load_toy(tmp_path), 5, seed=2)
     assert pairs_of(pair_table(pairs)) == pairs
-    first = Pair("a", "a", "", "good", "bad", {"field": "x"}, {"verb": "go"})
+    first = Pair("a", "a", "", "good", "bad", {"field": "go"}, {"verb": "go"})
+    assert pairs_of(pair_table([first, first])) == [first, first]
     table = pair_table([first, Pair("b", "b", "", "good", "bad", {}, {"item": "b"})]).set_index("id")
     assert table.loc["b", ["field", "cluster_verb", "cluster_item"]].tolist() == ["", "b", "b"]
-    assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["x", "go", "a"]
+    assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["go", "go", "a"]
 
 
 def settings(meaning=4, pseudowords="random") -> MakePairs:

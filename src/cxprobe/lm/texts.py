@@ -40,7 +40,7 @@ class TokenScores:
     log_probs: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two texts that differ minimally, the right one and the wrong one, with what they share in front.
 

@@ -53,6 +53,7 @@ def read_pairs(path: Path) -> list[Pair]:
     pairs: list[Pair] = []
     columns = known = set[str]()  # those of the first row; of the row before
     clusters, groups = dict[str, str](), list[str]()
+    shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for line, row in read_rows(path, ("id", "good", "bad"), TEXTS):
         place = f"{path}, line {line}"
         if row.keys() != known:
@@ -72,8 +73,10 @@ def read_pairs(path: Path) -> list[Pair]:
         good, bad = (
             f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
         )
-        of_clusters = {name: row[column] for column, name in clusters.items()} or {"item": item}
-        pairs.append(Pair(row["id"], item, context, good, bad, {name: row[name] for name in groups}, of_clusters))
+        of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
+        # What many pairs have in common is held once.
+        of_groups, of_clusters = (shared.setdefault(tuple(own.items()), own) for own in (of_groups, of_clusters))
+        pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 
 

@@ -29,26 +29,30 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
 
     Where files differ in their columns, gaps are filled, see `without_gaps`.
     """
-    rows = [
-        {"id": pair.id, "item": pair.item, "context": pair.context, "good": pair.good, "bad": pair.bad}
-        | dict(pair.groups)
-        | {f"{CLUSTER}{name}": cluster for name, cluster in pair.clusters.items()}
-        for pair in pairs
-    ]
-    return without_gaps(pd.DataFrame(rows))
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in TEXTS}
+    for kind, before in (("groups", ""), ("clusters", CLUSTER)):
+        own = [getattr(pair, kind) for pair in pairs]
+        names = dict.fromkeys(name for values in own for name in values)
+        columns |= {f"{before}{name}": [values.get(name) for values in own] for name in names}
+    return without_gaps(pd.DataFrame(columns))
 
 
 def pairs_of(table: pd.DataFrame) -> list[Pair]:
     """Return the pairs of a table that `pair_table` made."""
     clusters = [column for column in table.columns if column.startswith(CLUSTER)]
     groups = [column for column in table.columns if column not in {*TEXTS, *clusters}]
+    names = [column.removeprefix(CLUSTER) for column in clusters]
+    known: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # what many pairs have in common is held once
+
+    def held(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+        own = tuple(zip(keys, values, strict=True))
+        return known.setdefault(own, dict(own))
+
+    rows = table[[*TEXTS, *groups, *clusters]].itertuples(index=False, name=None)
+    last = len(TEXTS) + len(groups)
     return [
-        Pair(
-            **{column: row[column] for column in TEXTS},
-            groups={column: row[column] for column in groups},
-            clusters={column.removeprefix(CLUSTER): row[column] for column in clusters},
-        )
-        for row in table.to_dict("records")
+        Pair(*row[: len(TEXTS)], groups=held(groups, row[len(TEXTS) : last]), clusters=held(names, row[last:]))
+        for row in rows
     ]
 
 
