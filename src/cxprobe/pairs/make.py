@@ -48,11 +48,10 @@ def pairs_of(table: pd.DataFrame) -> list[Pair]:
         own = tuple(zip(keys, values, strict=True))
         return known.setdefault(own, dict(own))
 
-    rows = table[[*TEXTS, *groups, *clusters]].itertuples(index=False, name=None)
-    last = len(TEXTS) + len(groups)
+    n = len(groups)
     return [
-        Pair(*row[: len(TEXTS)], groups=held(groups, row[len(TEXTS) : last]), clusters=held(names, row[last:]))
-        for row in rows
+        Pair(id_, item, context, good, bad, held(groups, others[:n]), held(names, others[n:]))
+        for id_, item, context, good, bad, *others in table[[*TEXTS, *groups, *clusters]].itertuples(False, None)
     ]
 
 
