@@ -1,7 +1,5 @@
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -100,22 +98,30 @@ def test_a_finished_shard_is_not_mined_again_and_each_of_the_others_is_reported(
     assert {name[:5] for name in before if before[name] != after[name]} == {"00002"}
 
 
+def start_mining(corpus, tagger: Path, folder: Path, workers: int = 1) -> subprocess.Popen:
+    """Mine in a process of its own, into the scratch folder of ``folder``."""
+    script = folder / "run.py"
+    script.write_text(
+        "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
+        "    import sys\n"
+        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
+        "    from pathlib import Path\n"
+        "    from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
+        f"    settings = settings_of({str(tagger)!r}, workers={workers})\n"
+        f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
+        "    run_shards(job, settings.engine)\n"
+    )
+    return subprocess.Popen([sys.executable, str(script)], cwd=folder, stderr=subprocess.PIPE, text=True)
+
+
 @pytest.mark.pipeline
 def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        f"import sys; sys.path[:0] = [{str(ROOT / 'tests')!r}, {str(ROOT / 'tests/support')!r}]\n"
-        "from pathlib import Path\nfrom small_corpora import corpus_of, mine, settings_of\n"
-        "if __name__ == '__main__':\n"
-        f"    corpus, settings = corpus_of({corpus.folder!r}), settings_of(Path({str(toy_tagger)!r}))\n"
-        "    mine(corpus, settings, Path('scratch'), Path('out'))\n"
-    )
-    process = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    process = start_mining(corpus, toy_tagger, tmp_path)
     limit = time.monotonic() + 120
     while not list(tmp_path.glob("scratch/*/datatrove/completions/*")) and time.monotonic() < limit:
         time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.communicate()
     run, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
     assert run < 5
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
@@ -126,18 +132,7 @@ def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_t
 @pytest.mark.parametrize("ended", ["worker", "stage"])
 def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tagger, tmp_path, ended):
     """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""
-    script = tmp_path / "run.py"
-    script.write_text(
-        "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
-        "    import sys\n"
-        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
-        "    from pathlib import Path\n"
-        "    from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
-        f"    settings = settings_of({str(toy_tagger)!r}, workers=2)\n"
-        f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
-        "    run_shards(job, settings.engine)\n"
-    )
-    process = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    process = start_mining(corpus, toy_tagger, tmp_path, workers=2)
     workers = workers_of(process)
     (workers[0] if ended == "worker" else process).kill()
     said = process.communicate(timeout=60)[1]
