@@ -2,10 +2,12 @@
 
 import importlib.util
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
@@ -14,6 +16,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
+from cxprobe.prompts.make import material_files
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
@@ -92,6 +95,14 @@ def outcomes(folder):
         write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
         write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
         return outcomes | {step: run_stage_of_prompts(step) for step in ("judge", "report")}
+
+
+def test_dvc_watches_every_file_that_is_read():
+    deps = [Path(dep) for dep in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]["make_prompts"]["deps"]]
+    make = load_params(ROOT / "params.yaml", ROOT / "constructions").prompts.make
+    read = material_files("toy", make.model_validate(make.model_dump() | MAKE))
+    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv"}
+    assert all(any(dep in path.parents for dep in deps) for path in read)
 
 
 def test_every_set_is_counted_and_every_repair_has_its_file(folder, outcomes):

@@ -77,6 +77,9 @@ def test_items_whose_calibration_is_otherwise_the_same_share_its_draws(correlati
     assert texts.loc[texts["scenario"] == "S5", "text"].nunique() == 20 * 5
     part = fill_texts(correlative, items[100:110], own_texts=True, seed=1)
     assert part.merge(texts, how="inner").equals(part)
+    of = {key: sorted(rows) for key, rows in texts.groupby(["scenario", "test"])["text"]}
+    assert of["S6", "S3"] == of["S6", ""]  # as S3 has the texts of S1 in another pairing
+    assert of["S7", "S3"] == of["S7", ""]
 
 
 @pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])

@@ -125,8 +125,8 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
         scenarios: The texts.
         items: What `enumerate_items` returns.
         own_texts: Whether a test is calibrated by texts in its own order and words, where there are such.
-        seed: The project's seed. The words that vary in a calibration's text are drawn for the rest of the text, so
-            items that share the rest share the draws, and so do the tests of an item.
+        seed: The project's seed. The words that vary in a calibration's text are drawn for its other words, so items
+            with the same words, in whatever slots, share the draws, and so do the tests of an item.
 
     Returns:
         One row per item, scenario and text, in the order of the items: item; scenario, the name of a test or
@@ -156,7 +156,7 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
                     )
                     key = (name, template, *kept.values())
                     if key not in known:
-                        generator = generator_for(seed, name, base, *of_base.values())
+                        generator = generator_for(seed, name, base, *sorted(of_base.values()))
                         draws = _vary(scenarios, calibration, kept, generator)
                         known[key] = [spell(template, {**kept, **draw}) for draw in draws]
                     drawn += known[key]
