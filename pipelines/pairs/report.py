@@ -10,7 +10,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member, members_of, series_of
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
-from cxprobe.pairs.judge import TABLES, best_blind_pairs, biases_of_all, with_groups
+from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, biases_of_all, with_groups
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
     accuracies_of_meaning,
@@ -25,7 +25,7 @@ from cxprobe.pairs.report import (
 from cxprobe.pairs.series import earlier_checkpoints, pairs_along_series, with_series
 from cxprobe.pairs.sources import OWN, folder_of
 from cxprobe.people.agreement import agreement_on
-from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -59,7 +59,7 @@ def report_pairs(stage: Stage) -> Outcome:
         figures |= {f"figures/{folder_of(name) / stem}": figure for stem, figure in own_figures.items()}
     if series and (section.benchmarks or len(series) > 1):
         rates = rates_by_source(groups)
-        along, best = with_series(rates, series), best_blind(rates, ["source", "group"], members)
+        along, best = with_series(rates, series), best_blind_on_pairs(rates, ["source", "group"], members)
         scores = {OWN: section.judge.score} | {name: one.score for name, one in section.benchmarks.items()}
         title = ", ".join(f"{source} ({scores[source].replace('_', ' ')})" for source in groups)
         tables |= {"tables/series_by_source": along, "tables/best_blind_by_source": best}
@@ -103,7 +103,7 @@ def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[
     scores = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "scores.parquet")), benchmark.by)
     compared = judged[~judged["model"].isin(earlier_checkpoints(series))]
     tables = {"accuracy": accuracy, "series": along, **cards}
-    title, best = f"{name}, {benchmark.score.replace('_', ' ')}", best_blind(accuracy, ["group"], members)
+    title, best = f"{name}, {benchmark.score.replace('_', ' ')}", best_blind_on_pairs(accuracy, ["group"], members)
     figures = benchmark_figures(tables, best, title, members)
     tables["scores"] = with_tie_rate(rate_by(scores, "accuracy", ["model", "group", "scheme", "score"]))
     tables["comparisons"] = with_blanks(compare_models(compared, ["group"], members))

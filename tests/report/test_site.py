@@ -372,3 +372,16 @@ def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
     write_report(folder, "pairs", accuracy=accuracy)
     index = pages_of(params)["index.html"]
     assert (said in index) if said else ("frames (frames that" not in index)
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [((0.44, 0.40, 0.49, 300), "an untrained model knows nothing"), ((0.56, 0.51, 0.6, 300), "above chance too")],
+)
+def test_a_twin_beside_chance_is_explained_where_its_rate_stands(folder, rate, said):
+    params = with_params(folder, ["pairs"])
+    twin = params.models["mlm"].model_copy(update={"weights": "random", "seed": 1})
+    pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "mlm-random"]})
+    params = params.model_copy(update={"pairs": pairs, "models": params.models | {"mlm-random": twin}})
+    write_report(folder, "pairs", accuracy=pairs_accuracy(**{"mlm": (0.7, 0.65, 0.75, 300), "mlm-random": rate}))
+    assert said in pages_of(params)["constructions/toy.html"]

@@ -243,14 +243,27 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
     }
 
 
+def best_blind_on_pairs(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
+    """Return the best blind model in each group (see `best_blind`), of those that were asked about all of its pairs.
+
+    One that is shown the continuation alone is asked about pairs with a context, which may be easier than the others.
+
+    Args:
+        rates: Accuracies of models, with n.
+        by: The columns that make the groups.
+        members: The models.
+    """
+    return best_blind(rates[rates["n"] == rates.groupby(by)["n"].transform("max")], by, members)
+
+
 def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
-    """Return the best blind model in each row of the tables of accuracies (see `best_blind`), by the table's name.
+    """Return the best blind model in each row of the tables of accuracies, by the table's name.
 
     Args:
         tables: What `pair_tables` returns.
         members: The models.
     """
-    return {name: best_blind(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
+    return {name: best_blind_on_pairs(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
 
 
 def meaning_constructions(items: pd.DataFrame) -> list[str]:

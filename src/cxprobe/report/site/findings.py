@@ -247,7 +247,8 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
             wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
             preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
     for (construction,), own in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
-        blind, tests = cast.best(own), str(own["tests"].iloc[0])
+        blind = cast.best(own[own["n"] == own["n"].max()])  # of those that were asked about all pairs
+        tests = str(own["tests"].iloc[0])
         for _, row in own.iterrows():
             model = str(row["model"])
             said = preferences.get((model, construction), "")

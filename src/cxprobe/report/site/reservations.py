@@ -45,7 +45,7 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
         if one.preference and one.model in cast.shown:
             reservations.append(Reservation("preference", {"finding": one}))
     for one in headlines:
-        if one.model in cast.twins and one.rate and one.rate.low > one.chance:
+        if one.model in cast.twins and one.rate and not one.rate.low <= one.chance <= one.rate.high:
             reservations.append(Reservation("twin", {"finding": one}))
     reservations += _power(construction, headlines, run)
     pairs = run.table("report_pairs/accuracy")
