@@ -5,12 +5,16 @@ from hypothesis import strategies as st
 from cxprobe.errors import ConstructionError
 from cxprobe.people.labels import JUDGEMENTS, KINDS, Label, read_labels, with_label, write_labels
 
+# Of people, whatever they are written with: what `cxprobe label` takes.
+NAMES = st.sampled_from(["Jose\u0301", "अनिल"]) | st.text(max_size=5).filter(
+    lambda name: name.strip() and name.isprintable()
+)
 LABELS = st.builds(
     Label,
     st.sampled_from(KINDS),
     st.sampled_from(["DT JJR NN", "DT `` ''", "mined-1"]),
     st.sampled_from(JUDGEMENTS),
-    st.sampled_from(["Ann", "Bo"]),
+    st.sampled_from(["Ann", "Bo"]) | NAMES,
     st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}"),
 )
 LINE = "sequence\tDT NN\tpositive\tAnn\t2026-01-31"

@@ -13,7 +13,7 @@ def odd_characters(text: str, *, latin: bool = True) -> Iterator[tuple[int, str]
     """Find the characters of an English text that do not look like what they are.
 
     They are control characters but the line break, with the tab among them; what has no ink but the space, such as a
-    zero-width space; combining marks; and, where the text is ``latin``, letters and digits of other scripts.
+    zero-width space; and, where the text is ``latin``, combining marks, and letters and digits of other scripts.
 
     Args:
         text: The text.
@@ -34,7 +34,7 @@ def _oddity(character: str, latin: bool) -> str | None:
     if kind[0] == "L" or kind in ("Nd", "Nl"):
         foreign = latin and not name.startswith("LATIN ")
         return f"no Latin letter or digit ({name.lower()}); write the Latin one" if foreign else None
-    if kind[0] == "M":
+    if kind[0] == "M" and latin:  # other scripts are written with them
         return f"a mark of its own ({name.lower()}); write the letter and its mark as one character"
     if kind[0] in "CZ":
         return f"a character that cannot be seen ({name.lower()}); take it out, or write a space"
