@@ -21,6 +21,7 @@ def project(tmp_path, monkeypatch):
     """A project's folder in which the tutorial was followed up to `cxprobe check`."""
     for name in ("constructions", "prompts", "lexicon", "published", "corpora"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "models").symlink_to(ROOT / "models")
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     monkeypatch.chdir(tmp_path)

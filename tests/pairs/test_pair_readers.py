@@ -134,7 +134,7 @@ def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
         (lambda rows: rows[:7], "line 2: expected 8 rows with every condition, stimulus and row"),
         (lambda rows: [rows[0], *rows[:7]], "line 2: expected 8 rows"),
         (lambda rows: [(*rows[0][:3], "No mask here.", *rows[0][4:]), *rows[1:]], "line 2: expected one <MASK>"),
-        (lambda rows: [rows[0][:5], *rows[1:]], "line 2: expected 8 cells, found 5"),
+        (lambda rows: [rows[0][:5], *rows[1:]], "found 5; put one tab between two cells"),
         (lambda rows: [], "it contains no pairs"),
     ],
 )

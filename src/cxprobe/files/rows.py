@@ -20,6 +20,10 @@ from cxprobe.files.reading import decode, shown
 
 _LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_REMEDY = {
+    "tsv": "put one tab between two cells, and none inside a text",
+    "csv": "put texts with commas between double quotes, or use .tsv",
+}
 _UNSOUND = re.compile("[\0\ud800-\udfff]")
 
 
@@ -36,18 +40,27 @@ def read_rows(
     Raises:
         DataError: It is no file of these formats, or not such rows; with its line.
     """
-    match path.with_name(path.name.removesuffix(".gz")).suffix:
-        case ".tsv":
-            rows = _cells(_text(path), path, required, delimiter="\t", quoting=csv.QUOTE_NONE)
-        case ".csv":
-            rows = _cells(_text(path), path, required, delimiter=",", quoting=csv.QUOTE_MINIMAL)
-        case ".jsonl":
-            rows = _objects(_text(path), path, required, texts)
-        case other:
-            raise DataError(f"{path}: '{other}' is not a format of rows (allowed: .tsv, .csv, .jsonl, each also .gz)")
-    for line, row in rows:
+    kind = path.with_name(path.name.removesuffix(".gz")).suffix
+    if kind.removeprefix(".") not in (*_REMEDY, "jsonl"):
+        raise DataError(f"{path}: '{kind}' is not a format of rows (allowed: .tsv, .csv, .jsonl, each also .gz)")
+    for line, row in parse_rows(_text(path), kind.removeprefix("."), path, required, texts):
         check_filled(row, required, f"{path}, line {line}")
         yield line, row
+
+
+def parse_rows(
+    text: str, kind: str, path: str | Path, required: Collection[str] = (), texts: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a text that was read, as `read_rows` does; cells of required columns may be empty.
+
+    Args:
+        text: All of the file.
+        kind: "tsv", "csv" or "jsonl".
+        path: Where it comes from, for messages.
+        required: Columns that every row has.
+        texts: Columns that must be strings in JSON.
+    """
+    return _objects(text, path, required, texts) if kind == "jsonl" else _cells(text, kind, path, required)
 
 
 def check_filled(row: Mapping[str, str], columns: Iterable[str], place: str) -> None:
@@ -73,7 +86,7 @@ def _text(path: Path) -> str:
 
 
 def _objects(
-    text: str, path: Path, required: Collection[str], texts: Collection[str]
+    text: str, path: str | Path, required: Collection[str], texts: Collection[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -130,11 +143,11 @@ def _sound(text: str, name: str, place: str) -> str:
     return text
 
 
-def _cells(
-    text: str, path: Path, required: Collection[str], delimiter: str, quoting: Literal[0, 3]
-) -> Iterator[tuple[int, dict[str, str]]]:
+def _cells(text: str, kind: str, path: str | Path, required: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
     lines = (line[0] for line in _LINE.finditer(text))  # io.StringIO takes four bytes a character
-    table = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    is_quoted = kind == "csv"
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
+    table = csv.reader(lines, delimiter="," if is_quoted else "\t", quoting=quoting, strict=True)
     header: list[str] | None = None
     while True:
         try:
@@ -142,15 +155,17 @@ def _cells(
         except StopIteration:
             return
         except csv.Error as fault:
-            what = f"{fault}; is a quote left open, or an end of line missing?"
+            what = f"{fault}; is a quote left open, or an end of line missing? Else {_REMEDY[kind]}"
             raise DataError(f"{path}, line {table.line_num}: {what}") from fault
         place = f"{path}, line {table.line_num}"
         if header is None:
             header = cells
             _check_columns(header, required, place)
-        elif cells:
+        elif len(cells) > 1 or "".join(cells).strip():
             if len(cells) != len(header):
-                raise DataError(f"{place}: expected {len(header)} cells, found {len(cells)}")
+                raise DataError(
+                    f"{place}: expected {len(header)} cells ({', '.join(header)}), found {len(cells)}; {_REMEDY[kind]}"
+                )
             yield table.line_num, dict(zip(header, cells, strict=True))
 
 

@@ -1,16 +1,15 @@
 """Reading sentences and pairs from .txt, .tsv, .csv, .jsonl and .parquet, or from standard input."""
 
-import csv
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import decode
+from cxprobe.files.rows import parse_rows
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
 
@@ -18,14 +17,6 @@ FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 STANDARD = "-"
 """The name that stands for standard input or output."""
 _NAMES = ("text", "sentence")
-_CELLS: dict[str, dict[str, Any]] = {
-    "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
-    "csv": {"strict": True},
-}
-_REMEDY = {
-    "tsv": "put one tab between two cells, and none inside a text",
-    "csv": "put texts with commas between double quotes, or use .tsv",
-}
 
 
 def format_of(path: str, given: str | None) -> str:
@@ -58,7 +49,7 @@ def read_sentences(path: str, given: str | None = None, column: str | None = Non
     Raises:
         DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
     """
-    table = read_texts(path, given)
+    table = read_texts(path, given, [] if column is None else [column])
     if column is None:
         found = [name for name in _NAMES if name in table]
         if len(found) != 1:
@@ -85,12 +76,12 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
     kind = format_of(path, given)
     content = _content(path)
     try:
-        table = _parsed(kind, content, path)
+        table = _parsed(kind, content, path, (*_NAMES, *required))
     except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
         reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
     if table.empty:
-        below = " line below the header, which names the columns" if kind in _CELLS else ""
+        below = " line below the header, which names the columns" if kind in ("tsv", "csv") else ""
         raise DataError(f"{path}: there is no text in this {kind} file; write at least one{below}")
     _require(path, table, required)
     return table
@@ -104,49 +95,14 @@ def _content(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-def _parsed(kind: str, content: bytes, path: str) -> pd.DataFrame:
+def _parsed(kind: str, content: bytes, path: str, texts: Collection[str]) -> pd.DataFrame:
     if kind == "parquet":
         return pd.DataFrame(pd.read_parquet(io.BytesIO(content)))
     text = decode(content, Path(path), DataError)
     if kind == "txt":
         lines = [line.rstrip("\r") for line in text.split("\n")]
         return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
-    if kind == "jsonl":
-        return pd.DataFrame(pd.read_json(io.StringIO(text), lines=True, dtype=False))
-    return _table_of_lines(path, text, kind)
-
-
-def _table_of_lines(path: str, text: str, kind: str) -> pd.DataFrame:
-    """Return the table of a .tsv or .csv; pandas would take surplus cells as an index, and fill missing ones."""
-    header, *rows = list(_rows(path, text, kind)) or [(1, [])]
-    names = header[1]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{path}: the column '{name}' is there twice; give each its own name")
-    for line, cells in rows:
-        if len(cells) != len(names):
-            raise DataError(
-                f"{path}, line {line}: the header has {_counted(len(names))} ({', '.join(names)}), this line has "
-                f"{_counted(len(cells))}; {_REMEDY[kind]}"
-            )
-    return pd.DataFrame([cells for _, cells in rows], columns=names, dtype="object")
-
-
-def _rows(path: str, text: str, kind: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the cells of each line that is not empty, with the number of the line on which they begin."""
-    reader = csv.reader(io.StringIO(text, newline=""), **_CELLS[kind])
-    line = 1
-    try:
-        for cells in reader:
-            if len(cells) > 1 or "".join(cells).strip():
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as fault:
-        raise DataError(f"{path}, line {line}: cannot be read as {kind}: {fault}; {_REMEDY[kind]}") from fault
-
-
-def _counted(cells: int) -> str:
-    return "1 cell" if cells == 1 else f"{cells} cells"
+    return pd.DataFrame([row for _, row in parse_rows(text, kind, path, texts=texts)], dtype="object")
 
 
 def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
