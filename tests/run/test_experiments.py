@@ -78,7 +78,7 @@ def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
     write()
     views = saved_views("pairs")
     assert {name: view["name"] for name, view in views.items()} == {
-        "models-all": "Models on all",
+        "models-all": "Models on all constructions",
         "models-toy": "Models on toy",
         "model": "tiny on each construction",
         "blind": "Trained models beside blind ones and twins",
@@ -135,6 +135,12 @@ def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(exp
     assert not any("{" in text for view in views for text in (view.id, view.name, view.search))
 
 
+def test_a_star_stands_for_rates_and_not_for_the_ends_of_their_intervals():
+    metrics = {"accuracy": 0.9, "set.plain": 0.5, "set.plain_low": 0.4, "set.plain_high": 0.6, "chance": 0.5}
+    (view,) = [one for one in views_of("prompts", [record("prompts", metrics=metrics)]) if one.id == "sets"]
+    assert (view.bars, view.columns) == (["set.plain"], ["set.plain", "chance"])
+
+
 def test_of_many_constructions_all_together_and_the_first_have_a_view():
     names = ["all", *(f"group-{letter}" for letter in "abcdefghij")]
     views = views_of("benchmarks", [record("benchmarks", construction=name) for name in names])
@@ -162,5 +168,8 @@ def test_links_lead_to_the_views_and_those_of_charts_into_the_charts(workspace):
     sync(RECORDS)
     number = MlflowClient(tracking_uri()).get_experiment_by_name("pairs").experiment_id
     links = {name: link for _, name, link in view_links(RECORDS, "http://127.0.0.1:5000")}
-    assert links["Models on all"] == f"http://127.0.0.1:5000/#/experiments/{number}/runs?viewStateShareKey=models-all"
+    assert (
+        links["Models on all constructions"]
+        == f"http://127.0.0.1:5000/#/experiments/{number}/runs?viewStateShareKey=models-all"
+    )
     assert links["Biases"].endswith("/runs?viewStateShareKey=biases&compareRunsMode=CHART")

@@ -103,10 +103,13 @@ def test_a_run_whose_weights_are_not_those_of_params_is_refused(workspace, line,
             written(judge, f"judge_{line}")
 
 
-def test_a_series_of_models_has_runs_under_its_own_name(workspace):
+def test_a_series_of_models_has_runs_under_its_own_name_before_those_of_models(workspace):
     facts = replace(FACTS, kind="series")
-    (record,) = written(lambda stage: Outcome(runs=[judged_run(stage, model="tinies", facts=facts)]), "judge_pairs")
-    assert record.name == "tinies · toy"
+
+    def judge(stage: Stage) -> Outcome:
+        return Outcome(runs=[judged_run(stage), judged_run(stage, model="tinies", facts=facts)])
+
+    assert [record.name for record in written(judge, "judge_pairs")] == ["tinies · toy", "mlm · toy"]
 
 
 @pytest.mark.parametrize("work", [score_pairs, judge_pairs, report_pairs])

@@ -38,7 +38,19 @@ def ui(
     print(f"MLflow is at {server}; Ctrl-C ends it", flush=True)
     store = ("--backend-store-uri", tracking.tracking_uri())
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
-    command = [sys.executable, "-m", "mlflow", "ui", *store, "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "mlflow",
+        "ui",
+        *store,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--workers",
+        "1",
+    ]
     os.execv(sys.executable, command)  # noqa: S606  # there is no shell, and signals reach MLflow
 
 

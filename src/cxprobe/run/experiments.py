@@ -80,19 +80,21 @@ def views_of(experiment: str, records: Sequence[RunRecord]) -> Iterator[View]:
     for record in records:
         params = [*record.params, *(name for trial in record.trials for name in trial.params)]
         known |= dict.fromkeys([*record.metrics, *record.series, *(f"params.{name}" for name in params)])
+    rates = [name for name in known if not name.endswith(("_low", "_high"))]  # not the ends of their intervals
     for written in content["views"]:
         view = View(**written)
         columns, bars, lines, points = (
-            [name for pattern in patterns for name in known if fnmatch(name, pattern)]
+            [name for pattern in patterns for name in rates if fnmatch(name, pattern)]
             for patterns in (view.columns, view.bars, view.lines, view.points)
         )
         if view.has_charts and not (bars or lines or len(points) == len(view.points) > 0):
             continue
         several = constructions if len(constructions) <= _MOST_CONSTRUCTIONS else constructions[:2]
         for construction in several if "{construction}" in view.id else several[:1]:
-            texts = {
-                key: getattr(view, key).format(construction=construction, **names) for key in ("id", "name", "search")
-            }
+            names |= {"construction": construction, "shown": construction}
+            if construction == "all":
+                names["shown"] = "all constructions"
+            texts = {key: getattr(view, key).format(**names) for key in ("id", "name", "search")}
             yield replace(view, columns=columns, bars=bars, lines=lines, points=points, **texts)
 
 
@@ -139,8 +141,9 @@ def state_of(view: View) -> dict[str, Any]:
     ]
     # The page adds a chart for each other metric, in sections of these names, which are folded.
     sections = {view.id: view.name, "model": "Model metrics", "system": "System metrics"}
+    size = {"columns": min(len(charts), 2), "cardHeight": 440}
     state["compareRunSections"] = [
-        {"uuid": key, "name": name, "display": key == view.id, "isReordered": True, "deleted": False}
+        {"uuid": key, "name": name, "display": key == view.id, "isReordered": True, "deleted": False, **size}
         for key, name in sections.items()
     ]
     return state | {"isAccordionReordered": True}

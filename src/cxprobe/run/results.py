@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # most stages draw nothing
 
 RECORD = "record.json"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
-_STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: those of trained models
+_STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
 _NAMED_BY_SOURCE = ("recognition", "benchmarks")  # experiments in which a construction has several sources
 _RECORDS = TypeAdapter(RunRecord)
 
@@ -81,7 +81,7 @@ def _write_runs(stage: Stage, outcome: Outcome, waiting: Path) -> list[RunRecord
         member.slug: member.state for member in members_of(params.models, params.models, params.llms, params.llms)
     }
     records: dict[Path, RunRecord] = {}
-    for run in sorted(outcome.runs, key=lambda run: _STATES.index(run.facts.state)):
+    for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
         if run.facts.kind != "series" and run.facts.state != states.get(run.model):
             raise DataError(
                 f"{stage.name}: model.json says that the weights of {run.model} are '{run.facts.state}', and "

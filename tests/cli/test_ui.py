@@ -1,0 +1,59 @@
+"""The command that opens MLflow."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from mlflow_health import is_healthy
+from toy_stages import judge_pairs
+
+from conftest import ROOT, project_environment
+from cxprobe.run.running import run_stage
+
+pytest_plugins = ["toy_stages"]
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_them_without_jobs(workspace, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["judge.py"])
+    run_stage(judge_pairs)
+    (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from cxprobe.cli import app; app()", "ui", "--port", str(port)]
+    process = subprocess.Popen(
+        command, env=project_environment(ROOT), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        said = [process.stdout.readline()]
+        while "Ctrl-C ends it" not in said[-1]:
+            assert said[-1], "the command has ended"
+            said.append(process.stdout.readline())
+        assert "4 of them were new to MLflow" in said[0]
+        assert (
+            f"pairs, Models on toy: http://127.0.0.1:{port}/#/experiments/1/runs?viewStateShareKey=models-toy"
+            in "".join(said)
+        )
+        while not is_healthy(port):
+            assert process.poll() is None
+            time.sleep(0.1)
+        commands = [" ".join(child.cmdline()) for child in psutil.Process(process.pid).children(recursive=True)]
+        assert not [one for one in commands if "job" in one or "huey" in one], commands
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatch, capsys):
+    from cxprobe.cli import tracking
+
+    monkeypatch.setattr(tracking, "sync", lambda: None)  # there is no server
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org:5000")
+    tracking.ui()
+    assert "MLFLOW_TRACKING_URI names this server, so none is started here" in capsys.readouterr().out
