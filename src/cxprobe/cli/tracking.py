@@ -36,22 +36,10 @@ def ui(
         print("MLFLOW_TRACKING_URI names this server, so none is started here")
         return
     print(f"MLflow is at {server}; Ctrl-C ends it", flush=True)
-    store = ("--backend-store-uri", tracking.tracking_uri())
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
-    command = [
-        sys.executable,
-        "-m",
-        "mlflow",
-        "ui",
-        *store,
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--workers",
-        "1",
-    ]
-    os.execv(sys.executable, command)  # noqa: S606  # there is no shell, and signals reach MLflow
+    options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
+    # MLflow takes the place of this process, so that signals reach it.
+    os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", *options])  # noqa: S606
 
 
 def prune(
