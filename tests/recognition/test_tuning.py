@@ -33,7 +33,7 @@ def subset(templates=TEMPLATES) -> pd.DataFrame:
     return pd.DataFrame({**columns, "id": TEXTS, "text": TEXTS, "cluster_template": templates})
 
 
-def tune(kept, chosen, max_iter=1000, rows=None, jobs=1, vectors=VECTORS, progress=None):
+def tune(kept, chosen, max_iter=1000, rows=None, jobs=1, vectors=VECTORS, progress=lambda _: None):
     fitting = Fitting(max_iter, 1, "toy")
     rows = subset() if rows is None else rows
     return tune_subset(rows, Features(TEXTS, vectors), chosen, fitting, jobs=jobs, kept=kept, progress=progress)

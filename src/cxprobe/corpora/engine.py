@@ -90,7 +90,7 @@ def count_finished(job: Job, engine: Engine) -> int:
     return len(job.source.shards) - len(_executor(job, engine).get_incomplete_ranks())
 
 
-def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | None = None) -> int:
+def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] = lambda _: None) -> int:
     """Mine every shard that no earlier run has finished, and return how many those were.
 
     The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
@@ -113,11 +113,8 @@ def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] | Non
 
 
 @contextmanager
-def _counted(executor: Any, left: int, progress: Callable[[int], object] | None) -> Iterator[None]:
+def _counted(executor: Any, left: int, progress: Callable[[int], object]) -> Iterator[None]:
     """Report finished shards while the block runs; a thread counts them, since no executor reports any."""
-    if progress is None:
-        yield
-        return
     ended = Event()
 
     def count(before: int) -> None:

@@ -96,7 +96,7 @@ def recognise(
     *,
     jobs: int,
     kept: Path,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> Predictions:
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
@@ -117,8 +117,7 @@ def recognise(
     folder = kept_folder(kept, subset, features, *decisive)
     paths = [folder / f"{name}.parquet" for name in Predictions._fields]
     if all(path.is_file() for path in paths):
-        if progress is not None:
-            progress(len(features.vectors))
+        progress(len(features.vectors))
         return Predictions(*map(read_table, paths))
     predictions = _predict(subset, features, regularisation, settings, fitting, jobs, progress)
     for table, path in zip(predictions, paths, strict=True):
@@ -133,7 +132,7 @@ def _predict(
     settings: Probe,
     fitting: Fitting,
     jobs: int,
-    progress: Callable[[int], object] | None,
+    progress: Callable[[int], object],
 ) -> Predictions:
     train, test = first_draw(subset), subset[subset["split"] == "test"]
     draws = [

@@ -50,7 +50,7 @@ def tune_subset(
     *,
     jobs: int,
     kept: Path,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> pd.DataFrame:
     """Search for the best regularisation of the probe of each layer on one subset.
 
@@ -86,11 +86,10 @@ def tune_subset(
         path = folder / f"layer-{layer:02d}.parquet"
         return _search(vectors[rows], labels, templates, settings, of_layer, path).assign(layer=layer)
 
-    def report(layers: int) -> None:
-        if progress is not None:
-            progress(layers * settings.trials)
-
-    return pd.concat(for_each_layer(features.vectors, search, jobs=jobs, progress=report), ignore_index=True)
+    tables = for_each_layer(
+        features.vectors, search, jobs=jobs, progress=lambda layers: progress(layers * settings.trials)
+    )
+    return pd.concat(tables, ignore_index=True)
 
 
 def _search(
