@@ -429,7 +429,9 @@ def _select(construction: str, material: Material, settings: MakePrompts, seed: 
         first = set(list(frames)[: settings.premises])
         reasonings += [item for item in material.reasonings if item.set == name and item.frame_id in first]
     if not inferences and not reasonings:
-        raise PromptError(f"{construction}: nothing to ask; its items.yaml has none of the sets in prompts.make.sets")
+        raise PromptError(
+            f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
+        )
     return _Selection(inferences, reasonings, by_shots)
 
 

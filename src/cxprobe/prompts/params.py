@@ -108,8 +108,8 @@ class ContinuationSettings(Closed):
 class MakePrompts(Closed):
     """The questions: every item with every prompt, number of shots and chain of thought."""
 
-    sets: SomeDistinct[Literal["templatic", "challenge", "reasoning"]]
-    """Which of the project's own items."""
+    sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
+    """Which of the project's own items; [] for imported ones alone."""
     files: dict[Annotated[str, AfterValidator(_other_than_own)], AskedFiles]
     """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
     free-form hypotheses among them, or files of its multiple-choice items."""

@@ -18,7 +18,7 @@ PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
-VERBATIM_FILE = "verbatim.yaml"
+P = TypeVar("P", bound="_Prompts")
 T = TypeVar("T")
 
 
@@ -234,9 +234,7 @@ def load_inference_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "ow
     Raises:
         PromptError: One line for every fault of the file.
     """
-    if wording == "verbatim":
-        return read_prompts(Verbatim, folder / VERBATIM_FILE).inference
-    return read_prompts(InferencePrompts, folder / "inference.yaml")
+    return _load(InferencePrompts, "inference", folder, wording)
 
 
 def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> ReasoningPrompts:
@@ -245,9 +243,16 @@ def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "ow
     Raises:
         PromptError: One line for every fault of the file.
     """
-    if wording == "verbatim":
-        return read_prompts(Verbatim, folder / VERBATIM_FILE).reasoning
-    return read_prompts(ReasoningPrompts, folder / "reasoning.yaml")
+    return _load(ReasoningPrompts, "reasoning", folder, wording)
+
+
+def _load(model: type[P], name: str, folder: Path, wording: Wording) -> P:
+    if wording == "own":
+        return read_prompts(model, folder / f"{name}.yaml")
+    if not (path := folder / "verbatim.yaml").is_file():
+        raise PromptError(f"{path}: there is no such file; write it, or set prompts.make.wording to own")
+    prompts: P = getattr(read_prompts(Verbatim, path), name)
+    return prompts
 
 
 def load_continuations(folder: Path = PROMPTS_FOLDER) -> Continuations:
