@@ -14,7 +14,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, ModelFacts, members_of, series_of
 from cxprobe.lm.texts import read_pair_answers
-from cxprobe.pairs.balance import with_balance
+from cxprobe.pairs.balance import pooled, with_balance
 from cxprobe.pairs.figures import ways_figure
 from cxprobe.pairs.judge import (
     RUN,
@@ -173,7 +173,8 @@ class Answered:
                     numbers = headline.setdefault(row["model"], {}).setdefault(self.source, {})
                     numbers |= {name: own[name] for name in KEPT if name in own}
             tables["asked"] = asked_rates(groups_of_runs(self.replies, benchmark), [*RUN, "group"])
-        n = runs.items.groupby(RUN, sort=False).size()
+        # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
+        n = pooled(runs.items).groupby(RUN, sort=False).size()
         yield from self._runs("benchmarks", n, metrics, groups, tables)
         along = with_series(groups[groups["group"] == "all"].drop(columns="group"), self._along())
         yield from self._series("benchmarks", along.rename(columns={"run": "group"}), "group")

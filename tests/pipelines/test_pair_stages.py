@@ -44,6 +44,10 @@ OF_OTHERS = [
     {"id": "a", "good": "She sings.", "bad": "She sing.", "kind": "agreement", "number": "one"},
     {"id": "b", "good": "They sing.", "bad": "They sings.", "kind": "agreement", "number": "many"},
     {"id": "c", "good": "He ran.", "bad": "He run.", "kind": "tense/past", "number": "one"},
+    *(
+        {"id": name, "good": f"{name} saw herself.", "bad": f"{name} saw himself.", "kind": "binding", "number": "one"}
+        for name in ("Ann", "Eve")  # one answer is always right
+    ),
 ]
 
 
@@ -143,7 +147,7 @@ def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
     pairs = read_table(Path("data/make_pairs/toy.parquet"))
     counts = outcomes["make"].counts
     assert counts["pairs"] == len(pairs) == pairs["id"].nunique() == 64
-    assert (counts["others.pairs"], counts["others.identical"], counts["cells_not_filled"]) == (3, 0, 0)
+    assert (counts["others.pairs"], counts["others.identical"], counts["cells_not_filled"]) == (5, 0, 0)
 
 
 def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
@@ -180,7 +184,7 @@ def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):
-    assert outcomes["ask"].counts == {"pairs": 67, "requests": 134, "failed": 0}
+    assert outcomes["ask"].counts == {"pairs": 69, "requests": 138, "failed": 0}
     replies = read_table(Path("data/ask_pairs/always-a/replies.parquet"))
     assert set(replies["reply"]) == {"A"}
     assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}
@@ -212,6 +216,7 @@ def test_the_headline_is_the_mean_of_the_decisions(outcomes):
     for path, key in (("items", "meaning"), ("benchmarks/others/items", "others")):
         items = read_table(Path("data/judge_pairs") / f"{path}.parquet")
         assert (items["accuracy"] == (np.sign(items["margin"]) + 1) / 2).all()
+        items = items[items["balanced"]]
         real = items[items["words"] == "real"] if "words" in items else items
         means = real.groupby("model")["accuracy"].mean()
         assert {model: headline[model][key]["accuracy"] for model in (*SERIES, *LLMS)} == means[
@@ -268,7 +273,8 @@ def test_the_card_says_that_the_person_who_is_mentioned_first_is_right_in_every_
 def test_the_report_of_a_benchmark_has_every_model_in_every_group(outcomes):
     report, folder = outcomes["report"], "tables/benchmarks/others"
     groups = report.tables[f"{folder}/accuracy"].groupby("model")["group"].agg(list)
-    assert set(groups.map(tuple)) == {("all", "agreement, one", "agreement, many", "tense/past, one")}
+    names = ("all", "agreement, one", "agreement, many", "tense/past, one", "binding, one")
+    assert set(groups.map(tuple)) == {names}
     decided = report.tables[f"{folder}/scores"].query("score == 'sum'").drop(columns=["scheme", "score"])
     accuracy = report.tables[f"{folder}/accuracy"]
     pd.testing.assert_frame_equal(
