@@ -426,11 +426,11 @@ def save_tiny_gpt2(folder: Path) -> None:
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
 
 
-def tiny_tokenizer() -> PreTrainedTokenizerFast:
-    """Return a word-piece tokenizer that knows the toy construction's words; all others fall into letters."""
+def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:
+    """Return a word-piece tokenizer that knows some words; all others fall into letters."""
     letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz" for prefix in ("", "##")]
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "'", *letters]
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *WORDS]))}
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *words]))}
     tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = Lowercase()
     tokenizer.pre_tokenizer = BertPreTokenizer()

@@ -61,29 +61,29 @@ def save_lm(folder: Path, kind: str, tokenizer=None, positions: int = 64) -> Non
     tokenizer.save_pretrained(folder)
 
 
-def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
-    """Return a tokenizer of the family that a kind of model has."""
+def tokenizer_of(kind: str, words: list[str] = WORDS) -> PreTrainedTokenizerFast:
+    """Return a tokenizer of the family that a kind of model has, for which some words are one token."""
     match kind:
         case "bert":
-            return tiny_tokenizer()
+            return tiny_tokenizer(words)
         case "roberta":
-            return byte_bpe({"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", "mask": "<mask>"})
+            return byte_bpe({"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", "mask": "<mask>"}, words)
         case "deberta" | "modernbert":
-            return byte_bpe({"cls": "[CLS]", "pad": "[PAD]", "sep": "[SEP]", "unk": "[UNK]", "mask": "[MASK]"})
+            return byte_bpe({"cls": "[CLS]", "pad": "[PAD]", "sep": "[SEP]", "unk": "[UNK]", "mask": "[MASK]"}, words)
         case "deberta-v2":
-            return unigram({"cls": "[CLS]", "pad": "[PAD]", "sep": "[SEP]", "unk": "[UNK]", "mask": "[MASK]"})
+            return unigram({"cls": "[CLS]", "pad": "[PAD]", "sep": "[SEP]", "unk": "[UNK]", "mask": "[MASK]"}, words)
         case "llama":
-            return unigram({"bos": "<s>", "pad": "<pad>", "unk": "<unk>"})
+            return unigram({"bos": "<s>", "pad": "<pad>", "unk": "<unk>"}, words)
         case "gpt2":
-            return byte_bpe({"bos": "<|endoftext|>", "eos": "<|endoftext|>", "pad": "<|endoftext|>"}, adds=False)
+            return byte_bpe({"bos": "<|endoftext|>", "eos": "<|endoftext|>", "pad": "<|endoftext|>"}, words, adds=False)
         case _:
-            return byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, adds=False)
+            return byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, words, adds=False)
 
 
-def byte_bpe(special: dict[str, str], adds: bool = True) -> PreTrainedTokenizerFast:
+def byte_bpe(special: dict[str, str], words: list[str] = WORDS, adds: bool = True) -> PreTrainedTokenizerFast:
     """Return a byte-level BPE tokenizer for which each known word after a blank is one token, all else letters."""
     merges = {}
-    for word in WORDS:
+    for word in words:
         for end in range(1, len(word) + 1):
             merges["Ġ" + word[: end - 1], word[end - 1]] = None
     names = list(dict.fromkeys(special.values()))
@@ -97,9 +97,9 @@ def byte_bpe(special: dict[str, str], adds: bool = True) -> PreTrainedTokenizerF
     return _wrap(tokenizer, special)
 
 
-def unigram(special: dict[str, str]) -> PreTrainedTokenizerFast:
+def unigram(special: dict[str, str], words: list[str] = WORDS) -> PreTrainedTokenizerFast:
     """Return a SentencePiece-like tokenizer for which each known word after a blank is one token, all else letters."""
-    known = {"▁" + word: -1.0 for word in WORDS} | {"▁": -5.0} | dict.fromkeys(LETTERS + ".,'", -10.0)
+    known = {"▁" + word: -1.0 for word in words} | {"▁": -5.0} | dict.fromkeys(LETTERS + ".,'", -10.0)
     pieces = dict.fromkeys(special.values(), 0.0) | known
     unknown = list(pieces).index(special["unk"])
     tokenizer = Tokenizer(Unigram(list(pieces.items()), unk_id=unknown))

@@ -1,0 +1,79 @@
+"""Every preset is checked as it is, and runs from end to end with tiny models in the places of the real ones."""
+
+import runpy
+
+import pytest
+from preset_project import READ, cut_down, save_tiny_models, write_imports
+from ruamel.yaml import YAML
+from typer.testing import CliRunner
+
+from conftest import ROOT, change_params
+from cxprobe.cli import app
+from cxprobe.files.tables import read_table
+from cxprobe.lm.params import members_of
+from cxprobe.run.params import Params, load_params
+from cxprobe.run.presets import preset_names, preset_text
+from cxprobe.run.results import write_results
+from cxprobe.run.stage import Outcome, Stage
+
+PRESETS = preset_names(ROOT / "presets")
+# Line -> its measuring steps, each with the part of its section that names what is measured.
+MEASURING = {
+    "recognition": {"measure": "models"},
+    "scenarios": {"score": "models"},
+    "pairs": {"score": "models", "ask": "llms", "probe": "probed"},
+    "prompts": {"score": "models", "ask": "llms"},
+}
+
+
+@pytest.fixture
+def preset(request, tmp_path, monkeypatch):
+    """The content of a preset, which is the params.yaml of the current folder, with the files that it imports."""
+    for name in READ:
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "params.yaml").write_text(preset_text(request.param, ROOT / "presets"))
+    content = YAML(typ="safe").load(tmp_path / "params.yaml")
+    write_imports(tmp_path, content)
+    monkeypatch.chdir(tmp_path)
+    return content
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("preset", PRESETS, indirect=True)
+def test_a_preset_has_no_fault_once_its_files_are_imported(preset):
+    done = CliRunner().invoke(app, ["check"])
+    assert (done.exit_code, "have no fault" in done.output) == (0, True), done.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", PRESETS, indirect=True)
+def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
+    change_params(tmp_path, tmp_path / "params.yaml", cut_down)
+    params = load_params()
+    lines = [line for line in MEASURING if getattr(params, line).constructions]
+    assert lines
+    for line in lines:
+        run(params, line, "make")
+    save_tiny_models(YAML(typ="safe").load(tmp_path / "params.yaml"))
+    for line in lines:
+        section = getattr(params, line)
+        for step, part in MEASURING[line].items():
+            for item in getattr(section, part, []):
+                run(params, line, step, item)
+        judged = run(params, line, "judge")
+        members = members_of(params.models, section.models, params.llms, getattr(section, "llms", []))
+        assert judged.headline.keys() >= {member.slug for member in members}
+        run(params, line, "report")
+        accuracy = read_table(tmp_path / "results" / f"report_{line}" / "accuracy.csv")
+        assert accuracy["accuracy"].between(0, 1).all()
+
+
+def run(params: Params, line: str, step: str, item: str = "") -> Outcome:
+    """Run a stage's work in this process and write its results."""
+    name = f"{step}_{line}"
+    stage = Stage(name, item, params)
+    outcome = runpy.run_path(str(ROOT / "pipelines" / line / f"{step}.py"))[name](stage)
+    assert outcome is not None
+    assert not outcome.faults, (name, item, outcome.faults)
+    write_results(stage, outcome)
+    return outcome

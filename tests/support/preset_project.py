@@ -1,0 +1,132 @@
+"""A preset as a project that runs here: the files that it imports, and tiny models in the places of its own."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from reasoning_tables import PLAIN
+from tiny_lms import save_lm, tokenizer_of
+
+from conftest import ROOT
+
+READ = ("constructions", "corpora", "lexicon", "models", "prompts", "published")  # of the project, and not changed
+RELATIONS = ("entailment", "neutral", "contradiction")
+POSITIONS = 2048
+# A part of a model's name on the hub -> the kind of the tiny one; the first that fits.
+KINDS = {
+    "deberta-v2": "deberta-v2",
+    "deberta": "deberta",
+    "berta": "roberta",
+    "bert": "bert",
+    "llama": "llama",
+    "olmo": "llama",
+    "": "gpt2",
+}
+
+
+def write_imports(folder: Path, params: dict[str, Any]) -> None:
+    """Write a small file of its format for each one that a preset has the reader import."""
+    make = params["prompts"]["make"]
+    constructions = params["prompts"]["constructions"]
+    examples = {path for shots in make["shots"] for path in shots["sources"] if "/" in path}
+    asked = [one for one in make["files"].values() if isinstance(one, str)]
+    others = [one for one in make["files"].values() if not isinstance(one, str)]
+    reasoning = [path for one in others for path in (*one["constructions"].values(), one["rows"]) if path]
+    texts = {path: _inferences(Path(path), constructions, 3) for path in examples}
+    texts |= {path: _inferences(Path(path), constructions, 1) for path in asked}
+    texts |= dict.fromkeys(reasoning, PLAIN)
+    for name in params["pairs"]["benchmarks"]:
+        texts[f"data/benchmarks/{name}/toy_paradigm.jsonl"] = _blimp()
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def _inferences(path: Path, constructions: list[str], items: int) -> str:
+    """Return so many items of each relation for each construction; no two files have the same."""
+    between = "\t" if path.suffix == ".tsv" else ","
+    rows = [("CxN Type", "Number", "P/H/R", "Annotation Targets")]
+    for construction in constructions:
+        for number in range(3 * items):
+            name = f"the {path.stem} {construction} {number}"
+            parts = {
+                "premise": f"The cat of {name} slept.",
+                "hypothesis": f"The dog of {name} ran.",
+                "relation": f"{number % 3} ({RELATIONS[number % 3]})",
+            }
+            rows += [(construction, str(number), part, text) for part, text in parts.items()]
+    return "".join(between.join(row) + "\n" for row in rows)
+
+
+def _blimp() -> str:
+    fixed = {"field": "syntax", "linguistics_term": "binding", "UID": "toy_paradigm", "simple_LM_method": True}
+    rows = [
+        {"sentence_good": f"Ann{n} sees herself.", "sentence_bad": f"Ann{n} sees himself.", "pairID": str(n)}
+        for n in range(2)
+    ]
+    return "".join(json.dumps(row | fixed) + "\n" for row in rows)
+
+
+def cut_down(params: dict[str, Any]) -> None:
+    """Let a preset ask little of tiny models, on this machine; which models, lines and settings there are stays."""
+    params["compute"] |= {"accelerator": "cpu", "devices": 1, "jobs": 1}
+    recognition, pairs, prompts = params["recognition"], params["pairs"], params["prompts"]
+    recognition["make"]["per_label"] = 4
+    for source in ("generated", "balanced"):
+        recognition["make"][source] |= {"train_per_label": 4, "test_per_label": 4}
+    for sources in recognition["constructions"].values():
+        sources[:] = [source for source in sources if source != "mined"]  # for which a corpus would be read
+    controls = recognition["probe"]["controls"]
+    controls["folds"] = controls["folds"] and 2
+    params["scenarios"]["make"]["share"] = 0.002
+    pairs["make"] = {"per_cell": {"meaning": 1, "form": 1}, "pseudowords": "random"}
+    pairs["ask"]["pairs_per_construction"] = 1
+    if pairs["probe"]:
+        pairs["probe"]["folds"] = 2
+    prompts["make"] |= {"premises": 1}
+    for name in ("inference_prompts", "reasoning_prompts"):
+        prompts["make"][name] = prompts["make"][name][:1]
+    for checkpoint in _of_the_hub(params):
+        checkpoint |= {"name": f"tiny/{_kind_of(checkpoint['name'])}", "revision": None, "sha256": None}
+    for llm in params["llms"].values():
+        llm |= {"name": "mockllm/model", "arguments": {"reply": "A"}}
+
+
+def save_tiny_models(params: dict[str, Any]) -> None:
+    """Save the models that `cut_down` has named, in the current folder.
+
+    Their tokenizers know the words of all data that have been made, so that candidates are one token, and texts short.
+    """
+    words: set[str] = set()
+    for path in Path("data").rglob("*.parquet"):
+        for _, column in pd.read_parquet(path).select_dtypes(exclude="number").items():
+            for text in column.astype(str):
+                words.update(re.findall("[A-Za-z]+", text))
+    for kind in {checkpoint["name"].removeprefix("tiny/") for checkpoint in _checkpoints(params)} & {*KINDS.values()}:
+        own = {word.lower() for word in words} if kind == "bert" else words
+        tokenizer = tokenizer_of(kind, sorted(own))
+        tokenizer.model_max_length = POSITIONS
+        save_lm(Path("tiny") / kind, kind, tokenizer, POSITIONS)
+
+
+def _checkpoints(params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for entry in params["models"].values():
+        inside = entry.get("checkpoints", {}).values()
+        blind = [one["checkpoint"] for one in entry.get("members", {}).values() if "checkpoint" in one]
+        yield from [*inside, *blind] if "kind" in entry else [entry]
+
+
+def _of_the_hub(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the checkpoints that are neither in the project nor in a package, and that have a name."""
+    return [
+        one
+        for one in _checkpoints(params)
+        if one["name"] and not one["name"].startswith("package:") and not (ROOT / one["name"]).exists()
+    ]
+
+
+def _kind_of(name: str) -> str:
+    return next(kind for part, kind in KINDS.items() if part in name.lower())
