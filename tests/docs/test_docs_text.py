@@ -136,5 +136,5 @@ def test_links_of_pages_outside_the_site_lead_to_files(name):
 
 def test_pages_written_by_hand_stay_short():
     words = {page: len(page.read_text().split()) for page in PAGES if page.is_relative_to(ROOT / "docs")}
-    assert words.pop(ROOT / "docs" / "papers.md") <= 4_000
-    assert sum(words.values()) <= 11_500
+    assert words[ROOT / "docs" / "papers.md"] <= 4_000
+    assert sum(words.values()) <= 15_500
