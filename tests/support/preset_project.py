@@ -37,7 +37,7 @@ def write_imports(folder: Path, params: dict[str, Any]) -> None:
     reasoning = [path for one in others for path in (*one["constructions"].values(), one["rows"]) if path]
     texts = {path: _inferences(Path(path), constructions, 3) for path in examples}
     texts |= {path: _inferences(Path(path), constructions, 1) for path in asked}
-    texts |= dict.fromkeys(reasoning, PLAIN)
+    texts |= {path: PLAIN.replace("\t", _between(path)) for path in reasoning}
     for name in params["pairs"]["benchmarks"]:
         texts[f"data/benchmarks/{name}/toy_paradigm.jsonl"] = _blimp()
     for path, text in texts.items():
@@ -47,7 +47,6 @@ def write_imports(folder: Path, params: dict[str, Any]) -> None:
 
 def _inferences(path: Path, constructions: list[str], items: int) -> str:
     """Return so many items of each relation for each construction; no two files have the same."""
-    between = "\t" if path.suffix == ".tsv" else ","
     rows = [("CxN Type", "Number", "P/H/R", "Annotation Targets")]
     for construction in constructions:
         for number in range(3 * items):
@@ -58,7 +57,12 @@ def _inferences(path: Path, constructions: list[str], items: int) -> str:
                 "relation": f"{number % 3} ({RELATIONS[number % 3]})",
             }
             rows += [(construction, str(number), part, text) for part, text in parts.items()]
-    return "".join(between.join(row) + "\n" for row in rows)
+    return "".join(_between(path.name).join(row) + "\n" for row in rows)
+
+
+def _between(path: str) -> str:
+    """Return what stands between the cells of a file."""
+    return "\t" if path.endswith(".tsv") else ","
 
 
 def _blimp() -> str:
@@ -89,6 +93,9 @@ def cut_down(params: dict[str, Any]) -> None:
     prompts["make"] |= {"premises": 1}
     for name in ("inference_prompts", "reasoning_prompts"):
         prompts["make"][name] = prompts["make"][name][:1]
+    for entry in params["models"].values():
+        if checkpoints := entry.get("checkpoints"):  # the first and the last of a series
+            entry["checkpoints"] = {name: checkpoints[name] for name in [*checkpoints][:: len(checkpoints) - 1]}
     for checkpoint in _of_the_hub(params):
         checkpoint |= {"name": f"tiny/{_kind_of(checkpoint['name'])}", "revision": None, "sha256": None}
     for llm in params["llms"].values():
