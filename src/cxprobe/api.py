@@ -48,8 +48,6 @@ from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName
-from cxprobe.probing import Fitting, Regularisation, cross_validate
-from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.run.carried import carried_files
 from cxprobe.run.project import carried_models
 from cxprobe.seeding import generator_for
@@ -578,6 +576,8 @@ def sentences(
         >>> sorted(set(cxprobe.sentences("comparative-correlative", per_label=2)["label"]))
         ['negative', 'positive']
     """
+    from cxprobe.recognition.sentences import generate_sentences, load_grammars  # NLTK, which no model needs
+
     _check_option("source", source, Literal["generated", "balanced"])
     constructions = _constructions(folder)
     _check_file(constructions, construction, "construction.yaml")
@@ -687,6 +687,8 @@ def probe(
 
     positive = np.array([label == values[1] for label in told], dtype=bool)  # (sentences,)
     of_group = np.array(names, dtype=object)  # (sentences,)
+    from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
+
     regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(_MOST_ITERATIONS, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one a layer
     with tqdm(total=2 * len(vectors), unit=" layers", delay=2, leave=False) as bar:

@@ -1,5 +1,8 @@
 """Scores, surprisals, fills and vectors, against the models' own output and against minicons."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,3 +151,11 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
 def test_a_value_that_an_option_does_not_have_is_refused(models, method, option, value, message):
     with pytest.raises(DataError, match=message):
         getattr(models["bert"], method)(SENTENCES, **{option: value})
+
+
+def test_a_model_needs_no_package_of_probes_and_grammars():
+    code = (
+        "import cxprobe, gc, sys; cxprobe.load; print(gc.isenabled(), *{'sklearn', 'nltk', 'dvc'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]
