@@ -7,6 +7,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.ngrams import put_behind_contexts, without_contexts
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel, members_of
+from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.scoring import HowToScore, MeasuredModel, distinct_texts, measure_texts
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.blind import measure_blindly
@@ -28,6 +29,9 @@ def score_pairs(stage: Stage) -> Outcome | None:
     }
     # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
     scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {OWN: section.judge.scores}
+    own = [pair for pairs in sources.get(OWN, ()) for pair in pairs]
+    if own and section.judge.score in CONTEXT_SCORES and not any(pair.context for pair in own):
+        raise DataError(f"pairs.judge.score: {section.judge.score} needs a context, and no pair has one; take another")
     members = members_of(stage.params.models, [stage.item])
     shown = {member.slug: _shown(member, sources) for member in members}
     counts = {"pairs": float(sum(len(pairs) for portions in sources.values() for pairs in portions))}

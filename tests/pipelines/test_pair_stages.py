@@ -31,7 +31,7 @@ from cxprobe.lm.params import (
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.params import AskPairs, Benchmark, ProbePairs, ScorePairs, WriteFrames
+from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, ProbePairs, ScorePairs, WriteFrames
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -169,6 +169,13 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     score = ScorePairs(schemes=["pll"], bos="none", token_budget=64)
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
         run_script("score_pairs", "clm", score=score)
+    path = Path("data/make_pairs/toy.parquet")
+    before, table = path.read_bytes(), read_table(path)
+    write_table(table.assign(good=table["context"] + table["good"], context=""), path)
+    judge = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
+    with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
+        run_script("score_pairs", "clm", judge=judge)
+    path.write_bytes(before)
 
 
 def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):

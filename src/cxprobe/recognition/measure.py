@@ -5,7 +5,6 @@ Controls are the share of the labels, random labels of words (Hewitt & Liang 201
 same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,13 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from cxprobe import probing
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import digest, scratch_folder
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.recognition.params import Probe
@@ -58,13 +55,8 @@ def kept_folder(parent: Path, sentences: pd.DataFrame, features: Features, *part
         features: The vectors, of these and other texts.
         parts: What else decides on the results; their ``repr`` tells them apart.
     """
-    content, rows = hashlib.sha256(sentences.to_csv().encode()), np.unique(rows_of(sentences, features))
-    for matrix in features.vectors:
-        own = matrix[rows]
-        for array in (own.data, own.indices, own.indptr) if issparse(own) else (own,):
-            content.update(np.ascontiguousarray(array).data)
-    code = [digest(Path(path)) for path in (__file__, probing.__file__)]
-    return scratch_folder(parent, content.hexdigest(), code, *parts)
+    rows = rows_of(sentences, features)
+    return probing.kept_folder(parent, sentences, features.vectors, rows, [Path(__file__)], *parts)
 
 
 class Predictions(NamedTuple):
