@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import as_run, metrics_of
+from judged_pairs import as_run, crossed, metrics_of
 
 from cxprobe.pairs.balance import telling_words, unbalanced_cells, with_balance
 from cxprobe.pairs.judge import JudgedPairs, accuracy_by_group, pair_tables
@@ -13,27 +13,13 @@ SINGULAR, PLURAL = [("This cat.", "This cats."), ("This dog.", "This dogs.")], [
 
 def pairs(cells):
     """Return four pairs of each text: {(construction, variant): texts}."""
-    rows = [
-        {
-            "id": f"{construction}-{variant}-{number}-{copy}",
-            "item": f"{construction}-{number}-{copy}",
-            "construction": construction,
-            "tests": "meaning",
-            "words": "real",
-            "variant": variant,
-            "origin": "paper",
-            "sentence": "construction",
-            "noun_type": "female",
-            "order": "original",
-            "cluster_frame": f"{copy}",
-            "good": good,
-            "bad": bad,
-        }
-        for (construction, variant), texts in cells.items()
-        for number, (good, bad) in enumerate(texts)
-        for copy in range(4)
-    ]
-    return pd.DataFrame(rows)
+    parts = []
+    for (construction, variant), texts in cells.items():
+        own = crossed(construction=[construction], variant=[variant], number=range(len(texts)), copy=range(4))
+        own["item"] = construction + "-" + own["number"].astype(str) + "-" + own["copy"].astype(str)
+        own[["good", "bad"]] = [texts[number] for number in own.pop("number")]
+        parts.append(own.assign(id=own["item"] + "-" + variant, cluster_frame=own.pop("copy").astype(str)))
+    return pd.concat(parts, ignore_index=True)
 
 
 MIXED = {

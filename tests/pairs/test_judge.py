@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, metrics_of, tokens
+from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, crossed, metrics_of, tokens
 from judged_pairs import own as how_to_judge
 from toy_pairs import load_toy
 
@@ -26,24 +26,13 @@ from cxprobe.stats import estimate_rate, rate_by
 def scored(margin, items=40, seed=0):
     """Return judged pairs, two noun types x two variants x two orders, whose margins ``margin`` gives."""
     rng = np.random.default_rng(seed)
-    rows = [
-        {
-            "id": f"{kind}-{item}-{variant}-{order}",
-            "item": f"{kind}-{item}",
-            "origin": "paper",
-            "sentence": "construction",
-            "noun_type": kind,
-            "variant": variant,
-            "order": order,
-            "cluster_frame": f"f{item % 8}",
-            "margin": margin(rng, kind, variant, order),
-        }
-        for kind in ("female", "male")
-        for item in range(items)
-        for variant in ("A", "B")
-        for order in ("original", "switched")
-    ]
-    return credited(pd.DataFrame(rows))
+    axes = {"number": range(items), "variant": ["A", "B"], "order": ["original", "switched"]}
+    table = crossed(noun_type=["female", "male"], **axes)
+    table["item"] = table["noun_type"] + "-" + table["number"].astype(str)
+    margins = [margin(rng, *row) for row in table[["noun_type", "variant", "order"]].itertuples(index=False)]
+    frames = "f" + (table.pop("number") % 8).astype(str)
+    ids = table["item"] + "-" + table["variant"] + "-" + table["order"]
+    return credited(table.assign(id=ids, cluster_frame=frames, margin=margins))
 
 
 def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
@@ -83,7 +72,7 @@ def judged_toy(seed=0, tests="meaning"):
     parts = []
     for words in ("real", "pseudo"):
         own = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]), items=8, seed=seed)
-        own = own.assign(construction="toy", tests=tests, words=words, id=words + own["id"], item=words + own["item"])
+        own = own.assign(tests=tests, words=words, id=words + own["id"], item=words + own["item"])
         parts.append(own)
     items = pd.concat(parts, ignore_index=True).assign(scheme="pll", score="per_token")
     items = items.assign(balanced=True, right="so", wrong="not")

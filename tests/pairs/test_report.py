@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from judged_pairs import crossed
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
 from cxprobe.pairs.figures import benchmark_figures, pair_figures
@@ -22,22 +23,17 @@ MEMBERS = [
 ]
 
 
-def judged(constructions=(("let-alone", "meaning"), ("npi", "form")), models=("early", "late", "other")):
-    """Return judged pairs of several models, half of them with pseudowords."""
+def judged(constructions):
+    """Return judged pairs of several models, half of them with pseudowords; constructions by what they test."""
+    axes = {"model": ["early", "late", "other"], "words": ["real", "pseudo"], "cluster_frame": list("0123456789")}
+    table = crossed(construction=list(constructions), **axes).assign(balanced=True)
     rng = np.random.default_rng(0)
-    rows = [
-        {"construction": name, "tests": tests, "words": words, "model": model, "cluster_frame": str(frame)}
-        for name, tests in constructions
-        for model in models
-        for words in ("real", "pseudo")
-        for frame in range(10)
-    ]
-    table = pd.DataFrame(rows).assign(origin="paper", balanced=True)
-    return table.assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)))
+    accuracy = rng.choice([0.0, 0.5, 1.0], size=len(table))
+    return table.assign(tests=table["construction"].map(constructions), accuracy=accuracy)
 
 
 def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
-    items = judged((("let-alone", "meaning"), ("conative", "meaning"), ("npi", "form")))
+    items = judged({"let-alone": "meaning", "conative": "meaning", "npi": "form"})
     rates = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
     assert rates.index.get_level_values(0).unique().tolist() == ["all pairs of meaning", "let-alone", "conative"]
     own = items[(items["tests"] == "meaning") & (items["words"] == "real") & (items["model"] == "late")]
@@ -48,12 +44,8 @@ def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
 def test_published_numbers_stand_beside_pairs_of_the_published_design_alone():
     asked = [("conative", "rival", "paper"), ("way-manner", "construction", "paper"), ("way-manner", "rival", "own")]
     added = [("comparative-correlative", "construction", "own")]
-    items = pd.concat(
-        [
-            judged(((name, "meaning"),)).assign(sentence=sentence, origin=origin)
-            for name, sentence, origin in asked + added
-        ]
-    )
+    parts = [judged({name: "meaning"}).assign(sentence=sentence, origin=by) for name, sentence, by in asked + added]
+    items = pd.concat(parts)
     counts = accuracies_of_meaning(items).drop_duplicates("construction").set_index("construction")["n"].to_dict()
     assert counts == {ALL: 20, "conative": 10, "way-manner": 10}
 
@@ -174,27 +166,15 @@ def test_of_a_training_only_the_last_checkpoint_is_drawn():
 
 def judged_cells():
     """Return judged pairs of a variant that has both answers, and of one in which one answer is always right."""
-    rows = []
-    for variant, balanced in (("A", True), ("B", False)):
-        for number in range(20):
-            good, bad = (" it is so", " it is not") if balanced and number % 2 else (" it is clear", " it is unclear")
-            common = {
-                "variant": variant,
-                "origin": "paper",
-                "balanced": balanced,
-                "id": f"{variant}{number}",
-                "good": good,
-                "bad": bad,
-            }
-            common |= {
-                "right": good.split()[-1],
-                "wrong": bad.split()[-1],
-                "context": "x",
-                "cluster_frame": str(number),
-            }
-            for model, accuracy in (("a", 1.0), ("words", 0.5), ("short", float(number % 10 != 0))):
-                rows.append({"model": model, "accuracy": accuracy, **common})
-    return pd.DataFrame(rows).assign(construction="toy", words="real", tests="meaning", group="toy, kind")
+    table = crossed(variant=["A", "B"], number=range(20), model=["a", "words", "short"])
+    table["balanced"] = table["variant"] == "A"
+    other = table["balanced"] & (table["number"] % 2 == 1)
+    table["right"], table["wrong"] = np.where(other, "so", "clear"), np.where(other, "not", "unclear")
+    solved = {"a": 1.0, "words": 0.5}
+    table["accuracy"] = table["model"].map(solved).fillna((table["number"] % 10 != 0).astype(float))
+    number = table.pop("number").astype(str)
+    texts = {"good": " it is " + table["right"], "bad": " it is " + table["wrong"], "context": "x"}
+    return table.assign(id=table["variant"] + number, cluster_frame=number, group="toy, kind", **texts)
 
 
 def test_a_card_names_the_blind_models_that_solve_a_variant_and_the_answer_that_is_always_right():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from judged_pairs import crossed
 
 from cxprobe.lm.params import Series
 from cxprobe.pairs.figures import side_by_side
@@ -20,22 +21,10 @@ MODELS = ("s1", "s2", "l1", "l2", "words")
 def judged(**columns):
     """Return judged pairs of meaning and of form, some of them in cells that are not balanced."""
     rng = np.random.default_rng(0)
-    rows = [
-        {
-            "construction": name,
-            "tests": tests,
-            "words": words,
-            "balanced": balanced,
-            "model": model,
-            "cluster_frame": frame,
-        }
-        for name, tests in (("let-alone", "meaning"), ("conative", "meaning"), ("npi", "form"))
-        for words in ("real", "pseudo")
-        for balanced in (True, False)
-        for model in MODELS
-        for frame in "abcde"
-    ]
-    return pd.DataFrame(rows).assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(rows)), **columns)
+    axes = {"words": ["real", "pseudo"], "balanced": [True, False], "model": MODELS, "cluster_frame": list("abcde")}
+    table = crossed(construction=["let-alone", "conative", "npi"], **axes)
+    table["tests"] = table["construction"].map(lambda name: "form" if name == "npi" else "meaning")
+    return table.assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(table)), **columns)
 
 
 def sources():

@@ -8,6 +8,18 @@ from cxprobe.pairs.judge import HowToJudge, JudgedPairs, run_metrics
 from cxprobe.pairs.params import Benchmark
 from cxprobe.stats import credits_of_margins
 
+# What pairs have where a test does not say otherwise.
+USUAL = {
+    **{"construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "origin": "paper"},
+    **{"sentence": "construction", "noun_type": "female", "order": "original"},
+}
+
+
+def crossed(**values) -> pd.DataFrame:
+    """Return a row for each combination of values, the last of which change first, and what pairs usually have."""
+    table = pd.MultiIndex.from_product(values.values(), names=values).to_frame(index=False)
+    return table.assign(**{name: value for name, value in USUAL.items() if name not in values})
+
 
 def credited(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
