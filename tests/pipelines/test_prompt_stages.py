@@ -17,6 +17,7 @@ from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
 from cxprobe.prompts.make import material_files
+from cxprobe.prompts.params import AskedOf
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
@@ -60,7 +61,8 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32") -> O
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
-    asked = {"models": ["m", "panel"], "llms": ["mock"], "constructions": ["toy"], "make": make}
+    part = AskedOf(sets=None, shots=[0], chain_of_thought=None, variation=False)
+    asked = {"models": ["m", "panel"], "llms": ["mock"], "constructions": ["toy"], "make": make, "ask": {"mock": part}}
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
     return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, changed))
@@ -87,7 +89,9 @@ def outcomes(folder):
         patch.chdir(folder)
         outcomes = {"make": run_stage_of_prompts("make")}
         outcomes |= {item: run_stage_of_prompts("score", item) for item in ("m", "panel")}
-        questions = read_table(folder / "data/make_prompts/toy/questions.parquet")
+        questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query(
+            "shots == 0"
+        )  # what it is asked
         is_right = questions["prompt"].isin(["paper-3"]) | (
             (questions["kind"] == "reasoning") & (questions["prompt"] == "paper-2")
         )

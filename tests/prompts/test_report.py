@@ -66,10 +66,10 @@ def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_
 
 def test_our_sets_and_sources_get_their_names_and_files_go_by_their_stem():
     snli = "data/benchmarks/cxnli/CxNLI/SNLI_3_examples_train.csv"
-    ours = run_table(("templatic", 1, "challenge+templatic", False), ("cxnli", 3, snli, False), ("mine", 0, "none", 0))
+    ours = run_table(("templatic", 1, "challenge+templatic", False), ("cxnli-o1", 3, snli, 0), ("mine", 0, "none", 0))
     theirs = with_published_names(PUBLISHED.names, ours[ours["model"] == "one"])
     assert theirs["set"].tolist() == ["CxNLI", "CxNLI", "mine"]
-    assert theirs["items"].tolist() == ["templatic", "cxnli", "mine"]
+    assert theirs["items"].tolist() == ["templatic", "cxnli-o1", "mine"]
     assert theirs["examples"].tolist() == ["CxNLI+CxNLI-challenge", "SNLI", "none"]
 
 
