@@ -1,5 +1,8 @@
 """The engine, against inspect's mock model and a server of our own; nothing leaves the machine."""
 
+import os
+import subprocess
+import sys
 import threading
 import zipfile
 from collections import Counter
@@ -8,6 +11,7 @@ import pandas as pd
 import pytest
 from chat_server import chat_server
 
+from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
 from cxprobe.lm.asking import Question, demand, open_llm, put_questions, questions_of, replies_to
@@ -207,3 +211,18 @@ def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_othe
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
         put_questions(broken, model, open_llm(model), tmp_path)
     assert set(asked) == {question.text for question in broken[:3]}
+
+
+def test_inspect_writes_nothing_outside_of_the_scratch(tmp_path):
+    code = f"""
+from pathlib import Path
+from cxprobe.lm.asking import Question, replies_to
+from cxprobe.lm.params import Llm
+replies_to([Question("a", "Is it?")], Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "INSPECT_"))}
+    (tmp_path / "home").mkdir()
+    environment |= {"HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT / "src")}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    assert list((tmp_path / "home").rglob("*")) == []
+    assert list((tmp_path / "scratch").glob("trace.log*"))

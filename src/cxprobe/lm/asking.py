@@ -200,7 +200,10 @@ def _put(
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
 
-    os.environ["INSPECT_CACHE_DIR"] = str(scratch.absolute())  # the only way to tell inspect
+    here = str(scratch.absolute())
+    # The only way to tell inspect. On Linux XDG_DATA_HOME is where its traces and its buffers of replies go.
+    os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": f"{here}/trace.log", "XDG_DATA_HOME": here}
+    scratch.mkdir(parents=True, exist_ok=True)
     task = Task(
         dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
         solver=_solver(llm, progress),
@@ -214,7 +217,7 @@ def _put(
         display="none",
         log_level="error",
         log_model_api=False,  # whole requests and answers, in which keys can be
-        log_dir=str(scratch.absolute() / "logs"),
+        log_dir=f"{here}/logs",
     )[0]
     samples = {str(sample.id): sample for sample in log.samples or []}
     lost = [question.id for question in questions if question.id not in samples]
