@@ -96,6 +96,14 @@ def test_pairs_that_test_form_are_judged_only_if_they_are_named(folder):
     assert set(read_items(folder / "named" / "items.csv")["construction"]) == {"", "toy"}
 
 
+def test_a_text_that_a_spreadsheet_would_run_is_refused_and_nothing_is_written(folder):
+    pairs = folder / "constructions" / "toy" / "pairs.yaml"
+    pairs.write_text(pairs.read_text().replace('"{N1} {verb} {N2} {gift}."', '"=1+1 {N1} {verb} {N2} {gift}."'))
+    code, output = validate("export", "--output", "out", "--items", 4, "--constructions", "toy")
+    assert (code, "a spreadsheet would run it as a formula" in output) == (2, True), output
+    assert not (folder / "out").exists()
+
+
 def test_an_export_without_enough_items_writes_nothing(folder):
     code, output = validate("export", "--output", "out", "--items", 5000)
     assert code == 2

@@ -29,7 +29,7 @@ def export(
     items.csv says what is asked and what is right. Import needs it; raters must not see it.
     """
     from cxprobe.cli.rated_items import constructions_with, items_of
-    from cxprobe.exports.project import check_new_folder
+    from cxprobe.exports.project import check_new_folder, check_no_formulas
     from cxprobe.files.tables import write_table
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
@@ -43,6 +43,7 @@ def export(
     sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
+    check_no_formulas(table, "items.csv")
     for form in forms:
         path = output / f"form-{form.number:02d}"
         page = render_page(form, table["export"][0], getattr(wording.tasks, kind))
