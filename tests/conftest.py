@@ -31,89 +31,19 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from cxprobe.people.labels import Label, write_labels
-
 ROOT = Path(__file__).parent.parent
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-TRAIN_CFG = """\
-# A positive half is "the ADJ NOUN VERB", a negative one has the same words in another order.
-POS -> PRE '0' 'the' ADJ NOUN VERB PUNCT '0' 'the' ADJ NOUN VERB TAIL '.'
-NEG -> PRE '0' ADJ 'the' VERB NOUN PUNCT '0' ADJ 'the' VERB NOUN TAIL '.'
-PRE -> | 'now' | 'we say that'
-PUNCT -> ',' | | 'so'
-TAIL -> | 'today' | 'in the garden' | 'in the garden today , too'
-ADJ -> 'red' | 'blue' | 'green' | 'old' | 'young'
-NOUN -> 'cat' | 'dog' | 'horse' | 'bird' | 'fox'
-VERB -> 'runs' | 'sings' | 'sleeps' | 'eats'
-"""
-TEST_CFG = (
-    TRAIN_CFG.replace("'red' | 'blue' | 'green' | 'old' | 'young'", "'big' | 'small' | 'fast' | 'slow' | 'calm'")
-    .replace("'cat' | 'dog' | 'horse' | 'bird' | 'fox'", "'man' | 'girl' | 'king' | 'queen' | 'boy'")
-    .replace("'runs' | 'sings' | 'sleeps' | 'eats'", "'walks' | 'reads' | 'waits' | 'laughs'")
+# A project of a toy construction, with a sound file of every format that the project reads.
+TOY_PROJECT = ROOT / "tests" / "support" / "toy_project"
+_TOY = TOY_PROJECT / "constructions" / "toy"
+TRAIN_CFG, TEST_CFG = ((_TOY / "grammars" / f"{split}.cfg").read_text() for split in ("train", "test"))
+CONSTRUCTION, PATTERN, PAIRS, SCENARIOS, ITEMS = (
+    (_TOY / f"{name}.yaml").read_text() for name in ("construction", "pattern", "pairs", "scenarios", "items")
 )
-CONSTRUCTION = """\
-name: Toy order
-gloss: the words of a clause in their order
-slots: {half-1: a clause, half-2: a clause}
-positive: each half is a clause
-sources: [made for the tests]
-grammar:
-  start: {positive: POS, negative: NEG}
-  content: [ADJ, NOUN, VERB]
-  marker: "0"
-  marks: 2
-  no_space_before: [",", "."]
-features:
-  length: {measure: length}
-  second_start: {measure: start, mark: 1}
-"""
-PATTERN = """\
-never: [big]
-parts:
-  - &half
-    prefilter: '(?i:the[\\s\\p{Z}\\p{Cc}]+\\S)'
-    patterns:
-      - {name: the + adjective, tokens: [{LOWER: the}, {TAG: JJ}]}
-  - *half
-must_match: ["Now the red cat runs, the old dog sings."]
-must_not_match: ["The red cat runs.", "The cat runs, the dog sings.", "The big man reads, the small girl laughs."]
-"""
-PAIRS = """\
-tests: meaning
-people: [N1, N2]
-switched: true
-slots:
-  verb: {gloss: what one does to the other, content: true}
-  gift: {gloss: what the other gets, content: false}
-variants:
-  A:
-    context: "{N1} {verb} {N2} {gift}."
-    continuation: "The one who gave {them} something is {who}."
-    contrast:
-      who: {good: "{N1}", bad: "{N2}"}
-  B:
-    context: "{N1} {verb} {N2} {gift}."
-    continuation: "{they} got {gift} because {giver} gave it to {receiver}."
-    contrast:
-      giver: {good: "{N1}", bad: "{N2}"}
-      receiver: {good: "{N2}", bad: "{N1}"}
-frames:
-  - {verb: baked, gift: a cake}
-  - {verb: poured, gift: an egg}
-  - {verb: sang, gift: a song}
-fillers: {}
-"""
-PEOPLE = """\
-pronouns:
-  feminine: {they: she, them: her}
-  masculine: {they: he, them: him}
-types:
-  name: {pronouns: [feminine], nouns: [Ann, Eve, Ida, Mia]}
-  job: {pronouns: [feminine, masculine], nouns: [the cook, the actor, the judge]}
-"""
+PEOPLE = (TOY_PROJECT / "lexicon" / "people.yaml").read_text()
 # Panel -> kind of a blind model -> its settings.
 BLIND: dict[str, dict[str, dict]] = {
     "by-form": {"word_ngrams": {"lengths": [1, 2]}, "positions": {}},
@@ -123,55 +53,6 @@ BLIND: dict[str, dict[str, dict]] = {
 }
 # How the toy corpus's sentences begin, by the label of their sequence of tags.
 BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
-SCENARIOS = """\
-words:
-  adjectives: {forms: [ADJ, ANT], turned: true, rows: [[big, small], [fast, slow], [old, young]]}
-  nouns: {forms: [NOUN], turned: false, rows: [cat, dog, horse, bird, fox]}
-items: {cross: {adjectives: 2}, draw: {nouns: 1}, draws: 2}
-candidates: [ADJ2, ANT2]
-base: S1
-tests:
-  S1:
-    bias: none
-    answer: ADJ2
-    text: "the {ADJ1} {NOUN1} is {ADJ2} , the {ANT1} one is {ANT2} . the {ADJ1} one is [MASK] ."
-  S2:
-    bias: recency
-    answer: ADJ2
-    text: "the {ANT1} {NOUN1} is {ANT2} , the {ADJ1} one is {ADJ2} . the {ADJ1} one is [MASK] ."
-  S3:
-    bias: vocabulary
-    answer: ANT2
-    text: "the {ADJ1} {NOUN1} is {ANT2} , the {ANT1} one is {ADJ2} . the {ADJ1} one is [MASK] ."
-calibrations:
-  short: {purpose: short, texts: ["the {ADJ1} {NOUN2} is [MASK] ."], vary: [NOUN2], draws: 3, normalised: false}
-published: null
-"""
-ITEMS = """\
-sources: [made for the tests]
-inference:
-  slots: {SBJ: who, V: what, OBJ: whom}
-  hypotheses:
-    done: "{OBJ} {OBJ:was} {V:VBN}."
-    quick: "{SBJ} {V:VBD} {OBJ:them} quickly."
-    not-done: "{SBJ} did not {V:VB} {OBJ}."
-  readings:
-    asserted: {done: entailment, quick: neutral, not-done: contradiction}
-    denied: {done: neutral, quick: contradiction, not-done: entailment}
-  premises:
-    - {text: "[SBJ:he the king] [V drew] [OBJ:they the cats].", reading: asserted}
-    - {text: "[SBJ:she Ann] never [V fed] [OBJ:it the cat].", reading: denied, slots: {}, gold: {done: neutral}}
-  challenge:
-    - {text: "[SBJ:she Ann] [V slept] at [OBJ:it home].", slots: {}, gold: {not-done: entailment}}
-reasoning:
-  - referents: [{she: Ann}, {he: Bob}, {she: Cleo}, {they: the Days}]
-    rule: "the older you are, the calmer you are."
-    swapped: "the older you are, the wilder you are."
-    facts: "{R1} is older than {R2} and {R2:their} dog."
-    question: "who is calmer?"
-    other_facts: "{R1} is taller than {R2} and {R2:their} dog."
-    nonce_facts: "{R1} is blicker than {R2} and {R2:their} dog."
-"""
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
 
 
@@ -328,22 +209,12 @@ def project_environment(folder: Path) -> dict[str, str]:
 
 def write_toy_construction(folder: Path) -> None:
     """Write the toy construction into a folder of constructions."""
-    (folder / "toy" / "grammars").mkdir(parents=True)
-    (folder / "toy" / "construction.yaml").write_text(CONSTRUCTION)
-    (folder / "toy" / "pattern.yaml").write_text(PATTERN)
-    (folder / "toy" / "pairs.yaml").write_text(PAIRS)
-    (folder / "toy" / "scenarios.yaml").write_text(SCENARIOS)
-    (folder / "toy" / "items.yaml").write_text(ITEMS)
-    (folder / "toy" / "grammars" / "train.cfg").write_text(TRAIN_CFG)
-    (folder / "toy" / "grammars" / "test.cfg").write_text(TEST_CFG)
+    shutil.copytree(_TOY, folder / "toy", ignore=shutil.ignore_patterns("*.tsv"))
 
 
 def write_toy_labels(folder: Path) -> None:
     """Write what a person called the toy corpus's sequences of tags."""
-    clauses = "DT JJ NN NN . DT JJ NN NN ."
-    sequences = {f"{'NN ' * len(words.split())}{clauses}": label for words, label in BEGINNINGS.items()}
-    labels = [Label("sequence", tags, label, "Ann", "2026-01-31") for tags, label in sequences.items()]
-    write_labels(labels, folder / "toy" / "labels.tsv")
+    shutil.copy(_TOY / "labels.tsv", folder / "toy")
 
 
 def save_toy_tagger(folder: Path) -> None:
@@ -382,36 +253,25 @@ def write_toy_corpus(folder: Path) -> None:
         (folder / f"{shard}.jsonl").write_text("\n".join([*lines, "{broken"]) + "\n")
 
 
-def save_tiny_bert(folder: Path, seed: int, **config: int) -> None:
+def save_tiny_bert(folder: Path, seed: int, model: type = BertModel, **config: float) -> None:
     """Save a BERT with random weights, in the shape that from_pretrained reads."""
     torch.manual_seed(seed)
     tokenizer = tiny_tokenizer()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    model = BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes | config))
-    model.save_pretrained(folder)
+    made = BertConfig(vocab_size=len(tokenizer), **{"max_position_embeddings": 64} | sizes | config)
+    tokenizer.model_max_length = made.max_position_embeddings
+    model(made).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def save_tiny_mlm(folder: Path) -> None:
-    """Save a masked BERT with random weights, head and all."""
-    torch.manual_seed(0)
-    tokenizer = tiny_tokenizer()
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    # Weights so wide that predictions differ from text to text.
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, initializer_range=0.3, **sizes)
-    BertForMaskedLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    """Save a masked BERT, head and all, with weights so wide that predictions differ from text to text."""
+    save_tiny_bert(folder, 0, BertForMaskedLM, initializer_range=0.3)
 
 
 def save_tiny_clm(folder: Path) -> None:
-    """Save a BERT with random weights that reads from left to right, long texts too: it spells most words."""
-    torch.manual_seed(0)
-    tokenizer = tiny_tokenizer()
-    tokenizer.model_max_length = 2048
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=2048, is_decoder=True, **sizes)
-    BertLMHeadModel(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    """Save a BERT that reads from left to right, long texts too: it spells most words."""
+    save_tiny_bert(folder, 0, BertLMHeadModel, max_position_embeddings=2048, is_decoder=True)
 
 
 def save_tiny_gpt2(folder: Path) -> None:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -206,9 +205,8 @@ def test_on_a_terminal_one_key_answers_without_enter(project):
 
 def read_until(terminal: int, expected: str) -> str:
     """Return what a terminal shows until it shows a text and the program waits for a key, or has ended."""
-    seen, end = "", time.monotonic() + 60
+    seen = ""
     while expected not in seen or termios.tcgetattr(terminal)[3] & termios.ICANON:
-        assert time.monotonic() < end, (expected, seen)
         if select.select([terminal], [], [], 0.02)[0]:
             try:
                 seen += os.read(terminal, 1 << 16).decode(errors="replace")
@@ -236,13 +234,13 @@ def test_the_browser_gets_an_address_and_a_signal_ends_the_program_and_what_it_h
     address = re.fullmatch(r"label at (http://127\.0\.0\.1:\d+/\S+/)\n", process.stdout.readline())[1]
     body = json.dumps({"text": "p", "shown": 1}).encode()
     request = urllib.request.Request(f"{address}answer", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as reply:
+    with urllib.request.urlopen(request) as reply:
         assert json.load(reply)["left"] == 3
     assert len(read_labels(project / LABELS)) == 1
     started = psutil.Process(process.pid).children(recursive=True)
     assert started
     process.send_signal(ends)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate()
     assert process.returncode == code, err
     assert ("3 sequences left" in out) == (ends == signal.SIGINT)
     assert "Traceback" not in err

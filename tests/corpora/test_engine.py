@@ -2,7 +2,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow.parquet
 import pytest
 import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
+from servers import wait_until
 from small_corpora import ADJECTIVES, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
@@ -117,9 +117,7 @@ def start_mining(corpus, tagger: Path, folder: Path, workers: int = 1) -> subpro
 @pytest.mark.pipeline
 def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
     process = start_mining(corpus, toy_tagger, tmp_path)
-    limit = time.monotonic() + 120
-    while not list(tmp_path.glob("scratch/*/datatrove/completions/*")) and time.monotonic() < limit:
-        time.sleep(0.005)
+    wait_until(lambda: list(tmp_path.glob("scratch/*/datatrove/completions/*")), lambda: process.poll() is None)
     process.kill()
     process.communicate()
     run, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
@@ -135,24 +133,24 @@ def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tag
     process = start_mining(corpus, toy_tagger, tmp_path, workers=2)
     workers = workers_of(process)
     (workers[0] if ended == "worker" else process).kill()
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate()[1]
     assert process.returncode
     assert ("fewer engine.workers than 2" in said) == (ended == "worker")
-    assert not psutil.wait_procs(workers, timeout=20)[1]
+    psutil.wait_procs(workers)
     _, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
 
 
 def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
     """Wait until a stage has two workers, which its fork server has started, and return them."""
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
+
+    def both() -> list[psutil.Process]:
         with suppress(psutil.NoSuchProcess):  # a child that has ended since it was listed
             workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
-            if len(workers) == 2:
-                return workers
-        time.sleep(0.01)
-    raise AssertionError("the workers did not start")
+            return workers if len(workers) == 2 else []
+        return []
+
+    return wait_until(both, as_long_as=lambda: process.poll() is None)
 
 
 def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):

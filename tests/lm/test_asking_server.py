@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import URLError
@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 import torch
 from chat_server import chat_server
+from servers import wait_until
 from tiny_lms import byte_bpe
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -63,22 +64,18 @@ def served(tmp_path_factory):
             command, env=os.environ | {"PATH": path, "HF_HUB_OFFLINE": "1"}, stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        wait_for(f"http://127.0.0.1:{port}/health", server)
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health"), as_long_as=lambda: server.poll() is None)
         yield f"http://127.0.0.1:{port}/v1", str(folder)
     finally:
         server.terminate()
         server.wait(60)
 
 
-def wait_for(address: str, server: subprocess.Popen) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urlopen(address)
-            return
-        except URLError:
-            time.sleep(0.5)
-    pytest.fail(f"transformers serve did not start (exit code {server.poll()})")
+def answers(address: str) -> bool:
+    with suppress(URLError):
+        urlopen(address)
+        return True
+    return False
 
 
 @pytest.fixture

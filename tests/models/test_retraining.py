@@ -6,13 +6,13 @@ import json
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 from ruamel.yaml import YAML
+from servers import wait_until
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 from conftest import ROOT, project_environment, run, save_tiny_bert
@@ -108,9 +108,7 @@ def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been_killed(retrain
     process = subprocess.Popen(
         COMMAND, cwd=folder, env=project_environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("models/new/*.training/*/last.ckpt")) and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: list(folder.glob("models/new/*.training/*/last.ckpt")), lambda: process.poll() is None)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert list(folder.glob("models/new/*.training/*/last.ckpt"))

@@ -1,12 +1,11 @@
 """Whole projects under DVC after a change: what runs again, and what does not."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from whole_project import change, locked, runs, stages_that_ran
+from whole_project import BENCHMARK, change, locked, runs, stages_that_ran, write_benchmark
 
 from conftest import run
 from cxprobe.files.tables import read_table
@@ -132,22 +131,8 @@ def test_a_line_without_models_makes_and_measures_nothing(project):
 
 
 def test_a_benchmark_of_others_is_scored_by_group(project):
-    rows = [
-        {
-            "sentence_good": f"the {noun} runs.",
-            "sentence_bad": f"the {noun} run." if number else f"the {noun} runs.",
-            "field": "morphology",
-            "linguistics_term": "agreement",
-            "UID": "toy_agreement",
-            "pairID": str(number),
-        }
-        for number, noun in enumerate(["cat", "dog", "horse", "bird"])
-    ]
-    folder = project / "data/benchmarks/toy-blimp"
-    folder.mkdir(parents=True)
-    (folder / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    benchmark = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
-    change(project, lambda params: params["pairs"].update(benchmarks={"toy-blimp": benchmark}))
+    write_benchmark(project)
+    change(project, lambda params: params["pairs"].update(benchmarks={"toy-blimp": BENCHMARK}))
     ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs").stdout)
     scored = [f"score_pairs@{model}" for model in ("mlm", "clm", "by-rule")]
     assert sorted(ran) == sorted(["make_pairs", *scored, "probe_pairs@mlm", "judge_pairs", "report_pairs"])
@@ -165,17 +150,11 @@ def test_a_benchmark_of_others_is_scored_by_group(project):
 def test_tuned_probes_leave_their_trials_as_child_runs(project):
     def search(params):
         params["recognition"]["models"] = ["one"]
-        params["recognition"]["tune"] = {
-            "trials": 3,
-            "folds": 2,
-            "C": {"low": 1.0e-4, "high": 100.0},
-            "l1_ratio": [0.0],
-            "standardise": [False, True],
-        }
+        how = {"trials": 3, "folds": 2, "l1_ratio": [0.0], "standardise": [False, True]}
+        params["recognition"]["tune"] = how | {"C": {"low": 1.0e-4, "high": 100.0}}
 
     change(project, search)
     assert stages_that_ran(run(project, "dvc", "repro").stdout)[0] == "measure_recognition@one"
     (judged,) = runs(project, "recognition", "params.model = 'one' and params.`recognition.tune.trials` = '3'")
     children = runs(project, "recognition", f"tags.`mlflow.parentRunId` = '{judged.info.run_id}'")
     assert len(children) == 6 * 3  # three layers, two features
-    shutil.rmtree(project / "data/.scratch")

@@ -1,15 +1,15 @@
 """Whole projects under DVC, as users run them: repeated, killed, shared, and spread over processes."""
 
+import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from mlflow import MlflowClient
+from servers import wait_until
 from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import commit, project_environment, run
@@ -103,15 +103,8 @@ def test_the_stages_run_in_any_shell_where_the_project_has_an_environment(projec
     own = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=True)
     assert own.stdout == "the environment of the project\n"
     shutil.rmtree(project / ".venv")
-    without = subprocess.run(
-        command,
-        cwd=project,
-        env={"PATH": "/nowhere"},
-        capture_output=True,
-        text=True,
-        check=False,
-        executable="/bin/sh",
-    )
+    nowhere = {"env": {"PATH": "/nowhere"}, "executable": "/bin/sh"}
+    without = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, **nowhere)
     assert (without.returncode, "activate the environment of cxprobe first" in without.stderr) == (2, True)
 
 
@@ -154,44 +147,14 @@ def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):
     change(project, lambda params: params["pairs"]["score"].update(token_budget=1))
     shutil.rmtree(project / "data/.scratch")
     command = ["dvc", "repro", "score_pairs@mlm"]
-    environment = project_environment(project)
     holder = project / "data/.scratch/locks/score_pairs/mlm.json"
-    with subprocess.Popen(
-        command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as dvc:
-        while not holder.exists():
-            assert dvc.poll() is None
-            time.sleep(0.005)
-        for child in psutil.Process(dvc.pid).children(recursive=True):
-            if any("score.py" in word for word in child.cmdline()):
-                child.send_signal(signal.SIGTERM)
-        assert dvc.wait(timeout=60) != 0
+    with subprocess.Popen(command, cwd=project, env=project_environment(project), stdout=subprocess.DEVNULL) as dvc:
+        wait_until(holder.exists, as_long_as=lambda: dvc.poll() is None)
+        os.kill(read_json(holder)["process"], signal.SIGTERM)
+        assert dvc.wait() != 0
     assert not (project / "results/score_pairs/mlm").exists()
     run(project, *command)
     assert len(read_table(project / "data/score_pairs/mlm/tokens.parquet"))
-
-
-def test_a_team_shares_data_by_a_remote_and_has_nothing_left_to_run(project, tmp_path):
-    (tmp_path / "remote").mkdir()
-    run(project, "dvc", "remote", "add", "--default", "team", str(tmp_path / "remote"))
-    commit(project)
-    run(project, "dvc", "push")
-    run(tmp_path, "git", "clone", "--quiet", str(project), "elsewhere")
-    clone = tmp_path / "elsewhere"
-    for file in (project / "corpus").iterdir():  # the time of a corpus's file says whether it has changed
-        shutil.copystat(file, clone / "corpus" / file.name)
-    run(clone, "dvc", "pull")
-    done = run(clone, "dvc", "repro")
-    assert stages_that_ran(done.stdout) == []
-    shown = [run(folder, "dvc", "metrics", "show", "--json").stdout for folder in (project, clone)]
-    assert shown[0] == shown[1] != "{}"
-    assert (clone / "results/report_recognition/figures/recognition_toy.png").exists()
-    finished = len(list(clone.glob("results/**/record.json")))
-    message = f"{finished} runs have a record under results/; {finished} of them were new to MLflow"
-    assert message in run(clone, "cxprobe", "sync").stdout
-    (found,) = runs(clone, "recognition", "params.model = 'one'")
-    client = MlflowClient(f"sqlite:///{clone / 'mlruns' / 'mlflow.db'}")
-    assert [artifact for artifact in client.list_artifacts(found.info.run_id) if artifact.path.endswith(".png")]
 
 
 def test_what_dvc_restores_from_its_cache_is_tracked_after_a_sync(project):

@@ -22,7 +22,7 @@ from mined_project import (
     mined_on_this_machine,
     use_engine,
 )
-from slurm_cluster import wait_until
+from servers import wait_until
 
 from conftest import project_environment
 
@@ -126,7 +126,8 @@ def mining(project: Path, cluster: RayCluster) -> Iterator[subprocess.Popen[str]
         text=True,
         start_new_session=True,
     ) as dvc:
-        wait_until(lambda: list(project.glob(f"data/.scratch/mine_sentences/*/{LONG:05d}.*.partial")), 180)
+        partial = f"data/.scratch/mine_sentences/*/{LONG:05d}.*.partial"
+        wait_until(lambda: list(project.glob(partial)), as_long_as=lambda: dvc.poll() is None)
         yield dvc
 
 
@@ -162,7 +163,7 @@ def test_a_stage_that_is_ended_takes_its_workers_with_it_and_goes_on(project, cl
         os.killpg(dvc.pid, signum)
         dvc.communicate(timeout=120)
     finished = finished_shards(project)
-    wait_until(lambda: not cluster.workers(), 60)
+    wait_until(lambda: not cluster.workers())
     assert finished_shards(project) == finished != set()
     mine(project, **cluster.environment)
     assert mined(project) == mined_here

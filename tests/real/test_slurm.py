@@ -24,7 +24,8 @@ from mined_project import (
     use_engine,
 )
 from ruamel.yaml import YAML
-from slurm_cluster import MOST_TASKS, missing_programs, running_cluster, wait_until
+from servers import wait_until
+from slurm_cluster import MOST_TASKS, missing_programs, running_cluster
 
 from conftest import ROOT, change_params, project_environment, run
 from cxprobe.files.arrays import read_features
@@ -131,7 +132,7 @@ def test_a_task_that_fails_is_told_and_run_again(project, cluster, mined_here):
 def test_a_task_that_is_put_back_into_the_queue_begins_again(project, cluster, mined_here):
     with begin(project, cluster) as dvc:
         partial = f"data/.scratch/mine_sentences/*/{LONG:05d}.*.partial"
-        wait_until(lambda: list(project.glob(partial)), 180)
+        wait_until(lambda: list(project.glob(partial)), as_long_as=lambda: dvc.poll() is None)
         [(job, task)] = [(job, task) for job, task, _ in cluster.jobs("R") if task == str(LONG)]
         cluster.ask("scontrol", "requeue", f"{job}_{task}")
         wait_until(lambda: (job, task) in [one[:2] for one in cluster.jobs("PD")])
@@ -160,7 +161,7 @@ def test_a_task_that_takes_too_long_is_told_with_the_limit(project, cluster, min
 def test_jobs_of_a_stage_that_was_killed_are_waited_for_and_not_submitted_twice(project, cluster, mined_here):
     ask_slurm(project, before=f"{is_not(LONG)} || sleep 25")
     with begin(project, cluster) as dvc:
-        wait_until(lambda: 0 in finished_shards(project), 180)
+        wait_until(lambda: 0 in finished_shards(project), as_long_as=lambda: dvc.poll() is None)
         os.killpg(dvc.pid, signal.SIGKILL)
         dvc.communicate()
     assert LONG not in finished_shards(project)
@@ -266,7 +267,8 @@ def test_measuring_that_loses_a_task_ends_and_goes_on(to_measure, cluster, measu
     own = project_environment(to_measure) | cluster.environment | {"MASTER_ADDR": "127.0.0.1"}
     with subprocess.Popen(["bash", "-c", submit], cwd=to_measure, env=own) as waiting:
         # Lightning prints it when the two have found each other, before the model is loaded.
-        wait_until(lambda: "All distributed processes registered" in printed_by_jobs(to_measure), 180)
+        registered = "All distributed processes registered"
+        wait_until(lambda: registered in printed_by_jobs(to_measure), as_long_as=lambda: waiting.poll() is None)
         second_task(to_measure).kill()
         assert waiting.wait(120) != 0
     assert not (to_measure / FEATURES).exists()

@@ -140,7 +140,6 @@ def stages_that_ran(said: str) -> list[str]:
     return re.findall(r"Running stage '(.+?)'", said)
 
 
-@pytest.mark.slow
 @pytest.mark.pipeline
 def test_what_one_pushes_another_pulls_and_has_nothing_to_do(mine, remote, tmp_path):
     daily = commands("Every day")[:5]

@@ -1,50 +1,31 @@
-"""A team's MLflow server on PostgreSQL and S3, started as the documentation says, which dies while stages write."""
+"""A team's MLflow server on PostgreSQL and S3, started as the documentation says."""
 
 import os
-import random
 import re
 import shlex
 import shutil
 import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from itertools import cycle
 from pathlib import Path
 from subprocess import run as run_program
 from typing import NamedTuple
 
 import pytest
-from dvc_stages import generations_of
 from mlflow import MlflowClient
 from mlflow.entities import Run
-from mlflow_health import is_healthy
-from stage_server import Ended, StageServer
-from team_servers import (
-    CREDENTIALS,
-    OWNER,
-    Postgres,
-    Program,
-    Store,
-    free_port,
-    installed,
-    running,
-    running_postgres,
-    running_store,
-)
+from servers import Program, free_ports, is_healthy, running
+from team_servers import CREDENTIALS, OWNER, Postgres, Store, installed, running_postgres, running_store
 from written_pages import fences
 
-from conftest import ROOT, change_params, make_project, project_environment, run
+from conftest import ROOT, project_environment, run
 from cxprobe.run.record import RunRecord
 from cxprobe.run.results import read_records
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 PAGE = ROOT / "docs" / "howto" / "mlflow.md"
-AT_ONCE = 8
-SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
 
 
 class Team(NamedTuple):
@@ -87,7 +68,7 @@ def team(tmp_path) -> Iterator[Team]:
     """A server that the page's commands have started, on an empty database and an empty bucket."""
     pytest.importorskip("psycopg", reason="needs cxprobe's extra team")
     database, server, client = fences(PAGE, "bash")
-    folder, port = tmp_path / "server", free_port()
+    folder, (port,) = tmp_path / "server", free_ports(1)
     (folder / ".aws").mkdir(parents=True)
     (folder / ".aws" / "credentials").write_text(CREDENTIALS)
     with running_postgres() as postgres, running_store() as store:
@@ -121,56 +102,6 @@ def as_administrator(commands: str, postgres: Postgres, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Iterator[tuple[Path, StageServer]]:
-    """A project in which no stage has run yet, and what runs its stages."""
-    folder = tmp_path_factory.mktemp("team") / "project"
-    make_project(folder)
-    change_params(folder, folder / "params.yaml", search_too)
-    with StageServer(sorted((folder / "pipelines").glob("*/*.py")), project_environment(folder)) as server:
-        yield folder, server
-
-
-def search_too(params: dict) -> None:
-    range_of_C = {"low": 0.01, "high": 100.0}
-    tune = {"trials": 2, "folds": 2, "C": range_of_C, "l1_ratio": [0.0], "standardise": [False, True]}
-    params["recognition"] |= {"models": ["one", "by-form"], "tune": tune}
-
-
-def at_once(server: StageServer, folder: Path, stages: Sequence, environment: dict[str, str]) -> Iterator[Ended]:
-    """Run stages that do not need each other, eight at a time."""
-    for some in (stages[start : start + AT_ONCE] for start in range(0, len(stages), AT_ONCE)):
-        started = []
-        for stage in some:
-            script = folder / "pipelines" / f"{stage.cmd.removeprefix('sh pipelines/run ')}.py"
-            item = stage.addressing.partition("@")[2]
-            started.append(server.start(folder, script, *filter(None, [item]), **environment))
-        yield from [server.wait(process) for process in started]
-
-
-@contextmanager
-def outages(parts: Sequence[Program | Store]) -> Iterator[Counter[str]]:
-    """Kill one part after the other and start it again, at moments that a seed decides on; in the end all run."""
-    generator, ended, counted = random.Random(SEED), threading.Event(), Counter()
-
-    def break_down() -> None:
-        for part in cycle(parts):
-            if ended.wait(generator.uniform(1, 5)):
-                return
-            part.kill()
-            counted[type(part).__name__] += 1
-            ended.wait(generator.uniform(1, 6))
-            part.start()
-
-    breaking = threading.Thread(target=break_down)
-    breaking.start()
-    try:
-        yield counted
-    finally:
-        ended.set()
-        breaking.join()
-
-
 def sync(folder: Path, team: Team) -> tuple[int, int]:
     """Return how many records `cxprobe sync` has found, and how many of them were new to the server."""
     said = run(folder, "cxprobe", "sync", **team.client, MLFLOW_HTTP_REQUEST_TIMEOUT="60").stdout  # on a busy machine
@@ -181,28 +112,6 @@ def sync(folder: Path, team: Team) -> tuple[int, int]:
 @pytest.fixture(autouse=True)
 def quiet_downloads(monkeypatch):
     monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-
-
-def test_stages_that_write_while_the_servers_die_are_all_on_the_server_after_a_sync(whole, team, tmp_path, monkeypatch):
-    folder, server = whole
-    cut = 0
-    with outages([team.mlflow, team.postgres, team.store]) as counted:
-        for stages in generations_of(folder):
-            for ended in at_once(server, folder, stages, team.client):
-                assert ended.code == 0, ended.said
-                assert "Traceback" not in ended.said
-                cut += "`cxprobe sync` writes" in ended.said
-    print(f"{dict(counted)} outages; {cut} stages said that they could not write")  # noqa: T201
-    assert set(counted) == {"Program", "Postgres", "Store"}
-    assert cut > 0
-    records, added = sync(folder, team)
-    assert added > 0
-    monkeypatch.chdir(folder)
-    known = read_records()
-    assert len(known) == records
-    assert list(faults(known, team, tmp_path / "downloaded")) == []
-    assert sync(folder, team) == (records, 0)
-    assert list(faults(known, team, tmp_path / "downloaded again")) == []
 
 
 def faults(records: list[RunRecord], team: Team, folder: Path) -> Iterator[str]:

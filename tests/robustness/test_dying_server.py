@@ -2,139 +2,102 @@
 
 import http.client
 import random
-import socket
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 from killing import SEED, SYNC
 from mlflow import MlflowClient
-from mlflow_health import is_healthy
-from stage_server import StageServer
-from toy_stages import write_toy_project
+from servers import Program, free_ports, is_healthy, running, serving
+from stage_process import StageProcess
+from toy_stages import TOY, write_toy_project
 
-from conftest import ROOT, change_params, project_environment
+from conftest import change_params
 
 pytestmark = pytest.mark.slow
 
-TOY = ROOT / "tests" / "support" / "toy_stage.py"
 SHORT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "3", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 BOUND = 40  # seconds, on a busy machine; a call that fails takes six, and there are at most three
-STAGES = ["judge_pairs"]
-REFUSES, HANGS, DEAF = HOW = ["refuses", "hangs", "does what it is asked and never says so"]
+FAILS, REFUSES, HANGS, DEAF = HOW = ["fails", "refuses", "hangs", "does what it is asked and never says so"]
 NUMBERS = count(1)  # of runs, so that each is another one for the tracking server
 
 
 @pytest.fixture(scope="module")
 def mlflow_server(tmp_path_factory) -> Iterator[int]:
     """The port of a real server."""
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    store = ["--backend-store-uri", f"sqlite:///{folder / 'server.db'}", "--artifacts-destination", str(folder / "a")]
+    folder, (port,) = tmp_path_factory.mktemp("server"), free_ports(1)
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    with subprocess.Popen([*command, *store], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        deadline = time.monotonic() + 120
-        while not is_healthy(port):
-            assert time.monotonic() < deadline, "the server did not start"
-            time.sleep(0.2)
+    store = ["--backend-store-uri", f"sqlite:///{folder / 'server.db'}", "--artifacts-destination", str(folder / "a")]
+    with running(Program([*command, *store], port, folder / "log", lambda: is_healthy(port))):
         yield port
-        server.terminate()
 
 
-class Dying(ThreadingHTTPServer):
-    """What stands before a server and dies after some requests.
+class DyingServer(BaseHTTPRequestHandler):
+    """Passes a request on to a server, or, after some requests, does what a dead server does.
 
-    Args:
+    Attributes:
         port: Of the server.
         lives_for: The number of requests; None if it does not die.
         how: One of `HOW`.
+        seen: How many requests there were, and whether the stage has ended.
     """
 
-    def __init__(self, port: int, lives_for: int | None, how: str) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.port, self.lives_for, self.how = port, lives_for, how
-        self.requests = 0
-        self.closed = threading.Event()
-        self.address = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing where a client did not wait for the answer."""
-
-    def close(self) -> None:
-        self.closed.set()
-        self.shutdown()
-        self.server_close()
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Passes a request on, or does what a dead server does."""
-
-    server: Dying
+    port: int
+    lives_for: int | None
+    how: str
+    seen: SimpleNamespace
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        dying = self.server
-        dying.requests += 1
-        dead = dying.lives_for is not None and dying.requests > dying.lives_for
+        self.seen.requests += 1
+        dead = self.lives_for is not None and self.seen.requests > self.lives_for
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if not dead:
-            self._answer(*self._ask(body))
+        if not dead or self.how == DEAF:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            connection.request(self.command, self.path, body, dict(self.headers))
+            answer = connection.getresponse()
+            content = answer.read()
+        if dead and self.how == FAILS:  # as where the database or the store of artifacts behind it is gone
+            self.send_error(500)
             return
-        if dying.how == DEAF:
-            self._ask(body)
-        if dying.how != REFUSES:
-            dying.closed.wait(60)
-        self.close_connection = True
-
-    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
-
-    def _ask(self, body: bytes) -> tuple[http.client.HTTPResponse, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
-        connection.request(self.command, self.path, body, dict(self.headers))
-        answer = connection.getresponse()
-        return answer, answer.read()
-
-    def _answer(self, answer: http.client.HTTPResponse, content: bytes) -> None:
+        if dead:
+            if self.how != REFUSES:
+                self.seen.ended.wait(60)
+            self.close_connection = True
+            return
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.getheader("Content-Type", "text/plain"))
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[StageServer]:
-    with StageServer([TOY], project_environment(ROOT)) as started:
-        yield started
-
-
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("name", STAGES)
-def test_a_server_that_dies_at_any_request_costs_seconds_and_no_result(server, mlflow_server, tmp_path, name, how):
-    whole = work(server, mlflow_server, tmp_path / str(next(NUMBERS)), name, None, how)
+def test_a_server_that_dies_at_any_request_costs_seconds_and_no_result(mlflow_server, tmp_path, how):
+    whole = work(mlflow_server, tmp_path / str(next(NUMBERS)), None, how)
     expected = finished(mlflow_server, whole.folder.name)
     assert expected
-    for lives_for in random.Random(f"{SEED}-{name}-{how}").sample(range(whole.requests), 4):
-        cut = work(server, mlflow_server, tmp_path / str(next(NUMBERS)), name, lives_for, how)
+    for lives_for in random.Random(f"{SEED}-{how}").sample(range(whole.requests), 4):
+        cut = work(mlflow_server, tmp_path / str(next(NUMBERS)), lives_for, how)
         assert results(cut.folder) == results(whole.folder)
-        synced = server.run(cut.folder, SYNC, "sync", MLFLOW_TRACKING_URI=f"http://127.0.0.1:{mlflow_server}")
+        address = f"http://127.0.0.1:{mlflow_server}"
+        synced = StageProcess(cut.folder, SYNC, "sync", MLFLOW_TRACKING_URI=address).wait()
         assert synced.code == 0, synced.said
-        assert still_running(mlflow_server) == [], (name, how, lives_for)
-        assert finished(mlflow_server, cut.folder.name) == expected, (name, how, lives_for)
+        assert still_running(mlflow_server) == [], (how, lives_for)
+        assert finished(mlflow_server, cut.folder.name) == expected, (how, lives_for)
 
 
 class Worked(NamedTuple):
@@ -144,21 +107,23 @@ class Worked(NamedTuple):
     requests: int
 
 
-def work(server: StageServer, port: int, folder: Path, name: str, lives_for: int | None, how: str) -> Worked:
+def work(port: int, folder: Path, lives_for: int | None, how: str) -> Worked:
     """Run a stage against a server that dies; its seed is the name of its folder."""
     folder.mkdir()
     write_toy_project(folder)
     change_params(folder, folder / "params.yaml", lambda params: params.update(seed=int(folder.name)))
-    dying = Dying(port, lives_for, how)
-    more = {"TOY_STAGE": name, "MLFLOW_TRACKING_URI": dying.address}
-    began = time.monotonic()
-    ended = server.run(folder, TOY, **more, **(SHORT if lives_for is not None else {}))
-    seconds = time.monotonic() - began
-    dying.close()
+    seen = SimpleNamespace(requests=0, ended=threading.Event())
+    given = {"port": port, "lives_for": lives_for, "how": how, "seen": seen}
+    with serving(type("Handler", (DyingServer,), given)) as address:
+        more = {"TOY_STAGE": "judge_pairs", "MLFLOW_TRACKING_URI": address}
+        began = time.monotonic()
+        ended = StageProcess(folder, TOY, **more, **(SHORT if lives_for is not None else {})).wait()
+        seconds = time.monotonic() - began
+        seen.ended.set()
     assert ended.code == 0, ended.said
     assert seconds < BOUND
-    assert ("`cxprobe sync` writes" in ended.said) == (lives_for is not None and dying.requests > lives_for), ended.said
-    return Worked(folder, dying.requests)
+    assert ("`cxprobe sync` writes" in ended.said) == (lives_for is not None and seen.requests > lives_for), ended.said
+    return Worked(folder, seen.requests)
 
 
 def results(folder: Path) -> dict[Path, bytes]:

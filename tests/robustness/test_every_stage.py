@@ -3,20 +3,19 @@
 The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tried, CXPROBE_KILLS more of them.
 """
 
-import json
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
 import pytest
 from dvc_stages import generations_of
-from killing import SEED, SIGNALS, Attacked, attack_again_and_again, faults_after_sync
-from stage_server import StageServer
+from killing import SEED, SIGNALS, Attacked, attack
+from whole_project import BENCHMARK, change, write_benchmark
 
-from conftest import ROOT, change_params, make_project, project_environment
+from conftest import ROOT, make_project
 
 pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.slow
@@ -24,52 +23,32 @@ pytestmark = pytest.mark.slow
 MANY = int(os.environ.get("CXPROBE_KILLS", "6")) // 3  # with each signal
 SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
 PAGE = 4096  # bytes; a disk in memory gives whole pages to files
-BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory) -> Iterator[dict[str, Attacked]]:
+def stages(tmp_path_factory) -> dict[str, Attacked]:
     """Name of each script of the pipeline -> a stage of it, in a project in which all stages have run."""
     folder = tmp_path_factory.mktemp("attacked") / "project"
     make_project(folder)
-    write_benchmark(folder / "data" / "benchmarks" / "toy-blimp")
-    change_params(folder, folder / "params.yaml", ask_for_everything)
-    with StageServer(SCRIPTS, project_environment(folder)) as server:
-        ready: dict[str, Attacked] = {}
-        for stage in chain.from_iterable(generations_of(folder)):
-            script = stage.cmd.removeprefix("sh pipelines/run ")
-            outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
-            item = stage.addressing.partition("@")[2]
-            path = folder / "pipelines" / f"{script}.py"
-            attacked = Attacked(server, folder, path, [item] if item else [], outputs, {})
-            ended = attacked.run()
-            assert ended.code == 0, f"{stage.cmd}: {ended.said}"
-            ready.setdefault(script, attacked)
-        yield ready
-
-
-def write_benchmark(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    pairs = [(f"the {noun} runs.", f"the {noun} run.") for noun in ("cat", "dog", "horse", "bird")]
-    kept = {"field": "morphology", "linguistics_term": "agreement", "UID": "toy_agreement"}
-    rows = [
-        {"sentence_good": good, "sentence_bad": bad, "pairID": str(number), **kept}
-        for number, (good, bad) in enumerate(pairs)
-    ]
-    (folder / "toy_agreement.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    write_benchmark(folder)
+    change(folder, ask_for_everything)
+    ready: dict[str, Attacked] = {}
+    for stage in chain.from_iterable(generations_of(folder)):
+        script = stage.cmd.removeprefix("sh pipelines/run ")
+        outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
+        item = stage.addressing.partition("@")[2]
+        attacked = Attacked(folder, folder / "pipelines" / f"{script}.py", [item] if item else [], outputs, {})
+        ended = attacked.run()
+        assert ended.code == 0, f"{stage.cmd}: {ended.said}"
+        ready.setdefault(script, attacked)
+    return ready
 
 
 def ask_for_everything(params: dict) -> None:
     """Let every script of the pipeline have a stage, and search for the regularisation of probes."""
     params["pairs"] |= {"benchmarks": {"toy-blimp": BENCHMARK}, "llms": ["mock"], "writers": ["mock"]}
-    params["pairs"]["frames"] = {
-        "constructions": ["toy"],
-        "prompt": "plain",
-        "requests": 2,
-        "per_request": 2,
-        "examples": 2,
-        "accepted": ["prototypical"],
-    }
+    frames = {"constructions": ["toy"], "prompt": "plain", "requests": 2, "per_request": 2, "examples": 2}
+    params["pairs"]["frames"] = frames | {"accepted": ["prototypical"]}
     params["recognition"]["models"] = ["one", "by-form"]
     search = {"trials": 2, "folds": 2, "C": {"low": 1e-4, "high": 100.0}, "l1_ratio": [0.0], "standardise": [False]}
     params["recognition"]["tune"] = search
@@ -81,9 +60,10 @@ NAMES = [f"{script.parent.name}/{script.stem}" for script in SCRIPTS if script.p
 @pytest.mark.parametrize("name", NAMES)
 def test_kills_of_every_stage_leave_nothing_half_done(stages, name):
     stage = stages[name]
-    struck = attack_again_and_again(stage, stage.run_whole(), MANY)
-    print(f"{name}: {struck.hits} of {MANY * len(SIGNALS)} kills came before its end")  # noqa: T201
-    assert [*struck.wrong, *faults_after_sync(stage)] == []
+    whole = stage.run_whole()
+    wrong, hits = attack(stage, whole, whole.outputs, MANY)
+    print(f"{name}: {hits} of {MANY * len(SIGNALS)} kills came before its end")  # noqa: T201
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 from killing import SEED
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
+from servers import wait_until
 from toy_stages import write_toy_project
 
 from conftest import ROOT, commit, project_environment, run
@@ -99,20 +101,28 @@ def faults(folder: Path, finished: Path) -> Iterator[str]:
         yield f"{left.info.run_name} is still RUNNING"
 
 
-def repro_until_it_is_done(folder: Path) -> list[str]:
-    """Run `dvc repro` as a person would: again, while it is refused because another process works."""
-    refused = []
-    deadline = time.monotonic() + 120
-    while True:
+def repro_until_it_is_done(folder: Path) -> None:
+    """Run `dvc repro` as a person would: again, once the process is gone because of which it was refused."""
+    for _ in range(20):
         done = run(folder, "dvc", "repro", check=False, PYTHONPATH=PATHS)
         if done.returncode == 0:
-            return refused
+            return
         said = done.stdout + done.stderr
         assert any(one in said for one in REFUSED), said
         assert "Traceback" not in said
-        assert time.monotonic() < deadline, said
-        refused.append(said)
-        time.sleep(1)
+        wait_for_stages(folder)
+    pytest.fail(said)
+
+
+def wait_for_stages(folder: Path) -> None:
+    """Wait until no process works in a folder."""
+
+    def works_there(process: psutil.Process) -> bool:
+        with suppress(psutil.Error, OSError):
+            return Path(process.cwd()) == folder
+        return False
+
+    wait_until(lambda: not any(map(works_there, psutil.process_iter())))
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -125,34 +135,16 @@ def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, e
         dvc = start(folder, tmp_path / f"{number}.log")
         time.sleep(generator.uniform(1, 25))
         (os.killpg if also_stage else os.kill)(dvc.pid, signum)
-        dvc.wait(timeout=120)
-        refused = repro_until_it_is_done(folder)
-        assert list(faults(folder, finished)) == [], (tmp_path / f"{number}.log").read_text() + "".join(refused)
+        dvc.wait()
+        repro_until_it_is_done(folder)
+        assert list(faults(folder, finished)) == [], (tmp_path / f"{number}.log").read_text()
         wait_for_stages(folder)
-
-
-def wait_for_stages(folder: Path) -> None:
-    """Wait until no process works in a folder."""
-    deadline = time.monotonic() + 60
-    while any(_works_in(process, folder) for process in psutil.process_iter()):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-def _works_in(process: psutil.Process, folder: Path) -> bool:
-    try:
-        return Path(process.cwd()) == folder
-    except (psutil.Error, OSError):
-        return False
 
 
 def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
     dvc = start(project, tmp_path / "first.log", seconds=2.5)
     holder = project / "data/.scratch/locks/score_pairs/tiny-1.json"
-    deadline = time.monotonic() + 60
-    while not holder.is_file():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(holder.is_file, as_long_as=lambda: dvc.poll() is None)
     os.kill(dvc.pid, signal.SIGKILL)
     dvc.wait()
     second = run(project, "dvc", "repro", check=False, PYTHONPATH=PATHS)
@@ -166,7 +158,7 @@ def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished,
 def test_two_at_once_damage_nothing_and_one_is_told(project, finished, tmp_path):
     logs = [tmp_path / f"{name}.log" for name in ("first", "second")]
     both = [start(project, log) for log in logs]
-    codes = [dvc.wait(timeout=180) for dvc in both]
+    codes = [dvc.wait() for dvc in both]
     assert sorted(map(bool, codes)) == [False, True]
     for code, log in zip(codes, logs, strict=True):
         assert code == 0 or any(one in log.read_text() for one in REFUSED), log.read_text()

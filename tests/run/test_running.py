@@ -6,7 +6,6 @@ import platform
 import shutil
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import psutil
 import pytest
 from filelock import FileLock
 from mlflow import MlflowClient
+from servers import wait_until
 from toy_stages import judge_pairs, report_pairs, score_pairs
 
 from cxprobe.files.writing import this_machine, write_json
@@ -208,7 +208,7 @@ def hold(with_child: bool) -> None:
             Path("child").write_text(str(os.getpid()))
         else:
             Path("held").write_text("")
-        time.sleep(60)
+        signal.pause()  # until it is killed
         return Outcome()
 
     run_stage(score_pairs, "models")
@@ -224,9 +224,10 @@ def holder(workspace) -> Iterator[Callable]:
         process.start()
         started.append(process)
         files = [Path("held"), *([Path("child")] if with_child else [])]
-        while not all(file.is_file() and (file.name == "held" or file.read_text()) for file in files):
-            assert process.is_alive()
-            time.sleep(0.01)
+        wait_until(
+            lambda: all(file.is_file() and (file.name == "held" or file.read_text()) for file in files),
+            as_long_as=process.is_alive,
+        )
         return process
 
     yield start

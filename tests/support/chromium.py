@@ -7,13 +7,13 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from servers import wait_until
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_WITHIN = 30  # seconds
 
 
 class Tab:
@@ -59,10 +59,7 @@ class Tab:
         return result["result"].get("value")
 
     def until(self, condition: str) -> None:
-        end = time.monotonic() + _WITHIN
-        while not self.run(condition):
-            assert time.monotonic() < end, (condition, self.run("document.body.innerText"), self.faults())
-            time.sleep(0.02)
+        wait_until(lambda: self.run(condition))
 
     def press(self, key: str) -> None:
         """Press a key as a person does."""

@@ -1,8 +1,6 @@
 """The formats of files that the project reads: a small sound file of each, and how it is read."""
 
-import csv
 import gzip
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +10,7 @@ import pandas as pd
 from judged import items
 from mutations import Kind
 
-from conftest import (
-    PEOPLE,
-    ROOT,
-    change_params,
-    shrink,
-    write_toy_construction,
-    write_toy_labels,
-)
+from conftest import ROOT, TOY_PROJECT, change_params, shrink
 from cxprobe.constructions.construction import grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.people import load_people
 from cxprobe.corpora.pattern import load_pattern
@@ -35,7 +26,7 @@ from cxprobe.pairs.frames import load_pairs
 from cxprobe.people.answers import read_answers, read_items
 from cxprobe.people.forms import form_table, items_table, make_forms
 from cxprobe.people.labels import read_labels
-from cxprobe.people.ratings import Rating, read_ratings, write_ratings
+from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import load_wording
 from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import load_items
@@ -59,10 +50,6 @@ class Format(NamedTuple):
     path: str
     kind: Kind
     read: Callable[[Path], Any]
-
-    @property
-    def is_compressed(self) -> bool:
-        return self.path.endswith(".gz")
 
 
 def _construction(project: Path) -> Any:
@@ -207,49 +194,14 @@ FORMATS = {
 
 def make_sound_project(folder: Path) -> None:
     """Write a sound file of every format into a folder."""
-    write_toy_construction(folder / "constructions")
-    write_toy_labels(folder / "constructions")
-    for name in ("lexicon", "others", "corpus", "corpora", "people", "published"):
-        (folder / name).mkdir()
-    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(TOY_PROJECT, folder, dirs_exist_ok=True)
+    for name in ("prompts", "published"):
+        shutil.copytree(ROOT / name, folder / name)
     change_params(folder, ROOT / "params.yaml", shrink)
-    shutil.copytree(ROOT / "prompts", folder / "prompts")
-    others = folder / "others"
-    blimp = "".join(json.dumps(row) + "\n" for row in BLIMP_ROWS)
-    (others / "blimp.jsonl").write_text(blimp)
-    (others / "blimp.jsonl.gz").write_bytes(gzip.compress(blimp.encode(), mtime=0))
-    (others / "pairs.tsv").write_text("".join("\t".join(row) + "\n" for row in GENERIC_ROWS))
-    (others / "pairs.csv").write_text("".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in GENERIC_ROWS))
-    columns, *rows = GENERIC_ROWS
-    (others / "pairs.jsonl").write_text(
-        "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
-    )
-    (others / "focus.tsv").write_text("".join("\t".join(row) + "\n" for row in focus_rows()))
-    (others / "aann.csv").write_text(AANN_TEXT)
-    _write_imported(others)
-    _write_corpora(folder)
+    for name in ("others/blimp.jsonl", "corpus/shard.jsonl"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes(), mtime=0))
+    pd.read_json(folder / "corpus" / "shard.jsonl", lines=True).to_parquet(folder / "corpus" / "shard.parquet")
     _write_answers(folder / "people", folder / "prompts" / "validation.yaml")
-    shutil.copy(ROOT / "published" / "prompts.yaml", folder / "published")
-    write_ratings(RATINGS, folder / TOY / "ratings.tsv")
-
-
-def _write_imported(folder: Path) -> None:
-    """Write items in the formats of the CxNLI release."""
-    for suffix, delimiter in ((".tsv", "\t"), (".csv", ",")):
-        with (folder / f"inference{suffix}").open("w", newline="") as file:
-            csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(INFERENCE_ROWS)
-    with (folder / "reasoning.tsv").open("w", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(REASONING_ROWS)
-
-
-def _write_corpora(folder: Path) -> None:
-    documents = [{"text": text, "url": f"toy/{number}"} for number, text in enumerate(DOCUMENTS)]
-    lines = "".join(json.dumps(document) + "\n" for document in documents)
-    (folder / "corpus" / "shard.jsonl").write_text(lines)
-    (folder / "corpus" / "shard.jsonl.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
-    (folder / "corpus" / "shard.txt").write_text("\n\n".join(DOCUMENTS))
-    pd.DataFrame(documents).to_parquet(folder / "corpus" / "shard.parquet", index=False)
-    (folder / "corpora" / "packages.txt").write_text("# what is searched\nnumpy\npandas  # tables\n\nPyYAML\n")
 
 
 def _write_answers(folder: Path, wording: Path) -> None:
@@ -267,82 +219,3 @@ def _write_answers(folder: Path, wording: Path) -> None:
     submissions = [["s1", "p1", "APPROVED", "20"], ["s2", "p2", "Returned", ""]]
     columns = ["Submission id", "Participant id", "Status", "Age"]
     pd.DataFrame(submissions, columns=columns).to_csv(folder / "prolific.csv", index=False)
-
-
-BLIMP_ROWS = [
-    {
-        "sentence_good": f"{name} sees herself.",
-        "sentence_bad": f"{name} sees himself.",
-        "field": "syntax/semantics",
-        "linguistics_term": "binding",
-        "UID": "toy_paradigm",
-        "simple_LM_method": True,
-        "pairID": str(number),
-    }
-    for number, name in enumerate(("Ann", "Zoë", "Mia"))
-]
-GENERIC_ROWS = [
-    ["id", "item", "context", "good", "bad", "construction", "cluster_frame"],
-    ["1", "one", "Who is there?", "It is Ann.", "It is a Ann.", "toy", "frame-1"],
-    ["2", "one", "", "It is Bo, too.", "It are Bo, too.", "toy", "frame-1"],
-    ["3", "two", "Who left?", "It was Zoë.", "It were Zoë.", "other", "frame-2"],
-]
-INFERENCE_ROWS = [
-    ["CxN Type", "Number", "P/H/R", "Annotation Targets - Gold Standard Relation"],
-    ["odd", "1", "premise", "The cat, let us say, slept."],
-    ["", "1", "hypothesis", "The cat slept."],
-    ["", "1", "relation", "0 (entailment)"],
-    ["odd", "2", "premise", "The cat, let us say, slept."],
-    ["", "2", "hypothesis", 'The cat was "awake".'],
-    ["", "2", "relation", "2 (contradiction)"],
-    ["even", "3", "premise", "Zoë's dog barked."],
-    ["", "3", "hypothesis", "The dog was old."],
-    ["", "3", "relation", "1 (neutral)"],
-]
-REASONING_ROWS = [
-    ["Ex Num", "Type", "Text", "Output", "Original Text", "Option A", "Option B", "Option C", "Target"],
-    *(
-        ["1", test, f"{text} Was it later in May or in June?", "", "", "in May", "in June", "not enough info", target]
-        for test, text, target in (
-            ("Base", "The warmer, the later. It was warmer in May than in June.", "A"),
-            ("Recency Bias", "It was warmer in May than in June. The warmer, the later.", "A"),
-            ("Vocabulary Bias", "The colder, the later. It was warmer in May than in June.", "B"),
-            ("Short Calibration", "It was warmer in May than in June.", "C"),
-        )
-    ),
-]
-DOCUMENTS = ["The more, the better. Zoë left.", 'She said: "no".\nHe left, too.', "The end."]
-RATINGS = [
-    Rating("pairs", "pair-1", "frame-1", "rater-1", "A", "A"),
-    Rating("pairs", "pair-1", "frame-1", "rater-2", "B", "A"),
-    Rating("inference", "item-1", "premise-1", "rater-1", "neutral", "entailment"),
-    Rating("reasoning", "item-2", "frame-2", "rater-1", "C", "C"),
-]
-AANN_TEXT = """\
-idx,sentence,prefixes,aann,default_ann,order_swap,no_article,no_modifier,no_numeral
-1,"She ate, I hear, a lovely two pies.","She ate,",a lovely two pies,two lovely pies,a two lovely pies,lovely two pies,\
-a two pies,a lovely pies
-2,A lovely two men sang.,,A lovely two men,two lovely men,a two lovely men,lovely two men,a two men,a lovely men
-"""
-
-
-def focus_rows() -> list[list[str]]:
-    """Return a header and a block of eight rows in the shape of the paired-focus tables."""
-    columns = [
-        "Swapped_Condition",
-        "Swapped_Stimulus",
-        "Let-Alone",
-        "Sentence",
-        "Plain Verb",
-        "Noun",
-        "Pronoun",
-        "Modal",
-    ]
-    text = "We can't lift a red lid{} a blue lid. Lifting a red lid is <MASK> than lifting a blue lid."
-    rows = [
-        [condition, stimulus, one, text.format(joined), "lift", "lid", "We", "can't"]
-        for one, joined in (("1", ", much less"), ("0", ", or"))
-        for condition in "01"
-        for stimulus in "01"
-    ]
-    return [columns, *rows]

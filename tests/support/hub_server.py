@@ -7,14 +7,15 @@ codes by which the client tells a missing file from a missing revision and from 
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from servers import serving
 
 _LARGE = (".safetensors", ".bin", ".parquet")
 _KINDS = ("models", "datasets")
@@ -27,8 +28,6 @@ class Asked(NamedTuple):
     """hub or storage."""
     method: str
     path: str
-    first: int
-    """The first byte that was asked for; 0 without a range."""
     token: str
     """What came as Authorization, without Bearer; "" for nothing."""
 
@@ -54,7 +53,6 @@ class Hub:
 
     Attributes:
         repositories: ("models" or "datasets", "owner/name") -> repository.
-        breaks: File -> after how many bytes the connection ends, for each of the next downloads.
         damaged: File -> what is sent in place of its content.
         moves: File -> which branch of which repository moves to which commit when the file has first been sent.
         asked: All requests.
@@ -63,7 +61,6 @@ class Hub:
     def __init__(self, address: str = "", storage: str = "") -> None:
         self.address, self.storage = address, storage
         self.repositories: dict[tuple[str, str], Repository] = {}
-        self.breaks: dict[str, list[int]] = {}
         self.damaged: dict[str, bytes] = {}
         self.moves: dict[str, tuple[Repository, str, str]] = {}
         self.asked: list[Asked] = []
@@ -93,18 +90,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def running_hub() -> Iterator[Hub]:
     """Run a hub and its storage, each at a free port of 127.0.0.1, while the block runs."""
     hub = Hub()
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub, place)) for place in ("hub", "storage")]
-    hub.address, hub.storage = (f"http://127.0.0.1:{server.server_port}" for server in servers)
-    threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}) for server in servers]
-    for thread in threads:
-        thread.start()
-    try:
+    handlers = [type("Handler", (_Handler,), {"hub": hub, "place": place}) for place in ("hub", "storage")]
+    with serving(handlers[0]) as hub.address, serving(handlers[1]) as hub.storage:
         yield hub
-    finally:
-        for server, thread in zip(servers, threads, strict=True):
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
 
 class _RefusedError(Exception):
@@ -115,14 +103,6 @@ class _RefusedError(Exception):
         self.status, self.code, self.message, self.headers = status, code, message, headers
 
 
-def _handler(hub: Hub, place: str) -> type[BaseHTTPRequestHandler]:
-    class Handler(_Handler):
-        pass
-
-    Handler.hub, Handler.place = hub, place
-    return Handler
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     hub: Hub
@@ -131,22 +111,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Print nothing."""
 
-    def do_HEAD(self) -> None:
-        self._answer()
-
     def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
         parts = urlsplit(self.path)
         path, query = unquote(parts.path), {name: values[0] for name, values in parse_qs(parts.query).items()}
         form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        first = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").split("-")[0])
-        self.hub.asked.append(Asked(self.place, self.command, path, first, token))
+        self.hub.asked.append(Asked(self.place, self.command, path, token))
         try:
             if self.place == "storage":
                 self._stored(path)
@@ -156,6 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._resolve(parts.path.split("/")[1:], token)
         except _RefusedError as refused:
             self._refuse(refused)
+
+    do_HEAD = do_POST = do_GET  # noqa: N815
 
     # What the hub says of a repository
 
@@ -221,32 +193,26 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_file(file, self.hub.repositories[kind, f"{owner}/{name}"].commits[commit][file])
 
     def _send_file(self, path: str, content: bytes, **headers: str) -> None:
-        """Send a file, or the part of it that was asked for, with the faults that a test wants."""
-        content = self.hub.damaged.get(path, content)
-        whole, status = len(content), 200
+        """Send a file, or the part of it that was asked for, with the fault that a test wants."""
+        content, status = self.hub.damaged.get(path, content), 200
         if asked := self.headers.get("Range"):
+            whole = len(content)
             first, last = (int(end) if end else whole - 1 for end in asked.removeprefix("bytes=").split("-"))
-            if first >= whole:
-                raise _RefusedError(416, "", "Range not satisfiable", **{"Content-Range": f"bytes */{whole}"})
             content, status = content[first : last + 1], 206
             headers["Content-Range"] = f"bytes {first}-{min(last, whole - 1)}/{whole}"
-        breaks = self.hub.breaks.get(path) if self.command == "GET" else None
-        end = breaks.pop(0) if breaks else None
-        self._send(content, status, end, **headers)
+        self._send(content, status, **headers)
         if self.command == "GET" and path in self.hub.moves:
             moved, branch, to = self.hub.moves.pop(path)
             moved.branches[branch] = to
 
-    def _send(self, content: bytes, status: int = 200, end: int | None = None, **headers: str) -> None:
+    def _send(self, content: bytes, status: int = 200, **headers: str) -> None:
         self.send_response(status)
         for header, value in headers.items():
             self.send_header(header, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content[:end])
-        if end is not None:
-            self.close_connection = True
+            self.wfile.write(content)
 
     def _refuse(self, refused: _RefusedError) -> None:
         codes = {"X-Error-Code": refused.code} if refused.code else {}

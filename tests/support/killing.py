@@ -7,11 +7,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from mlflow import MlflowClient
-from stage_server import Ended, Kill, StageServer, moments
+from stage_process import Ended, Kill, StageProcess
 
 from cxprobe.files.writing import SCRATCH
 
@@ -34,18 +35,10 @@ class Whole(NamedTuple):
     seconds: float
 
 
-class Struck(NamedTuple):
-    """What became of kills: what was wrong, and how many ended a process; others came after its end."""
-
-    wrong: list[str]
-    hits: int
-
-
 class Attacked(NamedTuple):
     """A stage that is killed, in a project.
 
     Attributes:
-        server: Starts it.
         folder: The project.
         script: The stage's script.
         arguments: What the script is given.
@@ -53,7 +46,6 @@ class Attacked(NamedTuple):
         environment: What is set for it.
     """
 
-    server: StageServer
     folder: Path
     script: Path
     arguments: list[str]
@@ -61,15 +53,16 @@ class Attacked(NamedTuple):
     environment: dict[str, str]
 
     def run(self, kill: Kill | None = None) -> Ended:
-        return self.server.run(self.folder, self.script, *self.arguments, kill=kill, **self.environment)
+        return StageProcess(self.folder, self.script, *self.arguments, kill=kill, **self.environment).wait()
 
     def run_and_kill(self, signum: int, moment: Kill | float) -> Ended:
         if isinstance(moment, Kill):
             return self.run(moment)
-        process = self.server.start(self.folder, self.script, *self.arguments, **self.environment)
+        process = StageProcess(self.folder, self.script, *self.arguments, **self.environment)
         time.sleep(moment)
-        os.kill(process, signum)  # the server has not waited for it yet, so no other process has its number
-        return self.server.wait(process)
+        with suppress(ProcessLookupError):  # it has come to its end
+            os.kill(process.number, signum)
+        return process.wait()
 
     def found(self) -> dict[Path, bytes]:
         """Return all whole files that stand among the outputs."""
@@ -116,51 +109,41 @@ def _files(path: Path) -> Iterator[Path]:
         yield from (file for file in path.rglob("*") if file.is_file())
 
 
-def attack(stage: Attacked, whole: Whole, older: dict[Path, bytes], signum: signal.Signals, number: int) -> list[str]:
-    """Kill a stage at several moments, and return what was wrong afterwards.
-
-    Every other run is one by hand, where outputs of an older run with other inputs stand, which DVC would remove.
-    """
-    seed = f"{SEED}-{stage.script.stem}-{stage.environment}-{stage.arguments}-{signum}"
-    wrong = []
-    for count, moment in enumerate(moments(seed, signum, whole.changes, whole.seconds, number)):
-        standing = older if count % 2 else {}
-        stage.restore(standing)
-        ended = stage.run_and_kill(signum, moment)
-        faults = [
-            *faults_of_end(signum, ended),
-            *faults_of_outputs(stage, whole, standing),
-            *faults_of_next(stage, whole),
-        ]
-        wrong += [f"{signum.name} at {moment}, {len(standing)} files stood: {fault}" for fault in faults]
-    return wrong
-
-
-def attack_again_and_again(stage: Attacked, whole: Whole, number: int) -> Struck:
+def attack(stage: Attacked, whole: Whole, older: dict[Path, bytes], number: int) -> tuple[list[str], int]:
     """Kill a stage by every signal, each time among what the kill before has left, and let it end; do so often.
-
-    Every other time the outputs of an unbroken run stand, as after a run by hand.
 
     Args:
         stage: What is killed.
         whole: An unbroken run of it.
+        older: Outputs that stand every other time, as after a run by hand, which removes none: of this run, or of one
+            with other inputs.
         number: How often each signal is sent.
+
+    Returns:
+        What was wrong, and how many kills ended a process; others came after its end.
     """
-    generator = random.Random(f"{SEED}-{stage.script.stem}-{stage.arguments}")
+    generator = random.Random(f"{SEED}-{stage.script.stem}-{stage.environment}-{stage.arguments}")
     wrong, hits = [], 0
     for count in range(number):
-        standing = whole.outputs if count % 2 else {}
+        standing = older if count % 2 else {}
         stage.restore(standing)
         told = f"{len(standing)} files stood"
         for signum in generator.sample(SIGNALS, len(SIGNALS)):
-            (moment,) = moments(str(generator.random()), signum, whole.changes, whole.seconds, 1)
+            moment = _moment(generator, signum, whole)
             ended = stage.run_and_kill(signum, moment)
             hits += ended.code != 0
             told += f", {signum.name} at {moment}"
             faults = [*faults_of_end(signum, ended), *faults_of_outputs(stage, whole, standing)]
             wrong += [f"{told}: {fault}" for fault in faults]
         wrong += [f"{told}: {fault}" for fault in faults_of_next(stage, whole)]
-    return Struck(wrong, hits)
+    return [*wrong, *faults_after_sync(stage)], hits
+
+
+def _moment(generator: random.Random, signum: int, whole: Whole) -> Kill | float:
+    """Draw a moment of a run: in two of three cases at a change of a file, else after some seconds."""
+    if generator.random() < 2 / 3:
+        return Kill(signum, generator.randint(1, max(whole.changes, 1)), generator.choice([0, 1, 2, 3, 5, 10, 20]))
+    return generator.uniform(0, whole.seconds)
 
 
 def faults_of_end(signum: int, ended: Ended) -> Iterator[str]:
@@ -198,7 +181,7 @@ def faults_of_next(stage: Attacked, whole: Whole) -> Iterator[str]:
 
 def faults_after_sync(stage: Attacked) -> Iterator[str]:
     """Yield what `cxprobe sync` leaves to do in the tracking store."""
-    synced = stage.server.run(stage.folder, SYNC, "sync")
+    synced = StageProcess(stage.folder, SYNC, "sync").wait()
     if synced.code:
         yield f"cxprobe sync ended with {synced.code}: {synced.said}"
     if running := stage.unfinished_runs():

@@ -3,9 +3,10 @@
 import json
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import torch
+from servers import serving
 
 
 class Answers:
@@ -84,30 +85,12 @@ def likelihood_server(model, tokenizer):
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", answers
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as address:
+        yield f"{address}/v1", answers
 
 
 def served_model(url: str, **changes: object) -> dict:
     """Return the entry of a model on such a server, as section ``models`` of params has it."""
-    given = {
-        "kind": "served",
-        "url": url,
-        "name": "big",
-        "weights": "those of clm",
-        "likelihoods": "echo",
-        "tokenizer": "models/clm",
-        "revision": None,
-        "max_tokens": 128,
-        "connections": 4,
-        "retries": 0,
-        "timeout": 60,
-        "key": None,
-    }
-    return given | changes
+    given = {"kind": "served", "url": url, "name": "big", "weights": "those of clm", "likelihoods": "echo"}
+    given |= {"tokenizer": "models/clm", "revision": None, "max_tokens": 128, "connections": 4, "retries": 0}
+    return given | {"timeout": 60, "key": None} | changes

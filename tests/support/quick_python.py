@@ -2,9 +2,9 @@
 
 Importing torch, transformers and MLflow takes a stage seconds, and the tests run hundreds of stages. The `python` that
 is made here hands its arguments, environment, working folder and open files to a server that has these packages
-loaded. The server forks, and the child runs the script. Where the project's code is not that of this repository, the
-child imports it anew. Signals go to the child, and its exit code comes back. What is no script, such as `python -m`,
-is run by the real interpreter.
+loaded. The server forks, and the child runs the script; a test can ask for that without a `python` too (`fork`). Where
+the project's code is not that of this repository, the child imports it anew. Signals go to the child, and its exit code
+comes back. What is no script, such as `python -m`, is run by the real interpreter.
 """
 
 import filecmp
@@ -23,13 +23,13 @@ from pathlib import Path
 
 from forked_python import be_python
 
-_PACKAGES = ("cxprobe",)
-# What stages import only where they need it.
+# What stages, and the tests' own stages, import only where they need it.
 _LATE = (
     "alembic.command",
+    "hypothesis",
     "inspect_ai.model",
+    "pytest",
     "pytorch_lightning",
-    "matplotlib.figure",
     "mlflow.store.tracking.sqlalchemy_workspace_store",
     "scipy.stats",
     "spacy.lang.en",
@@ -45,7 +45,7 @@ if not sys.argv[1:] or not sys.argv[1].endswith(".py"):
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-request = marshal.dumps((os.getcwd(), sys.argv[1:], dict(os.environ)))
+request = marshal.dumps((os.getcwd(), sys.argv[1:], dict(os.environ), (0, 0, 0)))
 socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
 server.sendall(request)
 child = int.from_bytes(server.recv(8), "big")
@@ -60,8 +60,8 @@ os._exit(os.waitstatus_to_exitcode(status))
 
 
 @cache
-def quick_python() -> Path:
-    """Start the server, which ends with this process, and return the folder of its `python`."""
+def _server() -> Path:
+    """Start the server, which ends with this process, and return the folder of its socket and its `python`."""
     folder = Path(tempfile.mkdtemp(prefix="quick-python-"))
     address = str(folder / "server")
     client = folder / "bin" / "python"
@@ -78,25 +78,50 @@ def quick_python() -> Path:
         start_new_session=True,
     )
     assert server.stdout.readline(), "the server of stages did not start"
-    return client.parent
+    return folder
+
+
+def quick_python() -> Path:
+    """Return the folder of the server's `python`."""
+    return _server() / "bin"
+
+
+def fork(
+    folder: str, arguments: list[str], environment: dict[str, str], files: list[int], kill: tuple[int, ...]
+) -> tuple[socket.socket, int]:
+    """Let the server run a script as `forked_python.be_python` says; the socket gives its exit status at its end.
+
+    Returns:
+        The socket and the number of the process.
+    """
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(str(_server() / "server"))
+    request = marshal.dumps((folder, arguments, environment, tuple(map(int, kill))))
+    socket.send_fds(server, [len(request).to_bytes(8, "big")], files)
+    server.sendall(request)
+    return server, int.from_bytes(server.recv(8), "big")
 
 
 def _load() -> None:
     """Import everything that the project imports."""
-    for package in _PACKAGES:
-        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-            import_module(module.name)
+    for module in pkgutil.walk_packages(import_module("cxprobe").__path__, "cxprobe."):
+        import_module(module.name)
     for name in _LATE:
         import_module(name)
+    from matplotlib.figure import Figure
+
+    drawn = Figure()
+    drawn.subplots()
+    drawn.savefig(os.devnull, format="png")  # matplotlib looks for fonts
     gc.collect()
     gc.freeze()
 
 
 def _forget_other_code(environment: dict[str, str]) -> None:
-    """Forget the packages of this repository, unless a project's are the same in every file."""
+    """Forget the package of this repository, unless a project's is the same in every file."""
     project = Path(environment.get("PYTHONPATH", "").split(os.pathsep)[0])
-    if not all(_same_code(Path(import_module(package).__file__).parent, project / package) for package in _PACKAGES):
-        for name in [name for name in sys.modules if name.partition(".")[0] in _PACKAGES]:
+    if not _same_code(Path(import_module("cxprobe").__file__).parent, project / "cxprobe"):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "cxprobe"]:
             del sys.modules[name]
 
 
@@ -127,16 +152,16 @@ def _serve(address: str) -> None:
 def _watch(connection: socket.socket) -> None:
     """Run a script in a child and send its number at once, and its exit status when it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    header, files, _, _ = socket.recv_fds(connection, 8, 3)
+    header, files, _, _ = socket.recv_fds(connection, 8, 4)
     request = bytearray()
     while len(request) < int.from_bytes(header, "big"):
         request += connection.recv(1 << 16)
     child = os.fork()
     if child == 0:
         connection.close()
-        folder, arguments, environment = marshal.loads(bytes(request))
+        folder, arguments, environment, kill = marshal.loads(bytes(request))
         _forget_other_code(environment)
-        be_python(folder, arguments, environment, files)
+        be_python(folder, arguments, environment, list(files), kill)
     connection.sendall(child.to_bytes(8, "big"))
     connection.sendall(os.waitpid(child, 0)[1].to_bytes(8, "big"))
     os._exit(0)

@@ -5,13 +5,13 @@ import os
 import platform
 import secrets
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from servers import free_ports, wait_until
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel")
 NODES = ("n1", "n2")
@@ -46,7 +46,7 @@ class Cluster:
     def cancel_all(self) -> None:
         """End all jobs and wait until they have."""
         self.ask("scancel", "--user", getpass.getuser())
-        wait_until(lambda: not self.jobs(), 60)
+        wait_until(lambda: not self.jobs())
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def running_cluster(folder: Path) -> Iterator[Cluster]:
 
 
 def _configuration(folder: Path) -> str:
-    host, user, ports = platform.node(), getpass.getuser(), _free_ports(1 + len(NODES))
+    host, user, ports = platform.node(), getpass.getuser(), free_ports(1 + len(NODES))
     size = f"CPUs={CPUS} RealMemory={MEMORY_MB} Gres=gpu:{len(DEVICES)}"
     nodes = "\n".join(
         f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {size}"
@@ -120,14 +120,6 @@ PartitionName=short Nodes={",".join(NODES)} MaxTime=1 State=UP
 """
 
 
-def _free_ports(number: int) -> list[int]:
-    with ExitStack() as open_ones:
-        sockets = [open_ones.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
 @contextmanager
 def _running(folder: Path, environment: dict[str, str], program: str, *options: str) -> Iterator[None]:
     """Run a daemon in the foreground while the block runs; what it prints is in a file of its name."""
@@ -157,12 +149,3 @@ def _is_ready(cluster: Cluster) -> bool:
     except subprocess.CalledProcessError:
         return False
     return len(states) >= len(NODES) and set(states) == {"idle"}  # each node once for each partition
-
-
-def wait_until(condition, seconds: float = 60, what: str = "") -> None:
-    """Wait until a condition holds, and fail where it does not in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds} s: {what or condition}")
-        time.sleep(0.05)

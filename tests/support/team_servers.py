@@ -1,6 +1,6 @@
 """What a team shares, on this machine: PostgreSQL, an S3 store and an SSH server, each at a free port of 127.0.0.1.
 
-Each can be killed and started again with what it had stored. A program that is not installed skips the test.
+A program that is not installed skips the test.
 """
 
 import getpass
@@ -8,97 +8,16 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from servers import Program, free_ports, listens, running
 
 BUCKET = "bucket"  # as in the documentation
-
-
-def free_port() -> int:
-    """Return a port of this machine at which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
-    """Wait until something holds, and fail after some seconds."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "a server did not start"
-        time.sleep(0.1)
-
-
-def listens(port: int) -> bool:
-    """Return whether anybody listens at a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-class Program:
-    """A program that serves at a port.
-
-    Args:
-        command: What starts it.
-        port: Where it listens.
-        log: What it prints is added to this file.
-        ready: Whether it answers.
-        dies_by: The signal of `kill`, which all its processes get.
-        more: For `subprocess.Popen`.
-    """
-
-    def __init__(
-        self,
-        command: list[str],
-        port: int,
-        log: Path,
-        ready: Callable[[], bool],
-        dies_by: signal.Signals = signal.SIGKILL,
-        **more,
-    ) -> None:
-        self.command, self.port, self.log, self.ready, self.dies_by, self.more = (
-            command,
-            port,
-            log,
-            ready,
-            dies_by,
-            more,
-        )
-        self.process: subprocess.Popen | None = None
-
-    def start(self) -> None:
-        """Start the program, and wait until it answers."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True, **self.more)
-        wait_until(self._answers)
-
-    def kill(self) -> None:
-        """Kill all processes of the program, and wait until nobody listens at its port."""
-        os.killpg(self.process.pid, self.dies_by)
-        self.process.wait(timeout=60)
-        wait_until(lambda: not listens(self.port))
-
-    def _answers(self) -> bool:
-        assert self.process.poll() is None, self.log.read_text()
-        return self.ready()
-
-
-@contextmanager
-def running(program: Program) -> Iterator[Program]:
-    """Run a program while the block runs."""
-    try:
-        program.start()
-        yield program
-    finally:
-        if program.process is not None and program.process.poll() is None:
-            program.kill()
 
 
 def installed(name: str, *folders: Path) -> str:
@@ -125,7 +44,7 @@ def running_postgres() -> Iterator[Postgres]:
     """
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     initdb, server, ready = (installed(name, *versions[-1:]) for name in ("initdb", "postgres", "pg_isready"))
-    folder, port = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_port()
+    folder, (port,) = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_ports(1)
     (folder / "password").write_text("of the administrator")
     user = {}
     if os.geteuid() == 0:
@@ -167,12 +86,15 @@ def running_postgres() -> Iterator[Postgres]:
 
 
 class Store:
-    """A store that speaks S3, in threads of this process, so that it keeps its objects when it is stopped."""
+    """A store that speaks S3, in threads of this process."""
 
     def __init__(self) -> None:
-        self.port = free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
-        self.start()
+        from moto.server import ThreadedMotoServer
+
+        (port,) = free_ports(1)
+        self.address = f"http://127.0.0.1:{port}"
+        self.server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
+        self.server.start()
         self.client.create_bucket(Bucket=BUCKET)
 
     @property
@@ -181,17 +103,6 @@ class Store:
         import boto3
 
         return boto3.client("s3", endpoint_url=self.address, region_name="us-east-1", **OWNER)
-
-    def start(self) -> None:
-        """Start to answer."""
-        from moto.server import ThreadedMotoServer
-
-        self._running = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
-        self._running.start()
-
-    def kill(self) -> None:
-        """Answer no more."""
-        self._running.stop()
 
     def contents(self) -> dict[str, bytes]:
         """Return key -> content of all objects."""
@@ -216,7 +127,7 @@ def running_store() -> Iterator[Store]:
         from moto.core.models import DEFAULT_ACCOUNT_ID
         from moto.s3.models import s3_backends
 
-        store.kill()
+        store.server.stop()
         for backend in s3_backends[DEFAULT_ACCOUNT_ID].values():
             backend.reset()
 
@@ -242,7 +153,7 @@ def running_ssh(folder: Path, home: Path, host: str) -> Iterator[SshServer]:
     server, keygen = installed("sshd"), installed("ssh-keygen")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where it goes before anybody has logged in
-    port, own = free_port(), home / ".ssh"
+    (port,), own = free_ports(1), home / ".ssh"
     for place in (folder, own):
         place.mkdir(parents=True)
     for key in (folder / "host_key", own / "id_ed25519"):

@@ -1,5 +1,6 @@
 """What tests of whole projects ask: which stages ran, which runs MLflow has, and what DVC has locked."""
 
+import json
 from pathlib import Path
 
 from mlflow import MlflowClient
@@ -7,6 +8,7 @@ from ruamel.yaml import YAML
 
 from conftest import change_params
 
+BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
 WATCHED = "watch_corpora@toy"  # looks at the corpus's files whenever DVC runs
 
 
@@ -26,3 +28,15 @@ def runs(folder: Path, experiment: str, query: str = ""):
 
 def locked(folder: Path) -> dict:
     return YAML(typ="safe").load(folder / "dvc.lock")["stages"]
+
+
+def write_benchmark(folder: Path) -> None:
+    """Write `BENCHMARK`, "toy-blimp", into a project: four pairs, of which one has two texts that are the same."""
+    kept = {"field": "morphology", "linguistics_term": "agreement", "UID": "toy_agreement"}
+    ends = {"cat": "runs", "dog": "run", "horse": "run", "bird": "run"}
+    rows = [
+        {"sentence_good": f"the {noun} runs.", "sentence_bad": f"the {noun} {end}.", "pairID": noun} | kept
+        for noun, end in ends.items()
+    ]
+    (folder / "data/benchmarks/toy-blimp").mkdir(parents=True)
+    (folder / "data/benchmarks/toy-blimp/toy_agreement.jsonl").write_text("\n".join(map(json.dumps, rows)))
