@@ -1,8 +1,8 @@
 """Numbers of the recorded run in the text of a page, read from the results that git keeps.
 
-``{{ results/judge_pairs/metrics.json: mini-mlm/meaning }}`` becomes "44 % [37, 52] (n = 336)". What stands after the
-colon is the path of a rate in the JSON file, usually a model and a name. For a table it says which row is meant:
-``{{ results/report_scenarios/accuracy.csv: model=mini-mlm, construction=let-alone, scenario=S1 }}``.
+``{{ results/judge_pairs/metrics.json: mini-mlm/meaning }}`` becomes "44 % [37, 52], n = 336", as in the report. What
+stands after the colon is the path of a rate in the JSON file, usually a model and a name. For a table it says which row
+is meant: ``{{ results/report_scenarios/accuracy.csv: model=mini-mlm, construction=let-alone, scenario=S1 }}``.
 """
 
 import csv
@@ -11,6 +11,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from cxprobe.report.site.words import in_full, percent
+from cxprobe.stats import Estimate
 
 PLACE = re.compile(r"\{\{ (results/[\w/.-]+): (.+?) \}\}")
 
@@ -25,10 +28,10 @@ def fill_rates(text: str, folder: Path) -> str:
     Raises:
         ValueError: A file lacks what the text names, or a table has several rows of the description.
     """
-    return PLACE.sub(lambda found: _shown(_read(folder / found[1], found[2])), text)
+    return PLACE.sub(lambda found: _shown(read_rate(folder / found[1], found[2])), text)
 
 
-def _read(path: Path, key: str) -> Mapping[str, Any]:
+def read_rate(path: Path, key: str) -> Mapping[str, Any]:
     """Return a rate: accuracy, and low, high and n as far as the file has them."""
     if not path.is_file():
         raise ValueError(f"{path} is not there; the numbers of a page are those of results in git")
@@ -50,8 +53,10 @@ def _read(path: Path, key: str) -> Mapping[str, Any]:
     return rate
 
 
+def estimate(rate: Mapping[str, Any]) -> Estimate:
+    """Return a rate that has an interval and a number of items."""
+    return Estimate(float(rate["accuracy"]), float(rate["low"]), float(rate["high"]), int(float(rate["n"])))
+
+
 def _shown(rate: Mapping[str, Any]) -> str:
-    percent = {key: round(100 * float(rate[key])) for key in ("accuracy", "low", "high") if key in rate}
-    interval = f" [{percent['low']}, {percent['high']}]" if {"low", "high"} <= percent.keys() else ""
-    n = f" (n = {float(rate['n']):,.0f})" if "n" in rate else ""
-    return f"{percent['accuracy']} %{interval}{n}"
+    return in_full(estimate(rate)) if "low" in rate else percent(float(rate["accuracy"]))

@@ -10,11 +10,12 @@ from pydantic import Field
 
 from conftest import ROOT
 from cxprobe.files.schema import Closed
+from cxprobe.report.site.words import in_full
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from models_in_markdown import as_markdown, describe_model
 from pages import describe_verdicts, generated_pages
-from picture import PICTURE, describe, write
+from picture import FORM, PICTURE, describe, read_panel, write
 from rates import fill_rates
 from stages_in_markdown import describe_pipeline
 
@@ -94,13 +95,14 @@ def results(tmp_path):
 @pytest.mark.parametrize(
     ("place", "shown"),
     [
-        ("results/metrics.json: a/all, own", "68 % [62, 73] (n = 1,720)"),
+        ("results/metrics.json: a/all, own", "68 % [62, 73], n = 1,720"),
         ("results/metrics.json: a/flips", "96 %"),
-        ("results/accuracy.csv: model=b", "25 % [0, 100] (n = 2)"),
+        ("results/accuracy.csv: model=a", "50 % [40, 60], n = 10"),
+        ("results/accuracy.csv: model=b", "0.5 of 2 right"),
     ],
 )
 def test_numbers_are_put_into_the_text(results, place, shown):
-    assert fill_rates(f"It is {{{{ {place} }}}}.", results) == f"It is {shown}."
+    assert fill_rates(f"It is {{{{ {place} }}}}.", results).replace("\u00a0", " ") == f"It is {shown}."
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_stages_are_described_by_their_comment_and_script():
 
 
 def test_the_verdicts_of_the_report_are_listed_with_their_rules():
-    assert "| ▲ above the best blind model | the interval lies above chance and above" in describe_verdicts()
+    assert "| ▲ above every blind model that ran | the interval lies above chance and above" in describe_verdicts()
 
 
 def test_links_of_the_readme_stay_inside_the_site():
@@ -150,6 +152,16 @@ def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), how
     assert texts_of(tmp_path / PICTURE) == texts_of(ROOT / PICTURE), how
     assert "n = " in describe(ROOT)
+
+
+def test_the_picture_the_findings_and_the_report_have_one_number_for_one_question():
+    """The report takes its rates from the tables of the run that metrics.json sums up."""
+    form = read_panel(ROOT, FORM)["mini-mlm"]
+    place = "{{ results/judge_recognition/metrics.json: mini-mlm/comparative-correlative, balanced }}"
+    assert place in (ROOT / "docs/explanation/findings.md").read_text()
+    assert fill_rates(place, ROOT) == in_full(form)
+    shown = in_full(form).replace("\u00a0", " ").rpartition(", n")[0]
+    assert shown.replace("[", "(").replace("]", ")") in (ROOT / "README.md").read_text()
 
 
 def texts_of(path: Path) -> list[str]:

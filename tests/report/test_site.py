@@ -1,6 +1,8 @@
 """The report as pages: what is shown of which model, what each number says, and pages that need nothing else."""
 
 import re
+import shutil
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,6 +22,7 @@ from cxprobe.report.site.findings import (
     NO_DIFFERENCE,
     NO_RATE,
     PREFERENCE,
+    SMOKE_TEST,
     Blind,
     Cast,
     Finding,
@@ -32,7 +35,6 @@ from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
 
 LINES = ("recognition", "scenarios", "pairs", "prompts")
-COMPARED = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
 PARAMS = ROOT / "params.yaml"
 INTERVAL = re.compile(r"\d+\u00a0% \[\d+,\u00a0\d+\]")
 
@@ -86,39 +88,10 @@ def rates(**models: tuple[float, float, float, int]) -> pd.DataFrame:
 
 
 def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) -> None:
-    """Write the tables of a report; those that are not given have columns and no rows."""
-    empty = {
-        "recognition": {"accuracy": [], "recognition": [], "card": [], "comparisons": COMPARED},
-        "scenarios": {"accuracy": [], "comparisons": COMPARED},
-        "pairs": {
-            "accuracy": [],
-            "beside_published": ["construction", "model"],
-            "biases": [],
-            "card": [],
-            "comparisons": COMPARED,
-            "noun_types": [],
-            "sentences": [],
-            "series": [],
-            "series_biases": [],
-            "unbalanced": [],
-            "variants": [],
-        },
-        "prompts": {
-            "accuracy": [],
-            "accuracy_answerable": [],
-            "accuracy_by_test": [],
-            "cards": [],
-            "comparisons": COMPARED,
-            "inference_beside_published": [],
-            "reasoning_beside_published": [],
-        },
-    }[line]
+    """Write tables of a report; what is not there has not run."""
     place = folder / "results" / f"report_{line}"
-    for name, columns in empty.items():
-        own = tables.pop(name, pd.DataFrame(columns=columns or ["model"]))
-        write_table(own, place / ("" if name == "accuracy" else "tables") / f"{name}.csv")
-    for name, table in tables.items():
-        write_table(table, place / "tables" / f"{name}.csv")
+    for name, table in ({"accuracy": pd.DataFrame(columns=["model"])} | tables).items():
+        write_table(table, place / ("" if name == "accuracy" else "tables") / f"{name}.csv")
     (place / "figures").mkdir()
     for name in figures:
         (place / "figures" / f"{name}.png").touch()
@@ -157,6 +130,7 @@ def pages(folder):
         (finding(0.5, 0.4, 0.6, preference="always the first"), PREFERENCE),
         (finding(0.7, 0.6, 0.8, preference="always the first"), ABOVE_BLIND),
         (finding(0.3, 0.2, 0.4), BELOW),
+        (finding(0.9, 0.49, 1.0), SMOKE_TEST),
         (finding(rate=None), NO_RATE),
     ],
 )
@@ -172,9 +146,59 @@ def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_fi
     assert cast.best(table[table["model"] == "mlm"]) is None
 
 
+def text_of(page: str) -> str:
+    """Return what a page says, without its style."""
+    body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).replace("\u00a0", " ").split())
+
+
+def test_the_first_sentence_counts_the_rates_above_every_blind_model_that_ran(pages, folder):
+    first = re.search(r'<p class="lead"><strong>(.*?)</strong>', pages["index.html"])[1]
+    assert first == (
+        "Above chance and above every blind model that ran are 1 of 2 rates of meaning by minimal pairs; "
+        "no model was asked about the form; no model was asked in words."
+    )
+    nothing = pages_of(with_params(folder, []))["index.html"]
+    assert "There is no rate; no model was asked about the form; no model was asked about the meaning" in nothing
+
+
+def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_construction(folder):
+    shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "agreement")
+    params = with_params(folder, ["pairs", "recognition"], pairs={"constructions": ["toy", "agreement"]})
+    meaning = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.2, 0.8, 9), shorter=(0.52, 0.44, 0.6, 300))
+    form = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(1.0, 0.9, 1.0, 60))
+    pairs = pd.concat([meaning, form.assign(construction="agreement", tests="form")])
+    write_report(folder, "pairs", accuracy=pairs)
+    probes = rates(one=(0.9, 0.8, 0.95, 50)).assign(construction="toy", source="generated")
+    write_report(folder, "recognition", recognition=probes.assign(layer=1, control_majority=0.5))
+    index = pages_of(params)["index.html"]
+    tables = [text_of(one) for one in re.findall(r'<table class="grid".*?</table>', index, re.DOTALL)]
+    probed, form, meaning = tables
+    titles = re.findall(r'<h2 class="grid">.*?</h2>', index)
+    assert [text_of(one) for one in titles] == [
+        "Does it recognise the form? Asked by a probe.",
+        "Does it recognise the form? Asked by minimal pairs.",
+        "Does it expect the meaning? Asked by minimal pairs.",
+    ]
+    assert "above chance; no blind model ran: 90 % [80, 95], n = 50 none" in probed
+    assert "not above every blind model that ran: 90 % [80, 95], n = 60" in form
+    assert "above chance too: shorter 100 % [90, 100], n = 60" in form
+    assert "above every blind model that ran: 70 % [65, 75], n = 300" in meaning
+    assert "too few items: 4.5 of 9 right" in meaning
+    assert meaning.endswith("shorter 52 % [44, 60], n = 300")
+
+
+def test_a_construction_without_a_rate_says_why_in_the_overview(folder):
+    params = with_params(folder, ["pairs"])
+    wording = {"right": "one", "wrong": "two"}
+    unbalanced = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60)).assign(**wording)
+    write_report(folder, "pairs", unbalanced=unbalanced)
+    assert "no rate : one answer is always right in each wording" in text_of(pages_of(params)["index.html"])
+
+
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):
     index = pages["index.html"]
-    assert index.count("not asked") >= 4  # form and words, of two models
+    assert index.count("Not asked.") == 2  # form and words
     assert "0\u00a0% [0" not in index
     assert "70\u00a0%" in index
 
@@ -243,9 +267,9 @@ def test_text_of_a_construction_is_no_markup(folder):
     file.write_text(re.sub("gloss: .*", 'gloss: "<script>alert(1)</script> & more"', file.read_text()))
     params = with_params(folder, ["pairs"])
     write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.6, 0.8, 30)))
-    index = pages_of(params)["index.html"]
-    assert "<script>alert" not in index
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in index
+    page = pages_of(params)["constructions/toy.html"]
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
 
 
 def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
@@ -282,14 +306,8 @@ def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(fold
     params = with_params(folder, ["scenarios"])
     run_of = {"construction": "toy", "scenario": "S1"}
     flips = rates(mlm=(0.98, 0.9, 0.99, 60)).rename(columns={"accuracy": "flips"}).assign(calibration="none")
-    turned = "S3"
-    tables = {
-        "toy/flips": flips.assign(scenario=turned),
-        "toy/accuracy": flips.rename(columns={"flips": "accuracy"}).assign(scenario=turned),
-        "toy/accuracy_beside_published": rates(),
-        "toy/flips_beside_published": rates(),
-    }
-    write_report(folder, "scenarios", accuracy=rates(mlm=(0.5, 0.4, 0.6, 60)).assign(**run_of), **tables)
+    accuracy = rates(mlm=(0.5, 0.4, 0.6, 60)).assign(**run_of)
+    write_report(folder, "scenarios", accuracy=accuracy, **{"toy/flips": flips.assign(scenario="S3")})
     (one,) = findings_of(*read(params))
     assert one.verdict == PREFERENCE
     assert one.preference.startswith("it keeps to the same word in 98")
@@ -324,7 +342,9 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
 
 
 def test_a_bar_says_in_words_what_it_shows(pages):
-    said = {attributes["aria-label"] for tag, attributes in Elements(pages["index.html"]).found if tag == "svg"}
+    said = {
+        attributes["aria-label"] for tag, attributes in Elements(pages["constructions/toy.html"]).found if tag == "svg"
+    }
     words = {text.replace("\u00a0", " ") for text in said}
     assert "mlm: 70 % [65, 75], n = 300; best blind model, shorter: 52 % [44, 60], n = 300; chance 50 %" in words
 
@@ -358,7 +378,7 @@ def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_a
     write_table(pd.DataFrame([agreement]), place / "agreement.csv")
     page = pages_of(params)["constructions/toy.html"].replace("\u00a0", " ")
     section = page.partition("asked in three ways</h2>")[2].partition("<h2>")[0]
-    assert "above the best blind model" in section
+    assert "above every blind model that ran" in section
     assert "not distinguishable from chance" in section
     assert "0.10 [-0.10, 0.30]" in section
     assert "n = 38" in section
@@ -370,8 +390,8 @@ def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
     params = with_params(folder, ["pairs"])
     accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(clusters=clusters)
     write_report(folder, "pairs", accuracy=accuracy)
-    index = pages_of(params)["index.html"]
-    assert (said in index) if said else ("frames (frames that" not in index)
+    page = pages_of(params)["constructions/toy.html"]
+    assert (said in page) if said else ("frames (frames that" not in page)
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,14 @@
 """The figures of the reports, each with the numbers that a text beside it says."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pandas as pd
 
 from cxprobe.report.site.findings import Cast, groups_of
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import percent
 
 _MEASURES = {"accuracy": "right", "flips": "flipped", "bias": "apart", "changed": "changed"}  # column -> its share
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """Where a model, or a curve, has its least and greatest, or first and last, rate: in percent, the place, and n."""
-
-    name: str
-    first: str
-    first_place: str
-    last: str
-    last_place: str
-    n: str
 
 
 @dataclass(frozen=True)
@@ -33,18 +19,14 @@ class Picture:
         path: Relative to results/.
         title: What it is.
         table: The table that has all of its numbers, relative to results/, without suffix.
-        share: What the rates are the share of, such as "right"; "" for curves.
-        by: The columns that make its rows.
-        extremes: Of each model or curve.
+        words: Where each model, or curve, has its least and greatest, or first and last, rate.
         construction: Which it is about; "" for several.
     """
 
     path: str
     title: str
     table: str
-    share: str
-    by: str
-    extremes: Sequence[Extremes]
+    words: str
     construction: str = ""
 
 
@@ -125,27 +107,20 @@ def _picture(path: str, run: Run, cast: Cast) -> Picture | None:
     rates = run.table(f"{report}/{shown.table}")
     for column, only in shown.only.items():
         rates = rates[rates[column] == only]
-    models = cast.blind if shown.blind else cast.with_pages
-    return Picture(
-        path,
-        shown.title,
-        f"{report}/{shown.table}",
-        _MEASURES[shown.value],
-        ", ".join(shown.rows).replace("_", " "),
-        list(_extremes(rates, shown, models, cast)),
-        shown.construction,
-    )
-
-
-def _extremes(rates: pd.DataFrame, shown: _Shown, models: Sequence[str], cast: Cast) -> Iterator[Extremes]:
-    for model in (model for model in models if len(rates) and model in set(rates["model"])):
-        own = rates[rates["model"] == model].sort_values(shown.value, kind="stable")
+    said = []
+    for model in cast.blind if shown.blind else cast.with_pages:
+        own = rates[rates["model"] == model] if len(rates) else rates
+        if own.empty:
+            continue
         ends = []
-        for _, row in own.iloc[[0, -1]].iterrows():
-            parts = (f"layer {row[name]}" if name == "layer" else str(row[name]) for name in shown.rows)
-            ends.append((percent(row[shown.value]), " ".join(parts).replace("_", " ").replace("-", " ")))
+        for _, row in own.sort_values(shown.value, kind="stable").iloc[[0, -1]].iterrows():
+            parts = " ".join(f"layer {row[name]}" if name == "layer" else str(row[name]) for name in shown.rows)
+            ends.append(f"{percent(row[shown.value])} ({parts.replace('_', ' ').replace('-', ' ')})")
         sizes = " to ".join(f"{size:,}" for size in sorted({int(own["n"].min()), int(own["n"].max())}))
-        yield Extremes(cast.label(model), *ends[0], *ends[1], sizes)
+        said.append(f"{cast.label(model)}: from {' to '.join(ends)}, n = {sizes} each")
+    rows = ", ".join(shown.rows).replace("_", " ")
+    words = f"Share that is {_MEASURES[shown.value]}, by {rows}. {'. '.join(said)}." if said else "No model is drawn."
+    return Picture(path, shown.title, f"{report}/{shown.table}", words, shown.construction)
 
 
 def _along(path: str, name: str, run: Run) -> Picture:
@@ -156,5 +131,6 @@ def _along(path: str, name: str, run: Run) -> Picture:
     ends = []
     for key, own in groups_of(run.table(table), *rows):
         first, last = (own.sort_values("quantity", kind="stable").iloc[place] for place in (0, -1))
-        ends.append(Extremes(" ".join(key), percent(first[value]), "", percent(last[value]), "", f"{int(last['n']):,}"))
-    return Picture(path, f"Along {name}", table, "", "", ends)
+        ends.append(f"{' '.join(key)} from {percent(first[value])} to {percent(last[value])} (n = {int(last['n']):,})")
+    title = f"Along {name}"
+    return Picture(path, title, table, f"{title}, the first and the last model: {'; '.join(ends)}.")

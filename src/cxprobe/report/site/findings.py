@@ -11,7 +11,7 @@ from cxprobe.pairs.report import fixed_preferences, is_mock
 from cxprobe.pairs.series import earlier_checkpoints
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.site.inputs import Run
-from cxprobe.report.site.words import SETS, in_full, name_of_scenario
+from cxprobe.report.site.words import SETS, in_full, is_smoke_test, name_of_scenario
 from cxprobe.run.params import LINES, Params
 from cxprobe.scenarios.rules import Scenarios
 from cxprobe.stats import Estimate
@@ -43,14 +43,15 @@ class Verdict(NamedTuple):
 ABOVE_BLIND = Verdict(
     "above-blind",
     "▲",
-    "above the best blind model",
-    "the interval lies above chance and above the blind one's interval",
+    "above every blind model that ran",
+    "the interval lies above chance and above that of the best blind model that ran; a blind model that did not run, "
+    "such as one of parts of speech, may be right as often",
 )
 ABOVE_CHANCE = Verdict(
     "above-chance",
     "◆",
-    "above chance, not above the best blind model",
-    "the interval lies above chance, and not above the interval of the best blind model",
+    "above chance, not above every blind model that ran",
+    "the interval lies above chance, and not above that of the best blind model that ran",
 )
 NO_BLIND = Verdict(
     "above-chance", "◇", "above chance; no blind model ran", "the interval lies above chance, and no blind model ran"
@@ -66,10 +67,13 @@ NO_DIFFERENCE = Verdict(
     "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
 )
 BELOW = Verdict("below", "▼", "below chance", "the interval lies below chance")
+SMOKE_TEST = Verdict(
+    "none", "·", "too few items", "the interval is wider than 50 points: a smoke test, of which a count is shown"
+)
 NO_RATE = Verdict(
     "none", "–", "no rate", "in each wording one answer is always right, so a rate over all of them would say nothing"
 )
-VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, NO_RATE)
+VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, SMOKE_TEST, NO_RATE)
 
 
 class Blind(NamedTuple):
@@ -118,6 +122,8 @@ class Finding:
         """What the rate says, by the rules of `VERDICTS`."""
         if self.rate is None:
             return NO_RATE
+        if is_smoke_test(self.rate):
+            return SMOKE_TEST
         if self.rate.low > self.chance:
             if self.blind is None:
                 return NO_BLIND

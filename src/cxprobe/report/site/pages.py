@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import groupby
 from math import log10
 from urllib.parse import quote
 
@@ -20,19 +19,22 @@ from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.site.examples import examples_of
 from cxprobe.report.site.figures import pictures_of
 from cxprobe.report.site.findings import (
+    ABOVE_BLIND,
+    NO_RATE,
     QUESTIONS,
+    SMOKE_TEST,
     VERDICTS,
     Cast,
     Finding,
     Question,
-    Verdict,
     findings_of_variants,
     findings_of_ways,
     rate_of,
 )
 from cxprobe.report.site.inputs import Run
-from cxprobe.report.site.reservations import Reservation, reservations_of
+from cxprobe.report.site.reservations import reservations_of
 from cxprobe.report.site.words import SETS, in_full, interval, number, percent
+from cxprobe.run.params import LINES
 from cxprobe.run.record import STAGE_TAG
 
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
@@ -41,39 +43,32 @@ MLFLOW_COMMAND = "cxprobe ui"
 PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p (Holm)", "detectable")
+_OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
+_ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
+_BY = {
+    "recognition": "by a probe",
+    "scenarios": "by scenarios",
+    "pairs": "by minimal pairs",
+    "prompts": "by questions",
+}
 _COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
 
 
 @dataclass(frozen=True)
-class Block:
-    """A construction in the overview.
+class Grid:
+    """A table of the overview: what models get on constructions in one way of asking.
 
     Attributes:
-        slug: Its folder.
-        name: For people.
-        gloss: What it means.
-        rows: Model -> question -> its findings; none for what it was not asked.
-        reservations: About all findings.
+        question: What is asked.
+        by: In which way.
+        models: Its columns.
+        rows: A construction and the kind of its items -> model -> finding; none for what it was not asked.
     """
 
-    slug: str
-    name: str
-    gloss: str
-    rows: Mapping[str, Mapping[Question, Sequence[Finding]]]
-    reservations: Sequence[Reservation]
-
-    def findings(self, question: Question) -> list[Finding]:
-        """Return the findings of its rows about one question."""
-        return [finding for cells in self.rows.values() for finding in cells[question]]
-
-    def summary(self, question: Question) -> list[tuple[Verdict, dict[str, list[Finding]]]]:
-        """Return the verdicts about one question, each with its models and their findings."""
-        given = [(verdict, [one for one in self.findings(question) if one.verdict == verdict]) for verdict in VERDICTS]
-        return [
-            (verdict, {model: list(every) for model, every in groupby(own, key=lambda one: one.model)})
-            for verdict, own in given
-            if own
-        ]
+    question: Question
+    by: str
+    models: Sequence[str]
+    rows: Mapping[tuple[str, str], Mapping[str, Finding]]
 
 
 @dataclass(frozen=True)
@@ -95,31 +90,21 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
         findings: What `cxprobe.report.site.findings.findings_of` returns of both.
     """
     environment = _environment(run, cast)
-    by_construction = {slug: [one for one in findings if one.construction == slug] for slug in run.constructions}
-    blocks = [_block(slug, own, run, cast) for slug, own in by_construction.items()]
     pictures = pictures_of(run, cast)
-    shown = [one for block in blocks for question in QUESTIONS for one in block.findings(question)]
-    counts = {
-        question: [
-            (verdict, times)
-            for verdict in VERDICTS
-            if (times := sum(one.question == question and one.verdict == verdict for one in shown))
-        ]
-        for question in QUESTIONS
-    }
 
     def page(template: str, root: str, **content: object) -> str:
-        return environment.get_template(template).render(root=root, constructions=blocks, counts=counts, **content)
+        return environment.get_template(template).render(root=root, **content)
 
     of_several = [one for one in pictures if not one.construction]
+    grids = _grids(_of_overview(findings, cast))
     pages = {
-        "index.html": page("index.html", ""),
+        "index.html": page("index.html", "", found=_found(grids), grids=grids),
         "figures.html": page("figures.html", "", pictures=of_several, tables=list(_published_of_all(run, cast))),
     }
-    for block in blocks:
-        content = _construction(block.slug, by_construction[block.slug], run, cast)
-        content["pictures"] = [one for one in pictures if one.construction == block.slug]
-        pages[f"constructions/{block.slug}.html"] = page("construction.html", "../", block=block, **content)
+    for slug in run.constructions:
+        content = _construction(slug, [one for one in findings if one.construction == slug], run, cast)
+        content["pictures"] = [one for one in pictures if one.construction == slug]
+        pages[f"constructions/{slug}.html"] = page("construction.html", "../", **content)
     for slug in cast.with_pages:
         own = [one for one in findings if one.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, own, run, cast))
@@ -127,6 +112,43 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
     versions = {name: version(name).partition("+")[0] for name in PACKAGES}
     pages["methods.html"] = page("methods.html", "", run=run, cast=cast, versions=versions, facts=known)
     return pages
+
+
+def _of_overview(findings: Sequence[Finding], cast: Cast) -> list[Finding]:
+    return [one for one in findings if one.headline and one.model in cast.shown]
+
+
+def _found(grids: Sequence[Grid]) -> str:
+    """Return what was found as one sentence: how many rates are above every blind model that ran."""
+    counted, few = [], []
+    for grid in grids:
+        verdicts = [one.verdict for cells in grid.rows.values() for one in cells.values()]
+        rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
+        what = f"{_OF[grid.question]} {grid.by}"
+        if rates:
+            counted.append(f"{rates.count(ABOVE_BLIND) or 'none'} of {len(rates)} rates {what}")
+        else:
+            few.append(f"the items {what} are too few for a rate")
+    asked = {grid.question for grid in grids}
+    few += [f"no model was asked {about}" for question, about in _ASKED.items() if question not in asked]
+    found = (
+        f"Above chance and above every blind model that ran are {', '.join(counted)}" if counted else "There is no rate"
+    )
+    return "; ".join([found, *few]) + "."
+
+
+def _grids(findings: Sequence[Finding]) -> list[Grid]:
+    """Return the tables of the overview."""
+    rows: dict[tuple[Question, str], dict[tuple[str, str], dict[str, Finding]]] = {
+        (question, line): {} for question in QUESTIONS for line in LINES
+    }
+    for one in findings:
+        rows[one.question, one.line].setdefault((one.construction, one.way), {})[one.model] = one
+    return [
+        Grid(question, _BY[line], list(dict.fromkeys(model for cells in of_it.values() for model in cells)), of_it)
+        for (question, line), of_it in rows.items()
+        if of_it
+    ]
 
 
 def overview_table(findings: Sequence[Finding], cast: Cast) -> pd.DataFrame:
@@ -141,14 +163,13 @@ def overview_table(findings: Sequence[Finding], cast: Cast) -> pd.DataFrame:
         blind_low, blind_high, blind_n, verdict and table; an empty text where there is no number.
     """
     rows = []
-    for one in findings:
-        if one.headline and one.model in cast.shown:
-            rate = (one.rate.value, one.rate.low, one.rate.high, one.rate.n) if one.rate else ("",) * 4
-            blind = one.blind.rate if one.blind else None
-            of_blind = (blind.value, blind.low, blind.high, blind.n) if blind else ("",) * 4
-            names = (one.construction, one.model, one.question, one.way)
-            best = one.blind.model if one.blind else ""
-            rows.append((*names, *rate, one.chance, best, *of_blind, one.verdict.words, f"{one.table}.csv"))
+    for one in _of_overview(findings, cast):
+        rate = (one.rate.value, one.rate.low, one.rate.high, one.rate.n) if one.rate else ("",) * 4
+        blind = one.blind.rate if one.blind else None
+        of_blind = (blind.value, blind.low, blind.high, blind.n) if blind else ("",) * 4
+        names = (one.construction, one.model, one.question, one.way)
+        best = one.blind.model if one.blind else ""
+        rows.append((*names, *rate, one.chance, best, *of_blind, one.verdict.words, f"{one.table}.csv"))
     rates = ("accuracy", "low", "high", "n")
     columns = ["construction", "model", "question", "way", *rates, "chance", "best_blind"]
     columns += [*(f"blind_{name}" for name in rates), "verdict", "table"]
@@ -193,19 +214,18 @@ def _environment(run: Run, cast: Cast) -> Environment:
     )
     environment.filters |= {
         "percent": percent,
-        "interval": interval,
         "n": number,
         "in_full": in_full,
         "label": cast.label,
         "x": x_of,
         "weight": weight_of,
-        "capital": lambda text: text[:1].upper() + text[1:],
     }
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS,
         "MLFLOW": MLFLOW,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
+        "names": {slug: about.construction.name for slug, about in run.constructions.items()},
         "PIXELS": {"width": WIDTH, "height": HEIGHT},
         "run_of": lambda finding: runs_in_mlflow(finding, run.lines),
         "mocks": cast.mocks,
@@ -215,19 +235,11 @@ def _environment(run: Run, cast: Cast) -> Environment:
     return environment
 
 
-def _block(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> Block:
-    about = run.constructions[slug].construction
-    rows: dict[str, dict[Question, list[Finding]]] = {}
-    for one in findings:
-        if one.headline and one.model in cast.shown:
-            rows.setdefault(one.model, {question: [] for question in QUESTIONS})[one.question].append(one)
-    return Block(slug, about.name, about.gloss, rows, reservations_of(slug, findings, run, cast))
-
-
 def _construction(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> dict[str, object]:
     about = run.constructions[slug]
     return {
         "about": about.construction,
+        "reserved": list(reservations_of(slug, findings, run, cast)),
         "examples": examples_of(about, run.people),
         "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
         "ways": findings_of_ways(slug, run, cast),
@@ -355,7 +367,6 @@ def _model(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> dict
         "benchmarks": benchmarks,
         "tables": list(_compared(run, "model", slug, cast)),
         "series": [name for name, one in series.items() if slug in one.models],
-        "names": {name: about.construction.name for name, about in run.constructions.items()},
     }
 
 

@@ -1,29 +1,22 @@
-"""What must be kept in mind when findings about a construction are read: numbers for templates/reservations.html."""
+"""What must be kept in mind when findings about a construction are read."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
 
 import pandas as pd
 
 from cxprobe.report.site.findings import ABOVE_BLIND, QUESTIONS, Cast, Finding, groups_of
 from cxprobe.report.site.inputs import Run
-from cxprobe.report.site.words import SETS
+from cxprobe.report.site.words import SETS, in_full, number
 
 # Line of work -> the column that divides the comparisons of a construction.
 _DIVIDED = {"recognition": "source", "pairs": "construction", "scenarios": "scenario", "prompts": "set"}
 _FEWEST_FRAMES = 30
+_NOT_ASKED = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 
 
-class Reservation(NamedTuple):
-    """A reservation: the name of its macro in the template, and what the macro says."""
-
-    kind: str
-    content: dict[str, Any]
-
-
-def reservations_of(construction: str, findings: Sequence[Finding], run: Run, cast: Cast) -> list[Reservation]:
-    """Return the reservations about one construction.
+def reservations_of(construction: str, findings: Sequence[Finding], run: Run, cast: Cast) -> Iterator[str]:
+    """Give the reservations about one construction, as sentences.
 
     Args:
         construction: Its folder.
@@ -34,33 +27,43 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
     headlines = [one for one in findings if one.headline]
     # Which items a blind model does well on: of each kind of items the blind model that gets most.
     ways = {one.way: one for one in findings if one.blind and one.blind.rate.low > one.chance}
-    reservations = []
     for _, group in groupby(ways.values(), key=lambda one: one.way.partition(" S")[0]):
         every = list(group)
         most = max((one.blind for one in every if one.blind), key=lambda blind: blind.rate.value)
         names = ", ".join(one.way.partition(":")[0] for one in every)
-        others = not any(one.headline for one in every)
-        reservations.append(Reservation("given_away", {"items": names, "blind": most, "others": others}))
+        yield (
+            f"{names[:1].upper()}{names[1:]}: these items can be solved without the construction. The blind model "
+            f"{most.model} gets {in_full(most.rate)}."
+            + ("" if any(one.headline for one in every) else " The overview has other items.")
+        )
     for one in headlines:
         if one.preference and one.model in cast.shown:
-            reservations.append(Reservation("preference", {"finding": one}))
+            yield f"{one.model} has a fixed preference ({one.way.partition(':')[0]}): {one.preference}."
     for one in headlines:
         if one.model in cast.twins and one.rate and not one.rate.low <= one.chance <= one.rate.high:
-            reservations.append(Reservation("twin", {"finding": one}))
-    reservations += _power(construction, headlines, run)
+            yield f"{cast.label(one.model)} gets {in_full(one.rate)} ({one.way}): " + (
+                "an untrained model is above chance too, so not all of the trained one's rate is knowledge."
+                if one.rate.low > one.chance
+                else "an untrained model knows nothing; the interval counts the items for one draw of weights and of "
+                "training sentences, and another draw can lie on the other side of chance."
+            )
+    yield from _power(construction, headlines, run)
     pairs = run.table("report_pairs/accuracy")
     if "clusters" in pairs:
         counts = pairs.loc[pairs["construction"] == construction, "clusters"]
-        if len(counts) and int(counts.min()) < _FEWEST_FRAMES:
-            content = {"frames": int(counts.min()), "enough": _FEWEST_FRAMES}
-            reservations.append(Reservation("frames", content))
+        if len(counts) and (frames := int(counts.min())) < _FEWEST_FRAMES:
+            yield (
+                f"Minimal pairs: only {frames} frame{'s' * (frames != 1)} (frames that share a word count as one): "
+                f"with fewer than {_FEWEST_FRAMES}, the interval says little about other frames."
+            )
     asked = {one.question for one in findings if one.model in cast.shown}
-    if missing := [question for question in QUESTIONS if question not in asked]:
-        reservations.append(Reservation("absent", {"questions": missing}))
-    return reservations
+    for question in QUESTIONS:
+        if question not in asked:
+            mock = " The mock model answers without a model, so it does not count."
+            yield f"No model was asked {_NOT_ASKED[question]}.{mock if question == 'words' and cast.mocks else ''}"
 
 
-def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterator[Reservation]:
+def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterator[str]:
     """Give how large a difference from the best blind model had to be to be found, where no model is above it."""
     settled = {(one.line, one.source) for one in headlines if one.verdict == ABOVE_BLIND}
     unsettled = {(one.line, one.source) for one in headlines} - settled
@@ -72,10 +75,10 @@ def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterato
         own = own[pd.to_numeric(own["detectable"], errors="coerce").notna()]
         for (part,), rows in groups_of(own, column):
             names = {
-                "recognition": f"probe, {part} sentences",
-                "prompts": SETS.get(part, part),
-                "scenarios": f"scenario {part}",
-                "pairs": "minimal pairs",
+                "recognition": f"Probe, {part} sentences",
+                "prompts": f"{SETS.get(part, part)[:1].upper()}{SETS.get(part, part)[1:]}",
+                "scenarios": f"Scenario {part}",
+                "pairs": "Minimal pairs",
             }
             if line == "recognition" and (line, part) not in unsettled:
                 continue
@@ -83,4 +86,7 @@ def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterato
                 continue
             most = rows.sort_values("n", kind="stable").iloc[-1]
             points = round(100 * float(most["detectable"]))
-            yield Reservation("power", {"items": names[line], "n": most["n"], "points": points})
+            yield (
+                f"{names[line]}: with {number(most['n'])}, only a difference of {points} points or more from the best "
+                "blind model would have been found four times in five."
+            )

@@ -13,6 +13,7 @@ SETS: Mapping[str, str] = {
 """Our own sets of questions -> what they are; sets of others have their own names."""
 _CHANGES = {"recency": "order of the sentences", "vocabulary": "the other word right", "name": "names exchanged"}
 _SPACE = "\u00a0"
+_WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 
 
 def percent(rate: float) -> str:
@@ -30,8 +31,15 @@ def number(n: float) -> str:
     return f"n{_SPACE}={_SPACE}{int(n):,}"
 
 
+def is_smoke_test(rate: Estimate) -> bool:
+    """Return whether a rate is of too few independent items to say anything: its interval is wider than 50 points."""
+    return rate.high - rate.low > _WIDEST
+
+
 def in_full(rate: Estimate) -> str:
-    """Return a rate as "89 % [82, 93], n = 720"."""
+    """Return a rate as "89 % [82, 93], n = 720", and that of a smoke test as a count: "15 of 48 right"."""
+    if is_smoke_test(rate):
+        return f"{round(2 * rate.value * rate.n) / 2:g} of {rate.n:,} right"  # a tie is half
     return f"{percent(rate.value)} {interval(rate)}, {number(rate.n)}"
 
 
