@@ -2,7 +2,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from results import Ratio, as_markdown, as_text, ratios_of
+from paired import fitting_size
+from results import LeftOut, Ratio, as_markdown, as_text, ratios_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,9 +11,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def found(request) -> Iterator[list[Ratio]]:
-    """All ratios of this run, which become a page if one is asked for."""
-    ratios: list[Ratio] = []
+def found(request) -> Iterator[list[Ratio | LeftOut]]:
+    """All ratios of this run, and what was left out, which become a page if one is asked for."""
+    ratios: list[Ratio | LeftOut] = []
     yield ratios
     if path := request.config.getoption("--table"):
         path.write_text(as_markdown(ratios))
@@ -32,3 +33,21 @@ def show(found, capsys) -> Callable[..., None]:
                 print(f"    {low:.2f} to {high:.2f} times as fast as: {one.peer}")
 
     return show
+
+
+@pytest.fixture
+def fit(found) -> Callable[..., int]:
+    """Say how many items this processor can do in a sensible time, after a first short measurement.
+
+    What takes longer than that, such as bfloat16 where it is emulated, is left out, and the page says so.
+    """
+
+    def fit(title, ways_of, most):
+        number, seconds = fitting_size(ways_of, most)
+        if not number:
+            left_out = LeftOut(title, f"left out: this processor takes {seconds:.1f} s for one of them in each round")
+            found.append(left_out)
+            pytest.skip(f"{title}: {left_out.why}")
+        return number
+
+    return fit

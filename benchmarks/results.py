@@ -15,7 +15,8 @@ _HEAD = """\
 
 `make benchmark` writes this page. The ways take turns, round by round, since speeds of two machines, or of one at two
 times, cannot be compared. A ratio is the median over rounds, with the lowest and the highest. Above 1, cxprobe is the
-faster one.
+faster one. How many items a round has follows from a first short measurement; what this processor cannot do in a
+sensible time is left out.
 
 """
 
@@ -36,6 +37,13 @@ class Ratio(NamedTuple):
     peer: str
     ratios: Sequence[float]
     goal: float | None
+
+
+class LeftOut(NamedTuple):
+    """What a processor cannot do in a sensible time: its title, and why it was left out."""
+
+    title: str
+    why: str
 
 
 def ratios_of(title: str, seconds: Mapping[str, Sequence[float]], goals: Mapping[str, float]) -> list[Ratio]:
@@ -61,9 +69,14 @@ def as_text(title: str, seconds: Mapping[str, Sequence[float]], unit: str, amoun
     return "\n".join(["", title, *lines])
 
 
-def as_markdown(ratios: Iterable[Ratio]) -> str:
-    """Return the page: the machine, the versions, and a row for each ratio."""
-    rows = [f"| {one.title} | {one.ours} | {one.peer} | {_spread(one.ratios)} | {_verdict(one)} |" for one in ratios]
+def as_markdown(found: Iterable[Ratio | LeftOut]) -> str:
+    """Return the page: the machine, the versions, and a row for each ratio and for what was left out."""
+    rows = [
+        f"| {one.title} | | | {one.why} | |"
+        if isinstance(one, LeftOut)
+        else f"| {one.title} | {one.ours} | {one.peer} | {_spread(one.ratios)} | {_verdict(one)} |"
+        for one in found
+    ]
     head = "| work | way | peer | ratio | goal |\n|---|---|---|---|---|\n"
     return _HEAD + f"{_machine()}\n\n" + head + "\n".join(rows) + "\n"
 

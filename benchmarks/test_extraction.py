@@ -65,29 +65,30 @@ def bare_forward(encoder, tokens) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, dtype):
-    texts = prose()
-    ids = [str(number) for number in range(len(texts))]
-    encoder, reference = load(dtype), load("float32")
-    tokens = tokenise(encoder, ids, texts, special_tokens=False)
+def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, fit, dtype):
+    encoder, reference, every = load(dtype), load("float32"), prose()
 
-    def ours():
-        again = tokenise(encoder, ids, texts, special_tokens=False)
-        write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
+    def ways_of(number):
+        texts, ids = every[:number], [str(one) for one in range(number)]
+        tokens = tokenise(encoder, ids, texts, special_tokens=False)
 
-    ways = {
-        "cxprobe, from text to file": ours,
-        LOOP: lambda: padded_loop(reference, texts),
-        FORWARD: lambda: bare_forward(encoder, tokens),
-    }
-    seconds = take_turns(ways, ROUNDS)
-    average = sum(len(one.ids) for one in tokens) / len(tokens)
-    title = f"extraction, {dtype}, {len(texts)} sentences of {average:.0f} tokens"
-    show(title, seconds, "sentences/s", len(texts), GOALS[dtype])
+        def ours():
+            again = tokenise(encoder, ids, texts, special_tokens=False)
+            write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
+
+        return {
+            "cxprobe, from text to file": ours,
+            LOOP: lambda: padded_loop(reference, texts),
+            FORWARD: lambda: bare_forward(encoder, tokens),
+        }
+
+    number = fit(f"extraction, {dtype}", ways_of, SENTENCES)
+    seconds = take_turns(ways_of(number), ROUNDS)
+    show(f"extraction, {dtype}, {number} sentences", seconds, "sentences/s", number, GOALS[dtype])
 
     features = read_features(tmp_path / "out")
     order = [int(id_) for id_ in features.ids]
-    expected = padded_loop(reference, texts)[:, order]
+    expected = padded_loop(reference, every[:number])[:, order]
     if dtype == "float32":
         np.testing.assert_allclose(features.vectors, expected, atol=1e-5)
     else:

@@ -118,8 +118,7 @@ def scenarios() -> tuple[list[str], list[tuple[str, str]]]:
     ("scheme", "metric", "dtype"),
     [("pll", "original", "float32"), ("pll", "original", "bfloat16"), ("pll_word_l2r", "within_word_l2r", "float32")],
 )
-def test_pll_against_minicons(masked, show, capsys, scheme, metric, dtype):
-    texts = sentences()
+def test_pll_against_minicons(masked, show, fit, capsys, scheme, metric, dtype):
     scorer = MaskedLMScorer(masked.model, "cpu", tokenizer=with_batch_encode_plus(masked.tokenizer), PLL_metric=metric)
     asked = masked
     if dtype == "bfloat16":
@@ -127,11 +126,11 @@ def test_pll_against_minicons(masked, show, capsys, scheme, metric, dtype):
         twin.load_state_dict(masked.model.state_dict())
         asked = MaskedLM("benchmark", twin.to(torch.bfloat16).eval(), masked.tokenizer, "benchmark", 512)
 
-    def ours():
+    def ours(texts):
         scored = score_texts(asked, [dict.fromkeys(texts, 0)], HowToScore([scheme], "add", BUDGET))
         return [one.log_probs.sum() for one in scored]
 
-    def theirs():
+    def theirs(texts):
         found = []
         for start in range(0, len(texts), 16):
             found += scorer.sequence_score(
@@ -139,31 +138,33 @@ def test_pll_against_minicons(masked, show, capsys, scheme, metric, dtype):
             )
         return found
 
-    seconds = take_turns({f"cxprobe, {dtype}": ours, MINICONS: theirs}, ROUNDS)
-    title, goal = f"{scheme}, MiniLM size, {len(texts)} sentences", 3 if dtype == "float32" else 6
-    show(title, seconds, "sentences/s", len(texts), {MINICONS: goal})
+    def ways_of(number):
+        some = sentences()[: 2 * (number // 2)]  # whole pairs
+        return {f"cxprobe, {dtype}": lambda: ours(some), MINICONS: lambda: theirs(some)}
+
+    title, goal = f"{scheme}, MiniLM size", 3 if dtype == "float32" else 6
+    texts = sentences()[: 2 * (fit(f"{title}, {dtype}", ways_of, 2 * PAIRS) // 2)]
+    seconds = take_turns(ways_of(len(texts)), ROUNDS)
+    show(f"{title}, {len(texts)} sentences", seconds, "sentences/s", len(texts), {MINICONS: goal})
     if dtype == "float32":
-        np.testing.assert_allclose(ours(), theirs(), atol=1e-4)
+        np.testing.assert_allclose(ours(texts), theirs(texts), atol=1e-4)
     else:
-        mine, reference = np.array(ours()), np.array(theirs())
+        mine, reference = np.array(ours(texts)), np.array(theirs(texts))
         same = np.sign(mine[::2] - mine[1::2]) == np.sign(reference[::2] - reference[1::2])
         with capsys.disabled():
             difference = relative_difference(mine, reference)
             print(f"  {difference:.4f} relative difference from float32, {same.mean():.3f} of the pairs decided alike")
 
 
-def test_continuations_against_minicons(causal, show):
-    wanted = items()
-    contexts = [context for context, ends in wanted for _ in ends]
-    ends = [end for _, own in wanted for end in own]
+def test_continuations_against_minicons(causal, show, fit):
     scorer = IncrementalLMScorer(causal.model, "cpu", tokenizer=with_batch_encode_plus(causal.tokenizer))
 
-    def ours():
+    def ours(contexts, ends):
         texts = [f"{context} {end}" for context, end in zip(contexts, ends, strict=True)]
         scores = score_texts(causal, [dict.fromkeys(texts, 0)], HowToScore(["pll"], "add", BUDGET))
         return [one.log_probs[one.spans[:, 1] > len(end)].sum() for one, end in zip(scores, contexts, strict=True)]
 
-    def theirs():
+    def theirs(contexts, ends):
         found = []
         for start in range(0, len(ends), 16):
             batch = slice(start, start + 16)
@@ -172,15 +173,20 @@ def test_continuations_against_minicons(causal, show):
             )
         return found
 
-    seconds = take_turns({"cxprobe": ours, MINICONS: theirs}, ROUNDS)
-    show(f"four continuations, 8 layers x 512, {len(wanted)} items", seconds, "items/s", len(wanted), {MINICONS: 3})
-    np.testing.assert_allclose(ours(), theirs(), atol=1e-4)
+    def ways_of(number):
+        wanted = items()[:number]
+        asked = [context for context, ends in wanted for _ in ends], [end for _, own in wanted for end in own]
+        return {"cxprobe": lambda: ours(*asked), MINICONS: lambda: theirs(*asked)}
+
+    title = "four continuations, 8 layers x 512"
+    number = fit(title, ways_of, PAIRS)
+    ways = ways_of(number)
+    show(f"{title}, {number} items", take_turns(ways, ROUNDS), "items/s", number, {MINICONS: 3})
+    np.testing.assert_allclose(ways["cxprobe"](), ways[MINICONS](), atol=1e-4)
 
 
-def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, show):
-    texts, candidates = scenarios()
-
-    def padded_loop():
+def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, show, fit):
+    def padded_loop(texts, candidates):
         found = []
         for start in range(0, len(texts), 32):
             batch = masked.tokenizer(texts[start : start + 32], padding=True, return_tensors="pt")
@@ -191,9 +197,14 @@ def test_scenarios_against_a_padded_loop_over_the_whole_vocabulary(masked, show)
             found.append(log_probs[rows, columns].gather(1, torch.tensor(words)))
         return torch.cat(found).numpy()
 
-    def ours():
+    def ours(texts, candidates):
         return np.stack(candidate_log_probabilities(masked, texts, candidates, token_budget=BUDGET))
 
-    seconds = take_turns({"cxprobe": ours, LOOP: padded_loop}, ROUNDS)
-    show(f"scenarios, MiniLM size, {len(texts)} texts", seconds, "texts/s", len(texts), {LOOP: 4})
-    np.testing.assert_allclose(ours(), padded_loop(), atol=1e-4)
+    def ways_of(number):
+        asked = [part[:number] for part in scenarios()]
+        return {"cxprobe": lambda: ours(*asked), LOOP: lambda: padded_loop(*asked)}
+
+    number = fit("scenarios, MiniLM size", ways_of, len(scenarios()[0]))
+    ways = ways_of(number)
+    show(f"scenarios, MiniLM size, {number} texts", take_turns(ways, ROUNDS), "texts/s", number, {LOOP: 4})
+    np.testing.assert_allclose(ways["cxprobe"](), ways[LOOP](), atol=1e-4)
