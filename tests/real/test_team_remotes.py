@@ -153,7 +153,8 @@ def test_what_one_pushes_another_pulls_and_has_nothing_to_do(mine, remote, tmp_p
     theirs = clone_of(mine, tmp_path / "theirs")
     for command in _split(pull):
         theirs.run(*command)
-    assert theirs.outputs() == mine.outputs()
+    counted = Path("results/list_corpora/toy/counts.csv")  # no output of a stage, since it follows from one
+    assert theirs.outputs() == {path: content for path, content in mine.outputs().items() if path != counted}
     assert stages_that_ran(theirs.run(*repro).stdout) == [LISTED]
     assert "are in sync" in theirs.run("dvc", "status", "--cloud").stdout
     assert re.search(r"^(\d+) runs have a record under results/; \1 of them", theirs.run(*sync).stdout, re.M)
