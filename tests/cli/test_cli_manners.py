@@ -24,6 +24,7 @@ IN_A_PROJECT = {
     "measure": ["--status"],
     "describe": [],
     "sync": [],
+    "ui": [],
     "prune": [],
     "label": ["toy"],
     "agreement": ["toy"],

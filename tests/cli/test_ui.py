@@ -1,5 +1,6 @@
 """The command that opens MLflow."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from mlflow_health import is_healthy
 from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment
+from cxprobe.cli import tracking
 from cxprobe.run.running import run_stage
 
 pytest_plugins = ["toy_stages"]
@@ -19,7 +21,7 @@ pytest_plugins = ["toy_stages"]
 
 @pytest.mark.slow
 @pytest.mark.pipeline
-def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_them_without_jobs(workspace, monkeypatch):
+def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_machine_alone(workspace, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["judge.py"])
     run_stage(judge_pairs)
     (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
@@ -43,17 +45,28 @@ def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_them_wi
         while not is_healthy(port):
             assert process.poll() is None
             time.sleep(0.1)
-        commands = [" ".join(child.cmdline()) for child in psutil.Process(process.pid).children(recursive=True)]
+        started = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+        commands = [" ".join(one.cmdline()) for one in started]
         assert not [one for one in commands if "job" in one or "huey" in one], commands
+        listening = {link.laddr for one in started for link in one.net_connections("tcp") if link.status == "LISTEN"}
+        assert listening == {("127.0.0.1", port)}
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
 
 
-def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatch, capsys):
-    from cxprobe.cli import tracking
+def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, monkeypatch):
+    begun = []
+    monkeypatch.setenv("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "true")
+    monkeypatch.setattr(os, "execv", lambda _, command: begun.append((command, dict(os.environ))))
+    tracking.ui(port=5001)
+    ((command, environment),) = begun
+    assert {"--host=127.0.0.1", "--port=5001"} <= set(command)
+    assert environment["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 
+
+def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatch, capsys):
     monkeypatch.setattr(tracking, "sync", lambda: None)  # there is no server
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org:5000")
-    tracking.ui()
+    tracking.ui(port=5000)
     assert "MLFLOW_TRACKING_URI names this server, so none is started here" in capsys.readouterr().out
