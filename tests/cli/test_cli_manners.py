@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from conftest import PEOPLE, ROOT, project_environment, write_toy_construction
 from cxprobe.cli import app
 
+pytest_plugins = ["small_disks"]
+
 SLOW_TO_IMPORT = {"datatrove", "dvc", "matplotlib", "mlflow", "nltk", "numpy", "pandas", "torch", "transformers"}
 # A command that needs a project -> its arguments.
 IN_A_PROJECT = {
@@ -123,6 +125,12 @@ def test_a_command_of_a_project_says_elsewhere_where_to_go(tmp_path, monkeypatch
     assert f"{tmp_path} is no project: it has no params.yaml, dvc.yaml or constructions/" in output
     assert "make a project with `cxprobe init FOLDER`" in output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, small_disk):
+    small_disk(folder / "constructions", "64k,ro")
+    code, output = call("new", "construction", "mine")
+    assert (code, "read-only file system; give your user the right to read and write there" in output) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import logging
 import multiprocessing
 import os
 import platform
+import re
 import shutil
 import signal
 import sys
@@ -185,6 +186,14 @@ def test_a_full_disk_is_a_fault_that_names_the_disk_and_leaves_no_results(worksp
         assert message in printed
         assert "Traceback" not in printed
     assert not list((workspace / "results").rglob("*"))
+
+
+def test_folders_that_cannot_be_written_are_a_fault_without_a_traceback(workspace, small_disk, capsys):
+    small_disk(workspace / "data", "64k,ro")
+    assert ended(lambda stage: None) == 2
+    said = capsys.readouterr().err
+    assert re.match(r"<lambda>: .*data/\.scratch.*: read-only file system; give your user the right", said), said
+    assert "Traceback" not in said
 
 
 @pytest.mark.slow

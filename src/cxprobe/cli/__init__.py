@@ -75,8 +75,13 @@ def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callab
             if not anywhere:
                 require_project(Path())
             command(*args, **options)
-        except CxprobeError as fault:
-            print("\n".join(one_line(line) for line in blot(str(fault)).split("\n")), file=sys.stderr)
+        except (CxprobeError, OSError) as fault:
+            from cxprobe.files.writing import full_disk, no_access
+
+            message = str(fault) if isinstance(fault, CxprobeError) else full_disk(fault) or no_access(fault)
+            if message is None:
+                raise
+            print("\n".join(one_line(line) for line in blot(message).split("\n")), file=sys.stderr)
             raise SystemExit(2) from None
 
     return run

@@ -130,6 +130,14 @@ def full_disk(fault: BaseException) -> str | None:
     return f"{_reason(cause)}{f' ({name})' if name else ''}: {'; '.join(free)}; {_ADVICE}"
 
 
+def no_access(fault: BaseException) -> str | None:
+    """Return what to say of an error about a file or folder that this user may not write or read; None of another."""
+    if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return None
+    name, what = fault.filename or "a file of the project", os.strerror(fault.errno).lower()
+    return f"{name}: {what}; give your user the right to read and write there, or move the folder"
+
+
 _ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
 
 

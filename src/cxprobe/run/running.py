@@ -24,6 +24,7 @@ from cxprobe.files.writing import (
     RESULTS,
     SCRATCH,
     full_disk,
+    no_access,
     project_folder,
     read_json,
     remove_left_behind,
@@ -74,7 +75,7 @@ def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = N
         print(f"{name}: {fault}", file=sys.stderr)
         raise SystemExit(2) from None
     except Exception as fault:
-        message = full_disk(fault)
+        message = full_disk(fault) or no_access(fault)
         if message is None:
             raise
         print(f"{name}: {message}", file=sys.stderr)
