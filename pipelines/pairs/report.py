@@ -14,8 +14,8 @@ from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, b
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
     accuracies_of_meaning,
-    benchmark_cards,
     biases_along_series,
+    cards_of,
     comparable_pairs,
     pair_cards,
     pairs_beside_published,
@@ -99,7 +99,8 @@ def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[
     """Return the tables and figures of a benchmark; judged has its pairs twice, as group "all" and in their own."""
     benchmark, series = stage.params.pairs.benchmarks[name], series_of(stage.params.models, stage.params.pairs.models)
     accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))
-    along, cards = with_series(accuracy, series), benchmark_cards(judged, members, stage.params.report.limit)
+    along = with_series(accuracy, series)
+    cards = cards_of(judged.assign(dataset=judged["group"]), members, stage.params.report.limit)
     scores = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "scores.parquet")), benchmark.by)
     compared = judged[~judged["model"].isin(earlier_checkpoints(series))]
     tables = {"accuracy": accuracy, "series": along, **cards}

@@ -92,7 +92,7 @@ def benchmark_figures(
     """Return the figures of a benchmark of others.
 
     Args:
-        tables: accuracy, by model and group; series, by group; and card, see `cxprobe.pairs.report.benchmark_cards`.
+        tables: accuracy, by model and group; series, by group; and card, see `cxprobe.pairs.report.cards_of`.
         best: The best blind model of each group.
         title: Of the figures.
         members: What the models are; figures name them by their labels.

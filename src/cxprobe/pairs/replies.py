@@ -14,6 +14,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_preference
 from cxprobe.pairs.judge import ASKED, REPLY, HowToJudge, JudgedPairs, credit_pairs
 from cxprobe.pairs.sources import OWN
+from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, rate_by
 
 _GROUPS = ["construction", "tests", "words", "variant"]  # of this project's pairs
@@ -106,10 +107,7 @@ def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rates = rate_by(own, rate, keys).drop(columns="ties").rename(columns=names)
         table = table.merge(rates, on=keys, how="left", validate="one_to_one")
         table[_RATES[rate]] = table[_RATES[rate]].fillna(0).astype(int)
-        for column in (rate, f"{rate}_low", f"{rate}_high"):
-            if table[column].isna().any():
-                table[column] = table[column].astype(object).where(table[column].notna(), "")
-    return table
+    return with_blanks(table)
 
 
 def asked_metrics(rates: Mapping[Any, Any]) -> dict[str, float]:

@@ -212,7 +212,7 @@ def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> 
     first = real.drop_duplicates(["construction", "variant"])
     asked = [_without_answer(good, bad) for good, bad in zip(first["good"], first["bad"], strict=True)]
     questions = first[["construction", "variant"]].assign(question=asked).reset_index(drop=True)
-    return _cards_of(both, members, limit) | {"card_questions": questions}
+    return cards_of(both, members, limit) | {"card_questions": questions}
 
 
 def _without_answer(good: str, bad: str) -> str:
@@ -231,22 +231,8 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def benchmark_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
-    """Return the cards of a benchmark of others: a data set is one of its groups.
-
-    Args:
-        items: Judged pairs of several models with their group (`cxprobe.pairs.judge.with_groups`).
-        members: What the models are.
-        limit: See `pair_cards`.
-
-    Returns:
-        The tables of `pair_cards`.
-    """
-    return _cards_of(items.assign(dataset=items["group"]), members, limit)
-
-
-def _cards_of(named: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
-    """Return the cards of judged pairs that have a column dataset."""
+def cards_of(named: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
+    """Return the cards of judged pairs that have a column dataset; see `pair_cards`."""
     texts = named.drop_duplicates(["dataset", "id"])
     one_answer = texts[~texts["balanced"].astype(bool)].assign(model=ONE_ANSWER, accuracy=1.0)
     rates = rate_by(pd.concat([named, one_answer], ignore_index=True), "accuracy", ["dataset", "model"])
