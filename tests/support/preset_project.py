@@ -15,6 +15,8 @@ from conftest import ROOT
 READ = ("constructions", "corpora", "lexicon", "models", "prompts", "published")  # of the project, and not changed
 RELATIONS = ("entailment", "neutral", "contradiction")
 POSITIONS = 2048
+# Constructions whose pairs have nothing that others have not: rivals, pseudowords, variants of one's own, form.
+ALIKE = ("causative-with", "ditransitive", "caused-motion", "intransitive-motion", "anaphor-agreement", "npi-licensing")
 # A part of a model's name on the hub -> the kind of the tiny one; the first that fits.
 KINDS = {
     "deberta-v2": "deberta-v2",
@@ -88,9 +90,13 @@ def cut_down(params: dict[str, Any]) -> None:
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {"per_cell": {"meaning": 1, "form": 1}, "pseudowords": "random"}
     pairs["ask"]["pairs_per_construction"] = 1
+    pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]
     if pairs["probe"]:
-        pairs["probe"]["folds"] = 2
-    prompts["make"] |= {"premises": 1}
+        own = [name for name in pairs["probe"]["constructions"] if name not in ALIKE]
+        pairs["probe"] |= {"folds": 2, "constructions": own}
+    shots = prompts["make"]["shots"]
+    prompts["make"] |= {"premises": 1, "shots": shots[:3] + shots[3:][-1:]}
+    prompts["constructions"] = [name for name in prompts["constructions"] if name not in ALIKE]
     for name in ("inference_prompts", "reasoning_prompts"):
         prompts["make"][name] = prompts["make"][name][:1]
     for entry in params["models"].values():
