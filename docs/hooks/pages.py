@@ -9,7 +9,6 @@ from pathlib import Path
 from posixpath import normpath
 
 from commands_in_markdown import describe_commands
-from formats_in_markdown import describe_formats
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -45,7 +44,6 @@ def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
         "reference/params.md": describe_params(root),
         "reference/commands.md": describe_commands(),
         "reference/stages.md": describe_pipeline(root),
-        "reference/formats.md": describe_formats(root),
         "reference/packages.md": describe_packages(root / "src"),
     }
     notebooks = {NOTEBOOK_PAGES[path.name]: notebook_page(path) for path in (root / "notebooks").glob("*.ipynb")}

@@ -13,6 +13,7 @@ from cxprobe.files.schema import Closed
 from cxprobe.report.site.words import in_full
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
+from formats_in_markdown import describe_formats
 from models_in_markdown import as_markdown, describe_model
 from pages import describe_verdicts, generated_pages
 from picture import FORM, PICTURE, describe, read_panel, write
@@ -117,6 +118,12 @@ def test_numbers_are_put_into_the_text(results, place, shown):
 def test_a_number_that_is_not_there_is_a_fault(results, place, fault):
     with pytest.raises(ValueError, match=fault):
         fill_rates(f"{{{{ {place} }}}}", results)
+
+
+def test_the_page_of_file_formats_in_git_is_what_the_code_says():
+    kept = (ROOT / "docs" / "reference" / "formats.md").read_text()
+    how = "`python docs/hooks/formats_in_markdown.py` writes it anew"
+    assert kept == describe_formats(ROOT), how
 
 
 def test_stages_are_described_by_their_comment_and_script():
