@@ -46,6 +46,7 @@ def calibration(**change):
         (text(lambda text: "{adj1} is [MASK]"), "'{adj1}', which is not a slot"),
         (text(lambda text: "{ADJ3} is [MASK]"), "tests.S1.text: unknown slot 'ADJ3'; did you mean 'ADJ"),
         (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
+        (lambda s: s.update(candidates=["ADJ2"]), "candidates[1]: missing"),
         (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
         (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
         (lambda s: s.update(candidates=["ADJ2", "VERB1"]), "candidates: unknown slot 'VERB1'"),

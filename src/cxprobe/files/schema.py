@@ -136,7 +136,7 @@ def _place(fault: ErrorDetails, content: Any) -> str:
     for step, part in enumerate(fault["loc"], start=1):
         is_missing = fault["type"] == "missing" and step == len(fault["loc"])
         if isinstance(content, list) and isinstance(part, int):
-            path, content = f"{path}[{part}]", content[part]
+            path, content = f"{path}[{part}]", None if is_missing else content[part]
         elif (isinstance(content, dict) and part in content) or is_missing:
             path = f"{path}.{part}" if path else str(part)
             content = None if is_missing else content[part]
