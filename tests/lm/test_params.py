@@ -157,13 +157,3 @@ def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, li
 def test_a_served_model_with_a_password_or_without_what_tells_it_apart_is_refused(tmp_path, changes, place):
     with pytest.raises(ParamsError, match=rf"models\.big\.{place}"):
         load_changed(tmp_path, add("big", served(**changes)))
-
-
-def test_options_that_do_not_go_together_are_all_reported_at_their_model(tmp_path):
-    entry = {"name": "m", "revision": None, "sha256": None, "dtype": "float32", "offload_folder": "x"}
-    entry["quantisation"] = {"package": "torchao", "weights": "int8"}
-    with pytest.raises(ParamsError) as raised:
-        load_changed(tmp_path, add("m", entry))
-    lines = str(raised.value).splitlines()
-    assert any("models.m: max_memory and offload_folder need device_map: auto" in line for line in lines)
-    assert any("models.m: a quantised model is not put on the disk" in line for line in lines)
