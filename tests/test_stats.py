@@ -23,6 +23,7 @@ from cxprobe.stats import (
     estimate_difference,
     estimate_rate,
     holm,
+    mean_by,
     rate_by,
     with_tie_rate,
 )
@@ -155,11 +156,26 @@ def test_a_unit_counts_by_the_mean_of_its_rows_and_one_of_a_row_is_an_item():
     table = pd.DataFrame(rows, columns=["unit", "accuracy"]).assign(cluster_frame="all", model="m")
     estimate = rate_by(table, "accuracy", ["model"]).iloc[0]
     assert (estimate["accuracy"], estimate["n"]) == (0.5, 6)
-    assert clusters_by(table, ["model"])["clusters"].tolist() == [4]
+    assert clusters_by(table, ["model"])["clusters"].tolist() == [3]
     rows_alone = table.assign(unit=range(6), cluster_frame=range(6), accuracy=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     of_items = rate_by(rows_alone.drop(columns="unit"), "accuracy", ["model"])
     assert rate_by(rows_alone, "accuracy", ["model"]).iloc[0, 1:].tolist() == pytest.approx(
         of_items.iloc[0, 1:].tolist(), abs=0.03
+    )
+
+
+def test_the_mean_over_units_has_the_interval_of_a_t_test_of_their_means():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"unit": np.repeat(range(9), 4), "margin": rng.normal(0.3, 1, 36), "model": "m"})
+    row = mean_by(table, "margin", "unit", ["model"]).iloc[0]
+    means = table.groupby("unit")["margin"].mean()
+    of_t = ttest_1samp(means, 0).confidence_interval()
+    assert (row["margin"], row["low"], row["high"]) == pytest.approx((means.mean(), of_t.low, of_t.high))
+    assert row["standardised"] == pytest.approx(means.mean() / means.std())
+    assert (
+        mean_by(table[table["unit"] == 0], "margin", "unit", ["model"])[["low", "high", "standardised"]]
+        .isna()
+        .all(axis=None)
     )
 
 

@@ -48,15 +48,16 @@ from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName
+from cxprobe.pairs.sources import with_units
 from cxprobe.run.carried import carried_files
 from cxprobe.run.project import carried_models
 from cxprobe.seeding import generator_for
 from cxprobe.stats import (
     CLUSTER,
     FEWEST_WORDINGS,
+    UNIT,
     Estimate,
     clusters_by,
-    clusters_of,
     credit,
     credits_of_margins,
     estimate_rate,
@@ -90,8 +91,10 @@ class Comparison:
 
     @property
     def clustering(self) -> str:
-        """By what the interval of `accuracy` is clustered, such as "clustered by verb (5 clusters)"."""
+        """What the interval of `accuracy` is over, such as "clustered by verb (5 clusters)" or "over 8 frames"."""
         clustered = _with_clusters(self.table)
+        if UNIT in clustered and clustered[UNIT].notna().all():
+            return f"over {clustered[UNIT].nunique()} frames"
         left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
         names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs
         for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
@@ -335,7 +338,8 @@ class LanguageModel(Encoder):
         Args:
             good: The right texts; or a table with the columns good, bad and, if there is any, context, such as
                 `cxprobe.minimal_pairs` and `cxprobe.read_pairs` return. Columns that begin with ``cluster_`` name what
-                pairs share, such as a frame, and the interval takes that into account.
+                pairs share, such as a frame, and the interval takes that into account; where the pairs of a
+                ``cluster_frame`` have two values of ``order``, it is one over frames (`cxprobe.stats.rate_by`).
             bad: The wrong texts, in the same order.
             context: What stands before both texts of a pair: one for each pair, or one for all.
             score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum
@@ -374,8 +378,8 @@ class LanguageModel(Encoder):
         margins = found["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = found["good"].to_numpy(), found["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
-        accuracy = estimate_rate(table["accuracy"].to_numpy(dtype=np.float64), clusters_of(_with_clusters(table)))
-        return Comparison(table, accuracy)
+        rate = rate_by(_with_clusters(table).assign(of="all"), "accuracy", ["of"]).iloc[0]
+        return Comparison(table, Estimate(rate["accuracy"], rate["low"], rate["high"], int(rate["n"])))
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -819,9 +823,9 @@ def _pairs_to_compare(
 
 
 def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose rows have clusters: those that it names, else each item is one."""
+    """Return a table with clusters, those that it names or its items, and perhaps with units (`with_units`)."""
     named = any(column.startswith(CLUSTER) for column in table.columns)
-    return table if named else table.assign(**{f"{CLUSTER}item": table["item"]})
+    return with_units(table if named else table.assign(**{f"{CLUSTER}item": table["item"]}))
 
 
 def _counted(clusters: int) -> str:

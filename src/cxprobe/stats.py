@@ -46,15 +46,15 @@ FEWEST_DIFFERENT = 6  # as many fair coins fall on one side, whichever it is, in
 def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     """Return a rate with its 95 % interval for each group of items; the only place that groups and then estimates.
 
-    Where the table has the column ``unit``, such as the frame of a minimal pair, the interval is one over units: each
-    counts once, by the mean of its rows, weighted by their number. Two rows of a unit may depend on one another
-    negatively: a preference for a name is right in one order of two people and wrong in the other. So units may tell
-    more than their rows would as independent items (see `_effective_items`). Clusters do not count then.
+    Where the table has the column ``unit``, such as the frame of a minimal pair, the rows of a group that have the same
+    name there count once, by their mean, weighted by their number. Such rows may depend on one another negatively: a
+    preference for a name is right in one order of two people and wrong in the other. So units may tell more than their
+    rows would as independent items (see `_effective_items`). They share no clusters.
 
     Args:
         table: The column ``rate``, each item's credit in [0, 1]; columns that begin with ``cluster_`` (at least one),
             by which the items are clustered; the columns of ``by``; and perhaps ``unit``, where a row without a name
-            is a unit of its own.
+            is an item as in tables without this column.
         rate: What the credits are the rate of, such as "accuracy".
         by: The columns whose values make the groups.
 
@@ -71,24 +71,69 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     groups = groups[named]
     n = np.bincount(groups, minlength=len(keys))
     ties = np.bincount(groups, weights=credits == 0.5, minlength=len(keys)).astype(np.int64)
-    answers = None
-    if UNIT in table.columns:
-        first, unit_of = _units(table[UNIT][named], groups)  # (units,), (n,)
-        answers = np.bincount(unit_of)  # (units,)
-        credits = np.bincount(unit_of, weights=credits) / answers  # (units,)
-        clusters, groups = np.arange(len(first)).astype(object)[:, None], groups[first]
-    value, low, high, _ = _estimates(credits, clusters, groups, answers)
+    first, unit_of, clusters = _units(table[named], clusters, groups)
+    answers = np.bincount(unit_of)  # (units,)
+    means = np.bincount(unit_of, weights=credits) / answers  # (units,)
+    value, low, high, _ = _estimates(means, clusters, groups[first], answers)
     estimates = zip(*(column.tolist() for column in (value, low, high, n, ties)), strict=True)
     rows = [(*key, *estimate) for key, estimate in zip(keys, estimates, strict=True)]
     return pd.DataFrame(rows, columns=[*by, rate, "low", "high", "n", "ties"])
 
 
-def _units(names: pd.Series, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row of each unit, (units,), and each row's unit, (n,): a group's rows with one name."""
-    codes, _ = pd.factorize(names)  # -1 for a row without a name
-    codes = np.where(codes < 0, len(codes) + np.arange(len(codes)), codes)
+def _units(
+    table: pd.DataFrame, clusters: NDArray[np.object_], groups: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.object_]]:
+    """Return the first row of each unit, (units,), each row's unit, (n,), and the clusters of units, (units, ways).
+
+    The rows of a group that have one name in the column ``unit`` are a unit that shares no cluster with others; a row
+    without a name, or any row of a table without this column, is one with its own clusters.
+    """
+    if UNIT not in table.columns:
+        rows = np.arange(len(table))
+        return rows, rows, clusters
+    names, _ = pd.factorize(table[UNIT])  # -1 for a row without a name
+    codes = np.where(names < 0, len(names) + np.arange(len(names)), names)
     units = _renumbered(groups * (codes.max(initial=0) + 1) + codes)
-    return np.unique(units, return_index=True)[1], units
+    first = np.unique(units, return_index=True)[1]
+    alone = np.array([f"unit {number}" for number in range(len(first))], dtype=object)
+    return first, units, np.where((names[first] < 0)[:, None], clusters[first], alone[:, None])
+
+
+def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[NDArray[np.float64]], NDArray[np.object_]]:
+    """Return the means of columns over each unit, (units,) each, and the units' clusters, (units, ways), as `rate_by`.
+
+    Args:
+        table: The columns, those that begin with ``cluster_`` (at least one), and perhaps ``unit``.
+        columns: Numbers.
+
+    Raises:
+        DataError: No column begins with ``cluster_``.
+    """
+    _, unit_of, clusters = _units(table, clusters_of(table), np.zeros(len(table), dtype=np.int64))
+    sums = (np.bincount(unit_of, weights=table[column].to_numpy(dtype=np.float64)) for column in columns)
+    return [total / np.bincount(unit_of) for total in sums], clusters
+
+
+def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the mean of a column, with its 95 % interval by Student's t over units, for each group of rows.
+
+    Args:
+        table: The two columns and those of ``by``.
+        column: The one with the numbers, such as a margin in nats.
+        units: The one that names the units, such as the frames of minimal pairs.
+        by: The columns whose values make the groups.
+
+    Returns:
+        One row per group: the columns of ``by``; the column's mean over the means of its units; low and high, NaN where
+        there is one unit; standardised, the mean divided by the standard deviation of the units' means (NaN where this
+        is 0 or there is one unit); and n, the number of units.
+    """
+    means = table.groupby([*by, units], sort=False)[column].mean().groupby([*by], sort=False)
+    n, value, deviation = means.size(), means.mean(), means.std()
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * deviation / np.sqrt(n)
+    numbers = {column: value, "low": value - half, "high": value + half}
+    numbers |= {"standardised": value / deviation.where(deviation > 0), "n": n}
+    return pd.DataFrame(numbers).reset_index()
 
 
 def with_tie_rate(rates: pd.DataFrame) -> pd.DataFrame:
@@ -166,11 +211,8 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Cameron & Miller 2015, section VI, for what few clusters cannot tell.
     """
     groups, keys = _groups_of(table, by)
-    if UNIT in table.columns:
-        first, _ = _units(table[UNIT][groups >= 0], groups[groups >= 0])
-        units = np.bincount(groups[groups >= 0][first], minlength=len(keys))
-        return pd.DataFrame(keys, columns=[*by]).assign(clusters=units, left_out="")
-    clusters, groups = clusters_of(table)[groups >= 0], groups[groups >= 0]  # (n, ways), (n,)
+    first, _, clusters = _units(table[groups >= 0], clusters_of(table)[groups >= 0], groups[groups >= 0])
+    groups = groups[groups >= 0][first]  # (units,)
     kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
     few = [", ".join(compress(kinds, left_out)) for left_out in _few_wordings(clusters, groups)]
     fewest = np.zeros(len(keys), dtype=np.int64)
@@ -507,8 +549,8 @@ def _effective_items(
         credits: Shape (n,).
         clusters: Shape (n, k). The same name in two groups is two clusters.
         groups: Shape (n,), from 0 on without a gap.
-        answers: Shape (n,): how many answers each credit is the mean of, where credits are those of units; None where
-            each is that of one answer.
+        answers: Shape (n,): how many answers each credit is the mean of; None for one each. A group in which any is
+            the mean of several is one of units.
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
@@ -519,7 +561,8 @@ def _effective_items(
     n = np.bincount(groups, weights=weights)
     rate = np.bincount(groups, weights=credits * weights) / n
     residuals = (credits - rate[groups]) * weights  # (n,)
-    most = np.where(rate >= 0.5, 1.0, 0.0) if answers is None else np.round(2 * rate) / 2  # (groups,)
+    united = np.bincount(groups, weights=weights > 1) > 0  # (groups,)
+    most = np.where(united, np.round(2 * rate) / 2, rate >= 0.5)  # (groups,)
     deviates = credits != most[groups]  # (n,)
     quantile = (1 + LEVEL) / 2
     effective = np.ones(len(n))
@@ -532,8 +575,8 @@ def _effective_items(
         variance = fewest / (fewest - 1) * sums[several]
         ratio = np.divide(variance, binomial, out=np.ones(len(several)), where=binomial > 0)
         few_clusters = (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2
-        seen = np.maximum(ratio, 1.0 if answers is None else 0.0) * few_clusters  # (several,)
-        design_effect = np.full(len(several), 1.0 if answers is None else 0.0)
+        design_effect = np.where(united[several], 0.0, 1.0)
+        seen = np.maximum(ratio, design_effect) * few_clusters  # (several,)
         for way in ways:
             if way.shape[1] == 1:
                 count = _count_clusters(way, own)[several]

@@ -100,6 +100,7 @@ def test_what_are_no_pairs_is_refused(lm, arguments, message):
             False,
         ),
         ({"item": list("aabbccdd")}, "clustered by item (4 clusters)", True),
+        ({"cluster_frame": list("aabbccdd"), "order": ["original", "switched"] * 4}, "over 4 frames", True),
     ],
 )
 def test_a_comparison_says_what_its_interval_rests_on(lm, clusters, said, is_reserved):

@@ -35,6 +35,7 @@ def judged(cells=MIXED, seed=0):
     rng = np.random.default_rng(seed)
     items = with_balance(pairs(cells)).assign(scheme="pll", score="sum")
     items["accuracy"] = np.where(items["balanced"], rng.choice([0.0, 1.0], len(items)), 1.0)
+    items["margin"] = items["accuracy"] - 0.5
     return JudgedPairs(items, items.drop(columns=["good", "bad"]))
 
 

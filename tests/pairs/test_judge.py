@@ -15,6 +15,7 @@ from cxprobe.pairs.judge import (
     bias_by,
     biases_of,
     biases_of_all,
+    both_orders,
     judge_answers,
     pair_tables,
     pairs_for,
@@ -45,6 +46,27 @@ def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_bia
     assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
     assert order["changed"].tolist() == [1, 1]
     assert bias_by(table, "variant", ["noun_type"])["bias"].tolist() == [0, 0]
+
+
+def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_while_knowledge_has_both():
+    names = np.random.default_rng(1).normal(size=1000)
+
+    def prefers(known):
+        chosen = iter(range(1000))
+
+        def margin(_, kind, variant, order):
+            preference = names[next(chosen) // 2]
+            return known + (preference if order == "original" else -preference)
+
+        table = scored(margin).assign(construction="toy", tests="meaning", words="real", scheme="pll", model="m")
+        return both_orders(table.assign(balanced=True), ["model"]).iloc[0]
+
+    without = prefers(0.0)
+    assert (without["both"], without["both_n"], without["margin"]) == (0, 160, pytest.approx(0))
+    assert without["both_high"] < 0.4  # eight frames
+    knows = prefers(0.5)
+    assert knows["both"] == pytest.approx((abs(names[:160]) < 0.5).mean())
+    assert (knows["margin_low"], knows["margin"], knows["margin_high"]) == pytest.approx((0.5, 0.5, 0.5))
 
 
 def test_a_liking_for_one_name_in_either_seat_is_no_bias_of_means_and_changes_every_decision(tmp_path):

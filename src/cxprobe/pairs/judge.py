@@ -18,12 +18,14 @@ from cxprobe.lm.params import ContinuationAlone, Member
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams
-from cxprobe.pairs.sources import OWN
+from cxprobe.pairs.sources import OWN, with_units
 from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
+    CLUSTER,
     clusters_by,
     credits_of_margins,
     difference_by,
+    mean_by,
     rate_by,
     with_tie_rate,
 )
@@ -44,7 +46,7 @@ _BY_CELL = {
 # The same, for accuracies over several cells, of which those that are not balanced are left out.
 _POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
 RUN = ["model", "run"]
-MOST_GROUPS = 10  # of a run's metrics, which are 40 at most
+MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
 
 Metrics = defaultdict[tuple[str, ...], dict[str, float]]
 """(model, run), or other columns -> the numbers of a run by their names."""
@@ -173,6 +175,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
         DataError: A margin is not finite.
     """
     pairs = pairs if "balanced" in pairs else with_balance(pairs, how.cell)
+    pairs = with_units(pairs) if how.source == OWN else pairs
     scores = pairs.drop(columns=TEXTS).merge(margins, on="id", validate="one_to_many")
     if how.shifts:
         # A model that replies in words may have an answer to one of the two rows alone.
@@ -226,7 +229,8 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
         which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
         score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
-        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "unbalanced": the
+        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and the columns of
+        `both_orders`. "unbalanced": the
         cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
@@ -235,9 +239,9 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
     of_several = {name: rate_by(balanced, "accuracy", [*first, *by]) for name, by in _POOLED.items()}
     by_score = rate_by(pooled(judged.scores), "accuracy", [*first, "construction", "words", "scheme", "score"])
     tables = {name: with_tie_rate(table) for name, table in (of_cells | of_several | {"scores": by_score}).items()}
-    clusters = clusters_by(balanced, keys)
+    constructions = tables["constructions"].merge(clusters_by(balanced, keys), on=keys, validate="one_to_one")
     return tables | {
-        "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
+        "constructions": constructions.merge(both_orders(balanced, keys), on=keys, how="left", validate="one_to_one"),
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
@@ -254,6 +258,39 @@ def best_blind_on_pairs(rates: pd.DataFrame, by: list[str], members: Sequence[Me
         members: The models.
     """
     return best_blind(rates[rates["n"] == rates.groupby(by)["n"].transform("max")], by, members)
+
+
+def both_orders(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return how often models are right in both orders of two people, and by how much they prefer the right text.
+
+    A model that prefers a name is right in one order and wrong in the other: half of its answers are right, but it is
+    hardly ever right in both orders. One that guesses is right in both in a quarter of the items. In the mean margin
+    over both orders, too, a preference for a name cancels.
+
+    Args:
+        items: Judged pairs; those whose item was decided in one order alone are left out.
+        by: The columns that make the groups, which tell models apart.
+
+    Returns:
+        One row a group that has such items: the columns of ``by``; both, the rate of items that are right in both
+        orders (an item counts by the worse of its credits, so a tie is half), with both_low, both_high and both_n; and
+        margin, the mean over both orders of the deciding score of the right text less that of the wrong one, in nats,
+        with margin_low, margin_high and margin_standardised (`cxprobe.stats.mean_by`); NaN for what is no score of a
+        language model.
+
+    Source:
+        Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
+    """
+    keys, frame = [*dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])], f"{CLUSTER}frame"
+    two = items[items.groupby(keys)["order"].transform("nunique") == 2]
+    means = {"accuracy": "min", "margin": "mean", "scheme": "first", frame: "first"}
+    of_items = two.groupby(keys, sort=False).agg(means).reset_index()
+    rates = rate_by(of_items, "accuracy", by).drop(columns="ties")
+    scored = of_items[~of_items["scheme"].isin([RULE, REPLY])]
+    margins = mean_by(scored, "margin", frame, by).drop(columns="n")
+    rates = rates.set_axis([*by, "both", "both_low", "both_high", "both_n"], axis=1)
+    margins = margins.rename(columns={name: f"margin_{name}" for name in ("low", "high", "standardised")})
+    return rates.merge(margins, on=[*by], how="left")
 
 
 def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
@@ -291,13 +328,17 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     Returns:
         (model, run) -> accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one
         answer is always right, and absent if there are no others, since such an accuracy would be how much the model
-        likes that answer; unbalanced_cells, the number of these cells, where there are any; for the pairs of meaning
-        bias_order and bias_variant with their intervals, and changed_with_order, as far as there are two orders and
-        two variants (of several constructions, those whose cells are all balanced); and the accuracies variant.<name>,
-        noun_type.<name>, words.pseudo (`MOST_GROUPS` at most), and score.<name> by each score.
+        likes that answer; both and margin with their intervals (`both_orders`); unbalanced_cells, the number of these
+        cells, where there are any; for the pairs of meaning bias_order and bias_variant with their intervals, and
+        changed_with_order, as far as there are two orders and two variants (of several constructions, those whose cells
+        are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
+        and score.<name> by each score.
     """
     real = judged.where("words", "real")
     metrics = accuracy_metrics(real.items, RUN)
+    for row in both_orders(pooled(real.items), RUN).to_dict("records"):
+        names = [f"{name}{end}" for name in ("both", "margin") for end in ("", "_low", "_high")]
+        metrics[row["model"], row["run"]] |= {name: row[name] for name in names if np.isfinite(row[name])}
     unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
     for model, run, cells in (
         unbalanced.groupby(RUN, sort=False).size().reset_index().itertuples(index=False, name=None)

@@ -8,7 +8,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.pairs.params import PairsParams
-from cxprobe.stats import CLUSTER
+from cxprobe.stats import CLUSTER, UNIT
 
 OWN = "own"
 """The source of this project's pairs; others are called by their benchmark."""
@@ -39,3 +39,21 @@ def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     gaps = pairs.columns[pairs.isna().any()]
     return pairs.assign(**{name: pairs[name].fillna(pairs["id"] if name.startswith(CLUSTER) else "") for name in gaps})
+
+
+def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with the column unit (`cxprobe.stats.rate_by`): the frame of those that are asked in two orders.
+
+    Pairs of meaning whose frame has one order, such as those of the conative, have units too: there each of two answers
+    is right in half of the pairs of a frame.
+
+    Args:
+        pairs: Those without the columns order and cluster_frame have no units.
+    """
+    if not {"order", f"{CLUSTER}frame"} <= {*pairs.columns}:
+        return pairs
+    keys = [column for column in ("construction", "words", f"{CLUSTER}frame") if column in pairs.columns]
+    united = pairs.groupby(keys)["order"].transform("nunique") > 1
+    if "tests" in pairs.columns:
+        united |= pairs["tests"] == "meaning"
+    return pairs.assign(**{UNIT: pairs[f"{CLUSTER}frame"].where(united)})

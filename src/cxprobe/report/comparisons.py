@@ -12,7 +12,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec
-from cxprobe.stats import CLUSTER, UNIT, clusters_of, compare_paired, holm
+from cxprobe.stats import compare_paired, holm, unit_means
 
 MODELS, BEST_BLIND, TWIN = "models", "best blind", "twin"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
@@ -109,9 +109,6 @@ def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, ...]:
     if both.empty:
         return (np.nan, np.nan, np.nan, 0, np.nan, np.nan)
     shared = first.loc[both].assign(second=second.loc[both, "accuracy"])
-    if UNIT in shared.columns:  # units of one size count alike; their rows may offset one another
-        units = shared.groupby(shared[UNIT].where(shared[UNIT].notna(), shared.index), sort=False)
-        shared = units[["accuracy", "second"]].mean().reset_index(names=f"{CLUSTER}{UNIT}")
-    one, other = (shared[column].to_numpy(np.float64) for column in ("accuracy", "second"))  # (n,) each
-    paired = compare_paired(one, other, clusters_of(shared))
+    (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
+    paired = compare_paired(one, other, clusters)
     return (paired.value, paired.low, paired.high, len(both), paired.p, paired.detectable())
