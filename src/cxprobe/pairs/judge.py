@@ -35,7 +35,10 @@ PREFERENCE, ASKED = "preference", "asked"  # scores
 TEXTS = ["context", "good", "bad"]
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-TABLES = ("cells", "sentences", "variants", "constructions", "noun_types", "scores", "unbalanced", "biases")
+TABLES = (
+    *("cells", "sentences", "variants", "constructions", "noun_types"),
+    *("both", "margins", "scores", "unbalanced", "biases"),
+)
 _KIND = ["construction", "tests", "words"]
 # Table -> what its accuracies are reported by.
 _BY_CELL = {
@@ -229,8 +232,8 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
         which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
         score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
-        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and the columns of
-        `both_orders`. "unbalanced": the
+        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "both" and
+        "margins": see `both_orders`. "unbalanced": the
         cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
@@ -239,9 +242,10 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
     of_several = {name: rate_by(balanced, "accuracy", [*first, *by]) for name, by in _POOLED.items()}
     by_score = rate_by(pooled(judged.scores), "accuracy", [*first, "construction", "words", "scheme", "score"])
     tables = {name: with_tie_rate(table) for name, table in (of_cells | of_several | {"scores": by_score}).items()}
-    constructions = tables["constructions"].merge(clusters_by(balanced, keys), on=keys, validate="one_to_one")
+    clusters = clusters_by(balanced, keys)
     return tables | {
-        "constructions": constructions.merge(both_orders(balanced, keys), on=keys, how="left", validate="one_to_one"),
+        "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
+        **both_orders(balanced, keys),
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
@@ -260,7 +264,7 @@ def best_blind_on_pairs(rates: pd.DataFrame, by: list[str], members: Sequence[Me
     return best_blind(rates[rates["n"] == rates.groupby(by)["n"].transform("max")], by, members)
 
 
-def both_orders(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Return how often models are right in both orders of two people, and by how much they prefer the right text.
 
     A model that prefers a name is right in one order and wrong in the other: half of its answers are right, but it is
@@ -272,11 +276,11 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         by: The columns that make the groups, which tell models apart.
 
     Returns:
-        One row a group that has such items: the columns of ``by``; both, the rate of items that are right in both
-        orders (an item counts by the worse of its credits, so a tie is half), with both_low, both_high and both_n; and
-        margin, the mean over both orders of the deciding score of the right text less that of the wrong one, in nats,
-        with margin_low, margin_high and margin_standardised (`cxprobe.stats.mean_by`); NaN for what is no score of a
-        language model.
+        One row a group that has such items, in each table. "both": the columns of ``by``; both, the rate of items that
+        are right in both orders (an item counts by the worse of its credits, so a tie is half), low, high and n.
+        "margins", of language models alone: the columns of ``by``; margin, the mean over both orders of the deciding
+        score of the right text less that of the wrong one, in nats; low, high, standardised and n, see
+        `cxprobe.stats.mean_by`; without groups whose interval is unknown, since they have one frame.
 
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
@@ -285,12 +289,9 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
     means = {"accuracy": "min", "margin": "mean", "scheme": "first", frame: "first"}
     of_items = two.groupby(keys, sort=False).agg(means).reset_index()
-    rates = rate_by(of_items, "accuracy", by).drop(columns="ties")
+    rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
     scored = of_items[~of_items["scheme"].isin([RULE, REPLY])]
-    margins = mean_by(scored, "margin", frame, by).drop(columns="n")
-    rates = rates.set_axis([*by, "both", "both_low", "both_high", "both_n"], axis=1)
-    margins = margins.rename(columns={name: f"margin_{name}" for name in ("low", "high", "standardised")})
-    return rates.merge(margins, on=[*by], how="left")
+    return {"both": rates, "margins": mean_by(scored, "margin", frame, by).dropna()}
 
 
 def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
@@ -336,9 +337,11 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     """
     real = judged.where("words", "real")
     metrics = accuracy_metrics(real.items, RUN)
-    for row in both_orders(pooled(real.items), RUN).to_dict("records"):
-        names = [f"{name}{end}" for name in ("both", "margin") for end in ("", "_low", "_high")]
-        metrics[row["model"], row["run"]] |= {name: row[name] for name in names if np.isfinite(row[name])}
+    orders = both_orders(pooled(real.items), RUN)
+    for value, name in (("both", "both"), ("margin", "margins")):
+        for row in orders[name].to_dict("records"):
+            ends = {f"{value}_low": row["low"], f"{value}_high": row["high"]}
+            metrics[row["model"], row["run"]] |= {value: row[value], **ends}
     unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
     for model, run, cells in (
         unbalanced.groupby(RUN, sort=False).size().reset_index().itertuples(index=False, name=None)
