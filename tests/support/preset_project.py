@@ -70,8 +70,8 @@ def _between(path: str) -> str:
 def _blimp() -> str:
     fixed = {"field": "syntax", "linguistics_term": "binding", "UID": "toy_paradigm", "simple_LM_method": True}
     rows = [
-        {"sentence_good": f"Ann{n} sees herself.", "sentence_bad": f"Ann{n} sees himself.", "pairID": str(n)}
-        for n in range(2)
+        {"sentence_good": f"{name} sees herself.", "sentence_bad": f"{name} sees himself.", "pairID": name}
+        for name in ("Ann", "Eve")
     ]
     return "".join(json.dumps(row | fixed) + "\n" for row in rows)
 
