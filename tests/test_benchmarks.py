@@ -1,10 +1,5 @@
 """How many items a benchmark has, and what it says of what a processor cannot do."""
 
-import sys
-
-from conftest import ROOT
-
-sys.path.append(str(ROOT / "benchmarks"))
 from paired import fitting_size
 from results import LeftOut, Ratio, as_markdown
 

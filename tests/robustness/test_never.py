@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ UNPICKLERS = {"joblib.load", "pd.read_pickle", "yaml.load"}  # of PyYAML's
 SAFE = {"np.load": ("allow_pickle", False), "torch.load": ("weights_only", True)}  # with this keyword
 
 
-def nodes(path: Path) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(path.read_text(), str(path)))
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(), str(path))))
 
 
 def place(path: Path, node: ast.AST) -> str:

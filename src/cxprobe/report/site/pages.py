@@ -126,7 +126,7 @@ def _found(grids: Sequence[Grid]) -> str:
         rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
         what = f"{_OF[grid.question]} {grid.by}"
         if rates:
-            counted.append(f"{rates.count(ABOVE_BLIND) or 'none'} of {len(rates)} rates {what}")
+            counted.append(f"{rates.count(ABOVE_BLIND) or 'none'} of {len(rates)} rate{'s' * (len(rates) > 1)} {what}")
         else:
             few.append(f"the items {what} are too few for a rate")
     asked = {grid.question for grid in grids}
