@@ -44,8 +44,8 @@ def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with the column unit (`cxprobe.stats.rate_by`): the frame of those that are asked in two orders.
 
-    Pairs of meaning whose frame has one order, such as those of the conative, have units too: there each of two answers
-    is right in half of the pairs of a frame.
+    Pairs of meaning whose frames have one order have units too: there each of two answers is right in half of the pairs
+    of a frame.
 
     Args:
         pairs: Those without the columns order and cluster_frame have no units.
