@@ -93,7 +93,7 @@ class Comparison:
     def clustering(self) -> str:
         """What the interval of `accuracy` is over, such as "clustered by verb (5 clusters)" or "over 8 frames"."""
         clustered = _with_clusters(self.table)
-        if UNIT in clustered and clustered[UNIT].notna().all():
+        if UNIT in clustered and clustered[UNIT].ne("").all():
             return f"over {clustered[UNIT].nunique()} frames"
         left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
         names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs

@@ -91,7 +91,7 @@ def _units(
     if UNIT not in table.columns:
         rows = np.arange(len(table))
         return rows, rows, clusters
-    names, _ = pd.factorize(table[UNIT])  # -1 for a row without a name
+    names, _ = pd.factorize(table[UNIT].where(table[UNIT] != ""))  # -1 for a row without a name
     codes = np.where(names < 0, len(names) + np.arange(len(names)), names)
     units = _renumbered(groups * (codes.max(initial=0) + 1) + codes)
     first = np.unique(units, return_index=True)[1]

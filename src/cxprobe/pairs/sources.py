@@ -56,4 +56,4 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     united = pairs.groupby(keys)["order"].transform("nunique") > 1
     if "tests" in pairs.columns:
         united |= pairs["tests"] == "meaning"
-    return pairs.assign(**{UNIT: pairs[f"{CLUSTER}frame"].where(united)})
+    return pairs.assign(**{UNIT: pairs[f"{CLUSTER}frame"].where(united, "")})
