@@ -59,6 +59,10 @@ def _exit_code(script: str) -> int:
         if isinstance(ended.code, str):
             sys.stderr.write(f"{ended.code}\n")
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except KeyboardInterrupt:  # it ends by its signal, as in Python
+        traceback.print_exc()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     except BaseException:
         traceback.print_exc()
         return 1

@@ -37,6 +37,7 @@ _LATE = (
     "transformers.models.auto.modeling_auto",
     "transformers.models.bert.modeling_bert",
     "transformers.models.bert.tokenization_bert",
+    "transformers.models.gpt2.modeling_gpt2",
 )
 
 _CLIENT = """#!{python} -IS
