@@ -38,9 +38,10 @@ def score_pairs(stage: Stage) -> Outcome | None:
     writes = True
     for member in members:
         model = _model_of(stage, member)
-        for source, portions in shown[member.slug].items() if model else ():
-            for pairs in portions:
-                check_scored(model.described, pairs, how.bos, scores[source])
+        if model is not None:
+            for source, portions in shown[member.slug].items():
+                for pairs in portions:
+                    check_scored(model.described, pairs, how.bos, scores[source])
         for source, portions in shown[member.slug].items():
             folder = stage.data / member.inside / folder_of(source)
             pairs = [pair for portion in sources[source] for pair in portion]
