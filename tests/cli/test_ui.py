@@ -9,7 +9,7 @@ import time
 
 import psutil
 import pytest
-from mlflow_health import is_healthy
+from servers import is_healthy
 from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment

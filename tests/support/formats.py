@@ -207,6 +207,7 @@ def make_sound_project(folder: Path) -> None:
 
 def _write_answers(folder: Path, wording: Path) -> None:
     """Write what people were asked, and their answers in every format."""
+    folder.mkdir()
     forms = make_forms(items(2, 2, 2), load_wording(wording).checks, 2, 8, 1)
     asked = items_table(forms)
     asked.to_csv(folder / "items.csv", index=False)
