@@ -31,8 +31,9 @@ MEASURED = [
 
 @pytest.fixture
 def folder(project, monkeypatch):
-    """A finished project without any stored answer."""
+    """A finished project without any stored answer, in the store or in outputs that DVC knows."""
     shutil.rmtree(project / "data" / ".scratch")
+    (project / "dvc.lock").unlink()
     monkeypatch.chdir(project)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     yield project
