@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
-    Source,
+    GrammarSource,
     grammar_file,
     load_construction,
 )
@@ -28,8 +28,10 @@ def make_recognition(stage: Stage) -> Outcome:
     for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        of_source = _label if source == "mined" else _generate
-        sentences, draws, made = of_source(stage, name, construction, source)
+        if source == "mined":
+            sentences, draws, made = _label(stage, name, construction)
+        else:
+            sentences, draws, made = _generate(stage, name, construction, source)
         subsets = draw_subsets(
             sentences,
             draws,
@@ -64,7 +66,7 @@ def make_recognition(stage: Stage) -> Outcome:
 Made = tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]  # sentences, draws, and tables for the results
 
 
-def _generate(stage: Stage, name: str, construction: Construction, source: Source) -> Made:
+def _generate(stage: Stage, name: str, construction: Construction, source: GrammarSource) -> Made:
     """Draw sentences from a pair of grammars."""
     for split in SPLITS:
         stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(source, split))
@@ -74,7 +76,7 @@ def _generate(stage: Stage, name: str, construction: Construction, source: Sourc
     return sentences, draws, {"not_filled": not_filled}
 
 
-def _label(stage: Stage, name: str, construction: Construction, _: Source) -> Made:
+def _label(stage: Stage, name: str, construction: Construction) -> Made:
     """Give mined sentences the labels of labels.tsv, and divide them into a training and a test part."""
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
     mined = read_table(stage.use(DATA / "mine_sentences" / name / "sentences.parquet"))

@@ -67,7 +67,11 @@ def test_a_construction_without_a_second_pair_says_what_to_do(toy_constructions)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("mark: 2", "mark: 3", "balanced.features.third_start asks for mark 3, but a sentence has 3, from 0"),
+        (
+            "mark: 2",
+            "mark: 3",
+            "balanced.features.third_start asks for mark 3, but the last mark of a sentence is 2 (marks count from 0)",
+        ),
         ("features: {third_start: {measure: start, mark: 2}}", "features: {}", "balanced.features: {} is not allowed"),
         ("third_start", "label", "balanced.features.label: 'label' names another column"),
         ("positive: a comes first", "negative: b", "balanced.negative: unknown key"),
@@ -90,7 +94,11 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("mark: 1", "mark: 2", "features.second_start asks for mark 2, but a sentence has 2, from 0"),
+        (
+            "mark: 1",
+            "mark: 2",
+            "features.second_start asks for mark 2, but the last mark of a sentence is 1 (marks count from 0)",
+        ),
         ("marker:", "marcker:", "grammar.marcker: unknown key; did you mean 'marker'?"),
         (", negative: NEG", "", "grammar: start names no symbol for the label negative"),
         ("gloss: the words of a clause in their order\n", "", "gloss: missing"),
@@ -122,8 +130,8 @@ def test_all_features_without_a_mark_are_told_each_on_a_line(tmp_path):
         load_text(tmp_path, CONSTRUCTION.replace("mark: 1}", "mark: 2}\n  far: {measure: distance, marks: [0, 5]}"))
     path = tmp_path / "x" / "construction.yaml"
     assert str(raised.value).splitlines() == [
-        f"{path}: features.second_start asks for mark 2, but a sentence has 2, from 0",
-        f"{path}: features.far asks for mark 5, but a sentence has 2, from 0",
+        f"{path}: features.second_start asks for mark 2, but the last mark of a sentence is 1 (marks count from 0)",
+        f"{path}: features.far asks for mark 5, but the last mark of a sentence is 1 (marks count from 0)",
     ]
 
 

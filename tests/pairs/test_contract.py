@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from toy_pairs import load_all
 
-from cxprobe.constructions.people import TYPICAL_TYPE
+from cxprobe.constructions.people import ROLE_NOUN_TYPE
 from cxprobe.english import wrong_articles
 from cxprobe.pairs.blind import preferences_of
 from cxprobe.pairs.make import render_pairs
@@ -94,7 +94,7 @@ def test_no_pair_comes_twice_and_no_slot_is_left(name, rendered):
 
 def nouns_of(content, kind):
     """Return the nouns of a noun type: the lexicon's, or those that the construction gives in typical roles."""
-    if content.typical and kind == TYPICAL_TYPE:
+    if content.typical and kind == ROLE_NOUN_TYPE:
         return list(dict.fromkeys(noun for roles in content.typical for noun in roles))
     return PEOPLE.types[kind].nouns
 
@@ -133,7 +133,7 @@ def test_each_person_is_named_equally_often_and_is_right_as_often_as_wrong(name,
 @pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.typical])
 def test_each_two_in_typical_roles_come_equally_often_and_each_is_right_as_often_as_wrong(name, rendered):
     content = LOADED[name]
-    nouns = nouns_of(content, TYPICAL_TYPE)
+    nouns = nouns_of(content, ROLE_NOUN_TYPE)
     typical = [pair for pair in rendered[name] if is_typical(content, pair)]
     for cell in cells(typical):
         order = slice(None) if cell[0].groups["order"] == "original" else slice(None, None, -1)
@@ -147,7 +147,7 @@ def test_each_two_in_typical_roles_come_equally_often_and_each_is_right_as_often
 
 
 def is_typical(content, pair):
-    return bool(content.typical) and pair.groups["noun_type"] == TYPICAL_TYPE
+    return bool(content.typical) and pair.groups["noun_type"] == ROLE_NOUN_TYPE
 
 
 SIDES = (attrgetter("good"), attrgetter("bad"))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
-    Source,
+    GrammarSource,
     grammar_file,
     load_construction,
     load_sound_parts,
@@ -127,7 +127,7 @@ def _check_construction(
     name = folder.name
     construction = faults.attempt(load_construction, name)
     sound = construction or load_sound_parts(name)
-    sources: tuple[tuple[Source, bool], ...] = (
+    sources: tuple[tuple[GrammarSource, bool], ...] = (
         ("generated", sound.grammar is not None),
         ("balanced", sound.balanced is not None),
     )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from jinja2 import StrictUndefined, Template
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, Construction, load_construction
-from cxprobe.constructions.people import TYPICAL_TYPE, People, load_people
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, load_people
 from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
@@ -143,7 +143,7 @@ def page_of(contents: Mapping[str, Content], people: People, rates: Sequence[Bli
         contents=contents,
         people=people,
         relations=list(RELATIONS),
-        typical_type=TYPICAL_TYPE,
+        typical_type=ROLE_NOUN_TYPE,
         nothing_follows=NOTHING_FOLLOWS,
         line=_line,
         table=_table,

@@ -15,6 +15,8 @@ from cxprobe.stats import CLUSTER
 CONSTRUCTIONS_FOLDER = Path("constructions")
 Source = Literal["generated", "balanced", "mined"]
 """Where sentences come from: the first pair of grammars, the second one, or a corpus."""
+GrammarSource = Literal["generated", "balanced"]
+"""The sources that have grammars."""
 
 
 class Length(Closed):
@@ -72,7 +74,7 @@ class Distance(Closed):
         return marks[self.marks[1]] - marks[self.marks[0]]
 
 
-# What else is a column where a feature is one, by table, and what else is a metric.
+# Features are columns and metrics, so a feature must not have the name of another column or metric.
 _OF_SENTENCES = {"construction", "end", "id", "item", "label", "model", "source", "start", "tags", "text", "url"}
 _OF_SUBSETS = {"all", "draw", "feature", "split", "value", "words", ALL_SENTENCES}
 _OF_PREDICTIONS = {"control", "credit", "layer", "margin", "probability", "score", "seed"}
@@ -120,8 +122,8 @@ class Grammars(Closed):
     content: Annotated[list[str], Field(min_length=1)]
     """Categories of content words: the two grammars must have none of their words in common."""
     clusters: Annotated[list[str], Field(min_length=1)] | None = None
-    """Those categories of content by whose words sentences depend on each other, for intervals; absent for all. Where
-    both labels have the same words in the same places, it is enough to name those that change places."""
+    """Categories of content whose words cluster the sentences when intervals are estimated; absent: all of content.
+    Where both labels have the same words in the same places, name only the categories whose words change places."""
     marker: str
     """The terminal that marks where a part of the construction starts."""
     marks: Annotated[int, Field(ge=1)]
@@ -145,7 +147,7 @@ class Grammars(Closed):
 
 
 class SecondPair(Closed):
-    """A second pair of grammars, which give the source "balanced": its two classes differ in nothing that is spelling.
+    """The grammars of the source "balanced", in which spelling does not tell the two labels apart.
 
     Their files are grammars/balanced_train.cfg and grammars/balanced_test.cfg. Nothing of the first pair is used:
     neither its symbols nor its features.
@@ -186,7 +188,8 @@ class Construction(Closed):
         if self.balanced is not None:
             pairs.append(("balanced.features", self.balanced.features, self.balanced.grammar))
         faults = [
-            f"{place}.{name} asks for mark {mark}, but a sentence has {grammar.marks}, from 0"
+            f"{place}.{name} asks for mark {mark}, but the last mark of a sentence is {grammar.marks - 1} (marks count "
+            "from 0)"
             for place, features, grammar in pairs
             if grammar is not None
             for name, mark in marks_beyond(features, grammar.marks)
@@ -196,7 +199,9 @@ class Construction(Closed):
         return self
 
     def for_source(self, source: Source) -> "Construction":
-        """Return the construction as sentences of one source have it: with the grammar and features of their pair.
+        """Return the construction with the grammar, features and definition of positive sentences that a source has.
+
+        Only "balanced" has its own; the other sources share the first ones.
 
         Raises:
             ConstructionError: The source is "balanced", and there is no second pair of grammars.
@@ -227,8 +232,8 @@ class Construction(Closed):
         return self.grammar
 
 
-def grammar_file(source: Source, split: Split) -> str:
-    """Return the name of the file, beside construction.yaml, that has the grammar of a source's lexical half."""
+def grammar_file(source: GrammarSource, split: Split) -> str:
+    """Return the path, relative to the construction's folder, of the grammar of a source and a split."""
     return f"grammars/{'balanced_' if source == 'balanced' else ''}{split}.cfg"
 
 
@@ -243,9 +248,10 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
 
 
 def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
-    """Return a construction with only its grammars and features, without those that have a fault.
+    """Return a construction with those of its sections grammar, features and balanced that have no fault.
 
-    It is enough to check the files beside a construction.yaml that has faults, or that cannot be read at all.
+    The rest is empty. With it, the files beside construction.yaml can be checked even if construction.yaml has faults
+    or cannot be read.
     """
     sound: dict[str, Any] = {"name": name, "gloss": "", "slots": {}, "positive": "", "sources": [""]}
     try:

@@ -7,10 +7,10 @@ from pydantic import Field, StringConstraints
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import line_of
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, SomeDistinct, read_yaml, suggest, validate
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
-TYPICAL_TYPE = "common-noun"  # the noun type whose nouns a construction can give in typical roles
+ROLE_NOUN_TYPE = "common-noun"  # nouns of this type can have typical roles: the teacher, the student
 
 SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 # What a slot may hold: words with single spaces between them, and none at the ends.
@@ -21,8 +21,9 @@ Row = Annotated[dict[SlotName, Words], Field(min_length=1)]
 class NounType(Closed):
     """Nouns for people that are alike in kind."""
 
-    pronouns: Annotated[list[str], Field(min_length=1)]
-    """Which rows of the lexicon's pronouns stand for such a noun; several are used equally often."""
+    pronouns: SomeDistinct[str]
+    """The genders whose pronouns can refer to these nouns: keys of `People.pronouns`. Several are used equally
+    often."""
     nouns: Annotated[list[Words], Field(min_length=2)]
     """The nouns, with their article if they have one."""
 
@@ -40,8 +41,8 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
     """Read and check the lexicon of people.
 
     Raises:
-        ConstructionError: One line for every fault: of form; a noun that is listed twice; or pronouns that are absent,
-            or not in the same slots for every gender.
+        ConstructionError: One line for every fault: the file does not fit the schema; a noun is listed twice in its
+            type; a type names an unknown gender; or two genders fill different slots.
     """
     people = validate(People, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = []
@@ -57,8 +58,8 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
             for index, noun in enumerate(kind.nouns)
             if noun in kind.nouns[:index]
         ]
-    forms = [set(row) for row in people.pronouns.values()]
-    if any(row != forms[0] for row in forms):
+    slots_by_gender = [set(row) for row in people.pronouns.values()]
+    if any(slots != slots_by_gender[0] for slots in slots_by_gender):
         faults.append(f"{path}, line {line_of(path, 'pronouns')}: pronouns: every gender must fill the same slots")
     if faults:
         raise ConstructionError("\n".join(faults))

@@ -1,4 +1,4 @@
-"""A template and the words of its slots, written as English is."""
+"""Templates of scenarios: find their slots, and fill them as English text."""
 
 import re
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ MASK = "[MASK]"
 SLOT = re.compile(r"\{([A-Z]+)([1-9][0-9]*)\}")
 BRACES = re.compile(r"\{[^{}]*\}|[{}]")
 
-_ARTICLE = re.compile(r"\b([Aa])\(n\) (?=(\S+))")
+_ARTICLE = re.compile(r"\b([Aa])\(n\) (?=[^\w\s]*(\S+))")  # the word after quotation marks and brackets
 
 
 def slots_of(template: str) -> tuple[str, ...]:
-    """Return the slots of a template, each once, in the order of their first place."""
+    """Return the slots of a template, each once, in the order in which they first occur."""
     return tuple(dict.fromkeys(match[1] + match[2] for match in SLOT.finditer(template)))
 
 

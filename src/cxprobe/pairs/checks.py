@@ -13,7 +13,7 @@ from cxprobe.constructions.faults import (
     unbearable,
     words_of,
 )
-from cxprobe.constructions.people import TYPICAL_TYPE, People, Row
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.pairs.frames import (
     KEYS,
     PairsFile,
@@ -163,7 +163,7 @@ def _rows_with_people(content: PairsFile, people: People, sound: SoundPart) -> I
 
 def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
     """Find nouns of typical roles that come too often, or that cannot bear the pronouns of their type."""
-    counts, known, kind = Counter[str](), set[tuple[str, ...]](), people.types.get(TYPICAL_TYPE)
+    counts, known, kind = Counter[str](), set[tuple[str, ...]](), people.types.get(ROLE_NOUN_TYPE)
     called = any(_pronouns(text, content) for variant in sound.variants.values() for _, text in _templates(variant))
     for place, roles in enumerate(content.typical):
         for noun in roles:
@@ -171,7 +171,7 @@ def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> It
             if counts[noun] > MOST_OF_A_NOUN:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
                 yield Fault(("typical", place), what)
-            for what in unbearable(noun, TYPICAL_TYPE, kind, people) if called and kind else ():
+            for what in unbearable(noun, ROLE_NOUN_TYPE, kind, people) if called and kind else ():
                 yield Fault(("typical", place), what)
         if roles[::-1] in known:
             what = f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"

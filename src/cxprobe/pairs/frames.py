@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.faults import Fault, Keys, article_faults, with_lines
-from cxprobe.constructions.people import TYPICAL_TYPE, People, Row, SlotName, Words
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row, SlotName, Words
 from cxprobe.english import capitalise_sentences
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
@@ -93,8 +93,8 @@ class PairsFile(Closed):
     switched: bool = False
     """Whether each pair comes once more with its two people exchanged."""
     typical: list[tuple[Words, Words]] = Field(default_factory=list)
-    """Two nouns of which the first typically does to the second what is said: the people of `TYPICAL_TYPE`, so that an
-    exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
+    """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
+    an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
     slots: dict[SlotName, Slot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]
@@ -220,8 +220,8 @@ def _faults_of_people(content: PairsFile, people: People) -> Iterator[Fault]:
         yield Fault(("switched",), f"switched: two people are exchanged, and people names {len(content.people)}")
     if content.typical and len(content.people) != 2:
         yield Fault(("typical",), f"typical: roles are those of two people, and people names {len(content.people)}")
-    if content.typical and TYPICAL_TYPE not in people.types:
-        what = f"typical: the people have no noun type '{TYPICAL_TYPE}', whose place these nouns take"
+    if content.typical and ROLE_NOUN_TYPE not in people.types:
+        what = f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose place these nouns take"
         yield Fault(("typical",), what)
     known = set[tuple[str, str]]()
     for place, (first, second) in enumerate(content.typical):

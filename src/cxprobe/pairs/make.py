@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import TYPICAL_TYPE, NounType, People
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
@@ -167,7 +167,7 @@ def render_pairs(
     groups = [len(rows) for rows in content.groups.values()]
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
         rng = generator_for(seed, name, kind)
-        typical = content.typical if kind == TYPICAL_TYPE else []  # two people who are drawn together
+        typical = content.typical if kind == ROLE_NOUN_TYPE else []  # two people who are drawn together
         number, seats = (len(typical), 1) if typical else (len(nouns.nouns), len(content.people))
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), per_cell, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]

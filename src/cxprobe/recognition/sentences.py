@@ -12,7 +12,7 @@ from nltk import CFG
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, Source, grammar_file
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Split
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.people import labels as people
@@ -45,7 +45,7 @@ class Generated(NamedTuple):
 
 
 def load_grammars(
-    name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: Source = "generated"
+    name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: GrammarSource = "generated"
 ) -> Mapping[Split, CFG]:
     """Read the two grammars of a construction's first or second pair, and check that they can be drawn from.
 
