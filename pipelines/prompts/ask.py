@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from cxprobe.errors import PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.lm.asking import demand, questions_of, replies_to
@@ -17,6 +18,10 @@ def ask_prompts(stage: Stage) -> Outcome:
     paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
     made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
     table = questions_for(made, slug, stage.params.prompts)
+    if table.empty:
+        raise PromptError(
+            f"prompts.ask.{slug}: no question is left for this model; change its sets or prompts.constructions"
+        )
     questions = questions_of(table)
     print(f"{slug}: {demand(questions, llm)}", flush=True)
     scratch = project_folder() / SCRATCH / stage.name / slug

@@ -38,23 +38,25 @@ def report_prompts(stage: Stage) -> Outcome:
     members = members_of(params.models, section.models)
     mocks = [slug for slug in section.llms if params.llms[slug].name.startswith(MOCK)]
     score = section.judge.score
-    every = read_table(stage.use(DATA / "judge_prompts" / "items.parquet"))  # of blind models all items, drawn or not
+    # blind models answer all items, also those that were not drawn
+    every = read_table(stage.use(DATA / "judge_prompts" / "items.parquet"))
     judged = every[every["drawn"]]
     tables = prompt_tables(judged, WHO)
     tables |= tables_of_figures(judged, tables["accuracy_by_prompt"])
     figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
-    reasoning, by_prompt = (reasoning_accuracy(judged, [*WHO, "set", *by]) for by in ([], ["prompt"]))
+    reasoning = reasoning_accuracy(judged, [*WHO, "set"])
+    by_prompt = reasoning_accuracy(judged, [*WHO, "set", "prompt"])
     tables |= prompts_beside_published(tables, reasoning, by_prompt, published)
     tables["comparisons"] = with_blanks(compare_answers(judged, members, [REPLY, score], mocks))
     paths = [stage.use(DATA / "make_prompts" / name / "items.parquet") for name in section.constructions]
     items = pd.concat([read_table(path) for path in paths], ignore_index=True)
     blind = prompt_accuracy(every[every["asked"] == RULE], ["model", "construction", "set"])
-    cards, drawn = prompt_cards(items, blind, params.report.limit, members)
+    cards, card_figures = prompt_cards(items, blind, params.report.limit, members)
     in_git = {"accuracy": tables.pop("accuracy_by_construction")}
     return Outcome(
         counts={"models": judged["model"].nunique(), "constructions": judged["construction"].nunique()},
         tables=in_git | {f"tables/{name}": table for name, table in (tables | cards).items()},
-        figures={f"figures/{name}": figure for name, figure in (figures | drawn).items()},
+        figures={f"figures/{name}": figure for name, figure in (figures | card_figures).items()},
     )
 
 

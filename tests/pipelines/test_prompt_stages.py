@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
@@ -54,14 +54,14 @@ PANEL = Panel(
 )
 
 
-def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32") -> Outcome:
+def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
     """Run a stage's work in the current folder, with the toy construction, a model and a panel."""
     spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / "prompts" / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
-    part = AskedOf(sets=None, shots=[0], chain_of_thought=None, variation=False)
+    part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
     asked = {"models": ["m", "panel"], "llms": ["mock"], "constructions": ["toy"], "make": make, "ask": {"mock": part}}
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
@@ -206,6 +206,12 @@ def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_m
         assert not any("mock" in label for label in labels)
     panels = [axes.get_title() for axes in report.figures["figures/reasoning_tests"].axes]
     assert sorted(panels) == ["toy, official", "toy, reasoning"]
+
+
+def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(PromptError, match=r"prompts\.ask\.mock: no question is left for this model; change its sets"):
+        run_stage_of_prompts("ask", "mock", sets=["absent"])
 
 
 def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):

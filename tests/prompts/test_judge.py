@@ -268,7 +268,7 @@ def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came()
     assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert set(judged["asked"]) == {"reply"}
     assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
-    with pytest.raises(DataError, match="3 replies to 4 questions, or to others; run ask_prompts again"):
+    with pytest.raises(DataError, match=r"not those to the questions \(3 replies, 4 questions\); run ask_prompts"):
         judge_reply_table(QUESTIONS, GIVEN[:3])
-    with pytest.raises(DataError, match="4 replies to 4 questions"):
+    with pytest.raises(DataError, match="4 replies, 4 questions"):
         judge_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))

@@ -42,8 +42,8 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
 
     Args:
         questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought and any other
-            columns, which are kept; option_a, option_b and option_c, the texts that were shown with the letters, by
-            which "Ida" is read as "A", and "A. Marek" is open, where they are known.
+            columns, which are kept; and, if known, option_a, option_b and option_c, the texts shown with the letters.
+            With them "Ida" is read as "A", and "A. Marek" has no answer if Marek is not option A.
         replies: One row per question: id, reply, and failed, whether the request failed.
 
     Returns:
@@ -58,7 +58,8 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
     """
     if sorted(questions["id"]) != sorted(replies["id"]):
         raise DataError(
-            f"there are {len(replies)} replies to {len(questions)} questions, or to others; run ask_prompts again"
+            f"the replies are not those to the questions ({len(replies)} replies, {len(questions)} questions); run "
+            "ask_prompts again"
         )
     replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
     relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
@@ -126,8 +127,8 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
         DataError: A question has no scores, or its gold answer has none.
     """
     by = ["id", "score"]
-    ties = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
-    chosen = ties.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
+    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
+    chosen = highest.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
     judged = questions.merge(chosen.rename(columns={"score": "asked"}), on="id", validate="one_to_many")
     scored = set(zip(scores["id"], scores["answer"], strict=True))
     unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
@@ -138,9 +139,9 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
         )
     is_best = [gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)]
     judged["credit"] = np.array(is_best, dtype=float) / judged["tied"]
-    alone = judged["tied"] == 1
-    judged["answer"] = judged["answers"].str[0].where(alone, "")
-    judged["outcome"] = np.where(~alone, "tied", np.where(is_best, "right", "wrong"))
+    is_unique = judged["tied"] == 1
+    judged["answer"] = judged["answers"].str[0].where(is_unique, "")
+    judged["outcome"] = np.where(~is_unique, "tied", np.where(is_best, "right", "wrong"))
     return judged.drop(columns=["answers", "tied"])
 
 
@@ -161,7 +162,7 @@ def judge_blind_answers(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
 
     Args:
         items: One row per item: id, gold and any other columns, which are kept.
-        answers: One row per item and answer: id, symbol, log_p; of the items that the model answers, perhaps of others.
+        answers: One row per item and answer: id, symbol, log_p. Answers to items that are not in ``items`` are ignored.
 
     Returns:
         The items that have answers, in the form of `judge_likelihoods`: asked is "rule", prompt and examples "none",
@@ -220,20 +221,20 @@ def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
     Args:
         judged: One row per question: kind, gold, answer ("" if there is none), order (of the options, or ""), outcome,
-            credit (1 for right, 0 for wrong or no answer, 1/k for a tie of k), template, the columns of ``by`` and two
-            by which the items are clustered, cluster_premise (the premise or frame) and cluster_wording (the template
-            of the hypothesis).
+            credit (1 for right, 0 for wrong or no answer, 1/k for a tie of k), template, the columns of ``by``, and the
+            clusters of the items: cluster_premise (the premise or frame) and cluster_wording (the template of the
+            hypothesis).
         by: The columns whose values make the groups.
 
     Returns:
         One row per group, sorted: the columns of ``by``; accuracy, low, high, n (replies); accuracy_parsed,
         parsed_low, parsed_high and n_parsed, of the replies that have an answer (empty texts and 0 where none has);
-        chance, what the best constant answer gets (`best_constant`); macro_f1, the mean over the golds that occur
-        of the F1 score, where no answer is one more wrong one; unparsed, unparsed_low, unparsed_high; and clusters and
-        left_out, what the interval rests on (`cxprobe.stats.clusters_by`). Intervals are those of
+        chance, what the best constant answer gets (`best_constant`); macro_f1, the F1 score averaged over the gold
+        answers that occur; a reply without an answer counts as wrong; unparsed, unparsed_low, unparsed_high; and
+        clusters and left_out, what the interval rests on (`cxprobe.stats.clusters_by`). Intervals are those of
         `cxprobe.stats.estimate_rate`, at 95 %.
     """
-    replied = _with_known_templates(judged[judged["outcome"] != "failed"].reset_index(drop=True))
+    replied = _without_own_wordings(judged[judged["outcome"] != "failed"].reset_index(drop=True))
     replied = replied.assign(accuracy=replied["credit"], unparsed=(replied["outcome"] == "unparsed").astype(float))
     parsed = replied[replied["outcome"] != "unparsed"].reset_index(drop=True)
     names = {"accuracy": "accuracy_parsed", "low": "parsed_low", "high": "parsed_high", "n": "n_parsed"}
@@ -252,12 +253,12 @@ def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def best_constant(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return what the best constant answer gets in each group: chance, for a model that looks at no item.
+    """Return the accuracy of the best constant answer (the majority baseline) in each group, as the column chance.
 
     That is the share of the most frequent gold answer among the questions of the group. Where options are shown in
     several orders, a model can always give the same letter, or always choose that there is not enough information,
-    whichever letter that has; the better of the two counts. A group with inferences and multiple choice has a constant
-    for each.
+    whichever letter that has; the better of the two counts. In a group with both kinds of item, the best constant is
+    taken for each kind, and the two are weighted by their number of questions.
 
     Args:
         judged: See `prompt_accuracy`.
@@ -268,8 +269,9 @@ def best_constant(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """
     groups = [*by, "kind"]
     same_letter = judged.groupby([*groups, "gold"]).size().groupby(level=groups).max()
-    is_c = _by_option(judged).assign(_nothing=lambda table: table["gold"] == "C")
-    best = pd.concat([same_letter, is_c.groupby(groups)["_nothing"].sum()], axis=1).max(axis=1)
+    by_option = _by_option(judged)
+    no_information = by_option.assign(_is_c=by_option["gold"] == "C").groupby(groups)["_is_c"].sum()
+    best = pd.concat([same_letter, no_information], axis=1).max(axis=1)
     return (best.groupby(level=by).sum() / judged.groupby(by).size()).rename("chance").reset_index()
 
 
@@ -277,13 +279,15 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
     """Return how often a model chooses the same option of an item in all orders in which the options were shown.
 
     An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
-    does one that was shown in one order. A model that always gives the same letter has 0, one that guesses 1/9 of three
-    orders, one that always finds that there is not enough information 1: consistency is no accuracy.
+    does one that was shown in one order. A model that always gives the same letter has 0, one that guesses has 1/9 with
+    three orders, and one that always chooses "not enough information" has 1. So consistency says nothing about
+    accuracy.
 
     Args:
         judged: See `prompt_accuracy`; besides, item, asked, prompt, shots, examples and chain_of_thought, which say
             together what differs in the order alone.
         by: Of these columns, or of those that are the same for all questions about an item, those that make the groups.
+            It must name model where the table has several models; else their answers to an item are merged.
 
     Returns:
         One row per group, sorted: the columns of ``by``; consistent, low, high, n (items, each with a prompt); right,
@@ -291,7 +295,7 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
         where no item was shown in several orders.
     """
     columns = [*by, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
-    shown = _by_option(_with_known_templates(judged[judged["order"] != ""]))
+    shown = _by_option(_without_own_wordings(judged[judged["order"] != ""]))
     shown = shown.assign(
         replied=shown["outcome"] != "failed", decided=shown["answer"] != "", right=shown["outcome"] == "right"
     )
@@ -313,8 +317,11 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
     return table.merge(clusters_by(items, by), on=by)[columns].sort_values(by, ignore_index=True)
 
 
-def _with_known_templates(judged: pd.DataFrame) -> pd.DataFrame:
-    """Return judged answers without the clusters of items that have no template: such an item is one of its own."""
+def _without_own_wordings(judged: pd.DataFrame) -> pd.DataFrame:
+    """Return judged answers with an empty wording cluster for items without a template.
+
+    The name of their cluster is only their id.
+    """
     column = f"{CLUSTER}wording"
     return judged.assign(**{column: judged[column].where(judged["template"] != "", None)})
 
@@ -361,7 +368,9 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
         DataError: A group has a prompt twice.
     """
     if accuracies.duplicated([*by, "prompt"]).any():
-        raise DataError(f"a prompt occurs twice in one group of {', '.join(by)}; name every column that differs in by")
+        raise DataError(
+            f"a prompt occurs twice in one group of {', '.join(by)}; add to by every column in which the rows differ"
+        )
     spread = accuracies.groupby(by, as_index=False, sort=False).agg(
         prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
     )
@@ -533,7 +542,8 @@ def compare_answers(
     Args:
         judged: One row per question, model and way of asking: model, asked, item, construction, set, outcome, credit,
             and the clusters of the items.
-        members: The models.
+        members: The models that are not asked in words. A model that is not named here counts as neither blind nor a
+            twin.
         asked: The ways of asking that count, beside "rule": "reply", and the score that decides.
         without: Models that are left out, such as a mock model, which says the same to everything.
     """
