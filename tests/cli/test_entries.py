@@ -1,6 +1,7 @@
 """A model is added to params.yaml as an entry, and nothing else of the file changes."""
 
 from difflib import ndiff
+from pathlib import Path
 
 import pytest
 
@@ -98,8 +99,11 @@ def test_what_is_loaded_from_a_folder_is_hashed(tmp_path, tiny_bert, monkeypatch
         describe_model("new", str(tiny_bert), "main", "float32")
 
 
-def test_a_carried_model_that_the_project_lacks_is_copied_into_it(file):
+def test_a_carried_model_that_the_project_lacks_is_copied_into_it_with_its_entry(file):
     found = describe_model("new", "models/tiny-clm/step-000050", None, "float32")
+    assert not Path("models").exists()
+    assert "# pin" not in add_model("new", found, file)
+    assert digest_of(Path("models/tiny-clm/step-000050")) == found.sha256
     assert (
         found.sha256
         == load_params(file, ROOT / "constructions").models["tiny-clm"].checkpoints["tiny-clm-step-000050"].sha256

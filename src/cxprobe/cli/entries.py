@@ -26,7 +26,7 @@ _UNPINNED = "pin the commit that the model's page on the hub shows"
 def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
     """Return the entry of a checkpoint; for a local folder with the digest of what is loaded from it.
 
-    A model of ``models/`` that cxprobe carries and the project does not have is copied into it.
+    Nothing is written: a model of ``models/`` that cxprobe carries and the project does not have is hashed where it is.
 
     Args:
         slug: Its name in the project, for messages.
@@ -38,11 +38,8 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ProjectError: The name is none of these, or a folder has a revision.
         ModelError: The folder has files that cannot be read.
     """
-    carried = carried_files() / name
-    if not Path(name).exists() and re.fullmatch(r"models(/[\w.-]+)+", name) and (carried / "config.json").is_file():
-        shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if _is_folder(name):
+    if name.startswith("package:") or (name and Path(name).is_dir()) or _carried_folder(name):
         return spec.model_copy(update={"sha256": _digest_of(slug, spec)})
     if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
         raise ProjectError(
@@ -52,16 +49,18 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
     return spec
 
 
-def _is_folder(name: str) -> bool:
-    """Return whether a name is that of a local folder, or of a folder in a package; else it is one of the hub."""
-    return name.startswith("package:") or (bool(name) and Path(name).is_dir())
+def _carried_folder(name: str) -> Path | None:
+    """Return the folder of a model that cxprobe carries and the project does not have; None for any other name."""
+    folder = carried_files() / name
+    is_carried = re.fullmatch(r"models(/[\w.-]+)+", name) and (folder / "config.json").is_file()
+    return folder if is_carried and not Path(name).exists() else None
 
 
 def _digest_of(slug: str, spec: ModelSpec) -> str:
     """Return the SHA-256 of all that is loaded from a folder or a package."""
     if spec.revision is not None:
         raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
-    folder = Path(path_of(f"models.{slug}", spec.name))
+    folder = _carried_folder(spec.name) or Path(path_of(f"models.{slug}", spec.name))
     if not (folder / "config.json").is_file():
         raise ProjectError(
             f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
@@ -87,7 +86,7 @@ def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
 
 def entry_of(slug: str, spec: ModelSpec) -> str:
     """Return the lines of an entry of the section models, without a margin."""
-    pin = f"    # {_UNPINNED}" if not _is_folder(spec.name) and spec.revision is None else ""
+    pin = f"    # {_UNPINNED}" if spec.sha256 is None and spec.revision is None else ""
     return (
         f"{_scalar(slug)}:\n"
         f"  name: {_scalar(spec.name)}\n"
@@ -111,6 +110,8 @@ def _scalar(value: str | None) -> str:
 def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
     """Write an entry to the end of the section models of a parameter file.
 
+    A model of ``models/`` that cxprobe carries and the project does not have is copied into it.
+
     Args:
         slug: Its name in the project.
         spec: What it is.
@@ -130,6 +131,8 @@ def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
     new = _inserted(text, entry)
     if new is None or YAML(typ="safe").load(new) != {**content, "models": models | YAML(typ="safe").load(entry)}:
         raise ParamsError(f"{file}: the section models cannot be added to as it is written; add this to it:\n{entry}")
+    if carried := _carried_folder(spec.name):
+        shutil.copytree(carried, spec.name, ignore=shutil.ignore_patterns("__pycache__"))
     write_bytes(new.encode(), file)
     return entry
 

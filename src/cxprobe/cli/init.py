@@ -28,6 +28,7 @@ def init(
     if upgrade:
         upgrade_project(folder)
         print(f"{folder} is now a project for {installed_version()}; params.yaml and constructions/ are as they were")
+        print("Files of earlier versions that this version no longer has stay")
         print("Next: git diff, cxprobe check, dvc repro")
         return
     create_project(folder, preset)

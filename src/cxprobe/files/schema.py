@@ -29,7 +29,8 @@ def distinct(values: list[T]) -> list[T]:
 
 
 # A slug is a part of paths and of DVC's stage names, where a dot or a space would mean something else.
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
+Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN)]
 Distinct = Annotated[list[T], AfterValidator(distinct)]
 SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
 
