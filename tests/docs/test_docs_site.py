@@ -88,7 +88,7 @@ def test_every_package_has_a_heading(site):
 def test_numbers_of_the_recorded_run_are_in_their_places(site):
     html = page(site, "explanation/findings")
     assert "{{" not in html
-    assert len(re.findall(r"\d+ % \[\d+, \d+\], n = [\d,]+", html)) >= 6
+    assert len(re.findall(r"\d+\s% \[\d+,\s\d+\], n\s=\s[\d,]+", html)) >= 6
 
 
 def test_nothing_is_fetched_from_elsewhere(site):
