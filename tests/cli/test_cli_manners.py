@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, 
     [
         ("cxprobe ag", ["agreement"]),
         ("cxprobe new construction mine --from t", ["toy"]),
-        ("cxprobe preset emb", ["embedded"]),
+        ("cxprobe preset sm", ["small"]),
         ("cxprobe init study --preset emb", ["embedded"]),
     ],
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from cxprobe.cli.names import complete_preset, shown_size
+from cxprobe.cli.names import complete_carried_preset, complete_preset, shown_size
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,4 @@ def test_the_presets_of_the_project_are_completed_and_without_them_the_carried_o
     (tmp_path / "presets").mkdir()
     (tmp_path / "presets" / "ember.yaml").touch()
     assert complete_preset("emb") == ["ember"]
+    assert complete_carried_preset("emb") == ["embedded"]  # what `cxprobe init` takes

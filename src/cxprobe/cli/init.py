@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli.names import complete_preset
+from cxprobe.cli.names import complete_carried_preset
 
 
 def init(
@@ -14,7 +14,7 @@ def init(
         str,
         typer.Option(
             help="What params.yaml is to be, as `pairs`; the models that it names are copied.",
-            autocompletion=complete_preset,
+            autocompletion=complete_carried_preset,
         ),
     ] = "embedded",
     upgrade: Annotated[

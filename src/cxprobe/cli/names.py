@@ -23,7 +23,12 @@ def complete_model(incomplete: str) -> list[str]:
 def complete_preset(incomplete: str) -> list[str]:
     """Return the presets of the project, or else the carried ones, that begin with ``incomplete``."""
     folder = Path("presets")
-    return _beginning(preset_names(folder if folder.is_dir() else carried_files() / "presets"), incomplete)
+    return _beginning(preset_names(folder), incomplete) if folder.is_dir() else complete_carried_preset(incomplete)
+
+
+def complete_carried_preset(incomplete: str) -> list[str]:
+    """Return the carried presets that begin with ``incomplete``: a new project is made from one of them."""
+    return _beginning(preset_names(carried_files() / "presets"), incomplete)
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:
