@@ -89,7 +89,8 @@ def cut_down(params: dict[str, Any]) -> None:
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {"per_cell": {"meaning": 1, "form": 2}, "pseudowords": "random"}
-    pairs["ask"]["pairs_per_construction"] = 1
+    if pairs["ask"]:
+        pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]
     if pairs["probe"]:
         own = [name for name in pairs["probe"]["constructions"] if name not in ALIKE]
