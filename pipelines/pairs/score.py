@@ -47,7 +47,7 @@ def score_pairs(stage: Stage) -> Outcome | None:
             pairs = [pair for portion in sources[source] for pair in portion]
             counted: dict[str, float] | None
             if model is None:
-                counted = measure_blindly(member, pairs, folder)
+                counted = measure_blindly(member, pairs, folder, stage.params.seed)
             else:
                 texts = distinct_texts(texts_of_pairs(model.described, own, how.bos) for own in portions)
                 counted = measure_texts(model, texts, how, folder)

@@ -1,14 +1,20 @@
-"""Rules for minimal pairs: what they prefer, and that they cannot know which continuation is right."""
+"""Rules and classifiers for minimal pairs: what they prefer, and that they cannot know which continuation is right."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
+from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, Rule, TagNgrams, UnigramModel
 from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
-from cxprobe.pairs.blind import measure_blindly, preferences_of
+from cxprobe.pairs.blind import learn_preferences, measure_blindly, preferences_of
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]
 NAMES = st.sampled_from(["Ann", "Bob", "the cook", "the actor's", "Name A", "Name B", "a", "sings", "Sings", ",", ""])
@@ -67,7 +73,7 @@ NGRAMS = NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256
 
 @pytest.mark.parametrize("spec", [UnigramModel(kind="unigrams", language="en"), NGRAMS], ids=lambda spec: spec.kind)
 def test_models_of_words_are_measured_like_causal_models(spec, tmp_path):
-    counts = measure_blindly(Member("one", spec, "panel"), PAIRS, tmp_path)
+    counts = measure_blindly(Member("one", spec, "panel"), PAIRS, tmp_path, seed=1)
     scores = token_scores_of(read_pair_answers(tmp_path))
     assert [one.text for one in scores] == TEXTS_OF_PAIRS
     assert {one.scheme for one in scores} == {"causal"}
@@ -78,8 +84,132 @@ def test_models_of_words_are_measured_like_causal_models(spec, tmp_path):
 
 
 def test_a_rule_is_measured_by_its_preferences(tmp_path):
-    counts = measure_blindly(Member("one", Rule(kind="first_mentioned"), "panel"), PAIRS, tmp_path)
+    counts = measure_blindly(Member("one", Rule(kind="first_mentioned"), "panel"), PAIRS, tmp_path, seed=1)
     found = read_pair_answers(tmp_path)
     assert found.to_dict("list") == {"id": ["a", "b"], "margin": [1.0, 0.0]}
     assert counts == {"decided": 1}
+    assert read_model_facts(tmp_path).kind == "blind"
+
+
+BAG = PairClassifier(kind="pair_classifier", folds=5, counts=NgramFeatures(kind="word_ngrams", lengths=[1, 1]))
+STEMS = [f"{first}{second}l" for first in "bcdfgkmnpt" for second in "aeiou"]
+
+
+def learnt(pairs: list[Pair], spec: PairClassifier = BAG) -> list[float]:
+    """Return the margins of pairs."""
+    found = learn_preferences(spec, pairs, 1, "one")
+    assert found["id"].tolist() == [pair.id for pair in pairs]
+    return found["margin"].tolist()
+
+
+def made(context: str, good: str, bad: str, frame: int, variant: str = "A") -> Pair:
+    id_ = f"{variant}-{frame}-{context}-{good}"
+    return Pair(id_, id_, context, good, bad, {"construction": "toy"}, {"frame": f"toy {frame}"})
+
+
+def by_the_verb(frames: int) -> list[Pair]:
+    """Return pairs in which the verb decides what follows, and each frame has other nouns."""
+    return [
+        made(f"Ann {verb} to the {STEMS[frame]}.", f" She did so {good} effort.", f" She did so {bad} effort.", frame)
+        for frame in range(frames)
+        for verb, good, bad in (("hacked", "with", "without"), ("strolled", "without", "with"))
+    ]
+
+
+def test_a_bag_of_words_learns_which_word_of_the_context_goes_with_which_word_that_differs():
+    assert all(margin > 0.2 for margin in learnt(by_the_verb(8)))
+
+
+def test_nothing_is_learnt_from_the_own_frame():
+    """A frame's own noun decides in both of its pairs; with frames cut through the answer is known."""
+    pairs = [
+        made(f"Ann saw the {STEMS[frame]} {place}.", f" It was {good}.", f" It was {bad}.", frame)
+        for frame in range(20)
+        for place in ("here", "there")
+        for good, bad in ([("red", "blue"), ("blue", "red")][frame % 2],)
+    ]
+    assert np.mean(np.sign(learnt(pairs))) <= 0.2
+    apart = [Pair(p.id, p.item, p.context, p.good, p.bad, p.groups, {"frame": p.id}) for p in pairs]
+    assert np.mean(np.sign(learnt(apart))) > 0.7
+
+
+def test_what_a_classifier_has_nothing_to_go_by_is_a_tie():
+    same_words = [made("Ann ran.", f" {one} saw {other}.", f" {other} saw {one}.", n) for n, (one, other) in PEOPLE]
+    switched = [
+        made(f"{first} gave {second} a {STEMS[n]}.", f" It was {first}.", f" It was {second}.", n)
+        for n, (one, other) in PEOPLE
+        for first, second in ((one, other), (other, one))
+    ]
+    assert learnt(same_words) == [0.0] * len(PEOPLE)
+    assert learnt(switched) == [0.0] * 2 * len(PEOPLE)  # one bag of words has both answers
+    assert learnt(by_the_verb(1)) == [0.0, 0.0]  # no other frame
+
+
+PEOPLE = list(enumerate([("Ann", "Bob"), ("Bob", "Cora"), ("Cora", "Dan"), ("Dan", "Ann"), ("Eve", "Finn")]))
+
+
+def test_where_tags_alone_decide_a_classifier_on_tags_does_and_one_on_words_does_not(toy_tagger):
+    tags = TagNgrams(kind="tag_ngrams", lengths=[1, 3], tagger=str(toy_tagger), sha256=None)
+    pairs = [
+        made("", f"The {STEMS[n]}er {STEMS[n + 25]} runs.", f"The {STEMS[n + 25]} {STEMS[n]}er runs.", n)
+        for n in range(20)
+    ]
+    assert all(margin > 0.2 for margin in learnt(pairs, BAG.model_copy(update={"counts": tags})))
+    assert learnt(pairs) == [0.0] * 20
+    after = [
+        made(f"The {STEMS[n]}{end} {STEMS[n + 25]} ran.", f" It is {good}.", f" It is {bad}.", n)
+        for n in range(20)
+        for end, good, bad in (("er", "so", "not"), ("", "not", "so"))
+    ]
+    assert all(margin > 0.2 for margin in learnt(after, BAG.model_copy(update={"counts": tags})))
+    assert not any(margin > 0 for margin in learnt(after))
+
+
+def test_the_margins_are_those_of_a_logistic_regression_by_hand():
+    """The oracle writes every feature out as a dense column, also those that cancel."""
+    rng, words = np.random.default_rng(2), ["red", "old", "big", "sad"]
+    pairs = []
+    for number in range(60):
+        context, (good, bad) = " ".join(rng.choice(words, size=3)), rng.choice(["so", "not", "ever"], 2, replace=False)
+        good, bad = (good, bad) if rng.random() < 0.3 or "red" in context else (bad, good)
+        pairs.append(made(f"{context}.", f" It is {good}.", f" It is {bad}.", number % 12, str(number)))
+
+    def count(texts: list[str]) -> np.ndarray:
+        vocabulary = sorted({word for pair in pairs for word in f"{pair.context} {pair.good} {pair.bad}".split()})
+        vocabulary = sorted({word.strip(".").lower() for word in vocabulary})
+        return CountVectorizer(vocabulary=vocabulary).transform(texts).toarray().astype(float)
+
+    contexts = count([pair.context for pair in pairs])
+    sides = []
+    for ends in ([pair.good for pair in pairs], [pair.bad for pair in pairs]):
+        own = count(ends)  # (pairs, words)
+        crossed = (contexts[:, :, None] * own[:, None, :]).reshape(len(pairs), -1)
+        sides.append(np.hstack([contexts + own, crossed]))
+    difference = sides[0] - sides[1]
+    both, labels = np.vstack([difference, -difference]), np.repeat([True, False], len(pairs))
+    frames = np.tile([pair.clusters["frame"] for pair in pairs], 2)
+    expected = np.empty(2 * len(pairs))
+    for train, test in StratifiedGroupKFold(5, shuffle=True, random_state=1).split(both, labels, frames):
+        assert not set(frames[train]) & set(frames[test])
+        model = LogisticRegression(max_iter=1000, tol=1e-8).fit(both[train], labels[train])
+        expected[test] = model.predict_proba(both[test])[:, 1]
+    np.testing.assert_allclose(learnt(pairs), expected[: len(pairs)] - 0.5, atol=2e-3)
+    assert 20 < Counter(np.sign(learnt(pairs)))[1] < 60
+
+
+def test_a_construction_learns_from_its_own_pairs_and_a_benchmark_by_items():
+    turned = [
+        Pair(f"{p.id}-turned", p.item, p.context, p.bad, p.good, {"construction": "other"}, p.clusters)
+        for p in by_the_verb(8)
+    ]
+    assert all(margin > 0.2 for margin in learnt([*by_the_verb(8), *turned]))
+    bare = [Pair(p.id, p.item, p.context, p.good, p.bad, {}, {}) for p in by_the_verb(8)]
+    assert all(margin > 0.2 for margin in learnt(bare))
+
+
+def test_a_classifier_is_measured_by_its_preferences(tmp_path):
+    pairs = [*by_the_verb(6), made("Ann ran.", " It was.", " Was it.", 0)]
+    counts = measure_blindly(Member("one", BAG, "panel"), pairs, tmp_path, seed=1)
+    assert counts == {"decided": 12}
+    assert read_pair_answers(tmp_path)["margin"].tolist() == learnt(pairs)
     assert read_model_facts(tmp_path).kind == "blind"

@@ -22,7 +22,9 @@ from cxprobe.lm.params import (
     Model,
     ModelFacts,
     ModelSpec,
+    NgramFeatures,
     NgramModel,
+    PairClassifier,
     Panel,
     Rule,
     SeriesCheckpoint,
@@ -69,6 +71,9 @@ def models_in(folder: Path) -> dict[str, Model]:
     members = {
         "unigrams": UnigramModel(kind="unigrams", language="en"),
         "trigrams": NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256=None),
+        "trained": PairClassifier(
+            kind="pair_classifier", folds=2, counts=NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+        ),
         "alone": ContinuationAlone(kind="continuation_alone", checkpoint=ModelSpec(**spec)),
         **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
     }

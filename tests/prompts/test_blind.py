@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT
-from cxprobe.lm.params import Classifier, Rule
+from cxprobe.lm.params import Classifier, Rule, TagNgrams
 from cxprobe.prompts.items import load_items, render_inferences
 from cxprobe.prompts.make import Material, item_table
 from cxprobe.prompts.measure import answer_blindly
@@ -96,6 +96,22 @@ def classifier(kind: str, by: str = "premise") -> Classifier:
 )
 def test_a_blind_model_is_right_as_far_as_what_it_may_read_tells_the_answer(spec, template, low, high):
     assert low <= accuracy(spec, inferences(template)) <= high
+
+
+def graded(name, number, place):
+    """Give hypotheses whose words are their own, and of which the second word's form tells the answer."""
+    stem = f"{'bcdfgklmnp'[number]}{'aou'[place]}{'st'[number % 2]}"
+    return str(place), f"{name} {stem}{('er', 'ly', 'um')[place]} {stem}.", f"t{number}{place}"
+
+
+@pytest.mark.parametrize("half", ["hypothesis", "premise"])
+def test_where_tags_alone_decide_a_classifier_on_tags_is_right_and_one_on_words_is_not(toy_tagger, half):
+    tags = TagNgrams(kind="tag_ngrams", lengths=[1, 3], tagger=str(toy_tagger), sha256=None)
+    items = inferences(graded)
+    items = items.assign(**{half: items["hypothesis"]}, **{"premise": "It rains."} if half == "hypothesis" else {})
+    by_words = classifier(f"{half}_only")
+    assert accuracy(by_words.model_copy(update={"counts": tags}), items) == 1
+    assert accuracy(by_words, items) <= 0.4
 
 
 def test_with_folds_that_share_a_premise_its_name_tells():

@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
@@ -9,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.lm.params import NgramFeatures, Rule
+from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
 from cxprobe.probing import Fitting, Regularisation, fit_and_predict
 from cxprobe.recognition.blind import count_features, positions_of
 
@@ -97,6 +99,51 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     oracle = make_pipeline(StandardScaler(), probe) if standardise else probe
     oracle.fit(known.astype(np.float64), labels[train])
     np.testing.assert_allclose(found, oracle.predict_proba(new.astype(np.float64))[:, 1], atol=5e-3)
+
+
+def tag_ngrams(tagger, *lengths: int) -> TagNgrams:
+    return TagNgrams(kind="tag_ngrams", lengths=lengths, tagger=str(tagger), sha256=None)
+
+
+def test_tag_ngrams_are_all_runs_of_the_tags_of_a_sentence():
+    tagger = ROOT / "models/tagger/en_ewt_cxprobe"
+    texts = ["The more you read, the more you know.", "She's read a bigger book!", "$5 isn't much."]
+    expected = []
+    for doc in spacy.load(tagger).pipe(texts):
+        tags = [token.tag_ for token in doc]
+        expected.append(
+            Counter(" ".join(tags[start : start + n]) for n in (1, 2) for start in range(len(tags) - n + 1))
+        )
+    counts = count_features(texts, tag_ngrams(tagger, 1, 2), "toy")
+    assert counts.shape[1] == len(set().union(*expected))
+    assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
+
+
+@pytest.mark.parametrize(
+    ("spec", "low", "high"),
+    [("tags", 1, 1), ("tag unigrams", 0.5, 0.5), ("words", 0.5, 0.5), ("letters", 0.3, 0.7)],
+)
+def test_where_tags_alone_decide_their_ngrams_do_and_words_and_letters_do_not(toy_tagger, spec, low, high):
+    """A comparative, which no other sentence has, stands before a noun or after it; so does a noun in its place."""
+    specs = {"tags": tag_ngrams(toy_tagger, 1, 3), "tag unigrams": tag_ngrams(toy_tagger, 1, 1)}
+    specs |= {"words": WORDS, "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 3])}
+    rng, made = np.random.default_rng(1), set()
+    while len(made) < 320:
+        made.add("".join(rng.choice(list("bcdfgklmnpst"), size=5)))
+    stems = iter(sorted(made))
+    texts = [
+        f"{next(stems)}a {first} {second} {next(stems)}a"
+        for _ in range(40)
+        for own, other in [(f"{next(stems)}er", f"{next(stems)}a")]
+        for first, second in ((own, other), (other, own))
+    ]
+    labels = np.tile([True, False], 40)
+    counts = count_features(texts, specs[spec], "toy")
+    train, test = np.arange(40), np.arange(40, 80)
+    fitting = Fitting(1000, 0, "toy")
+    said = fit_and_predict(counts[train], labels[train], counts[test], Regularisation(1.0, 0.0, False), fitting)
+    credits = np.where(np.isclose(said, 0.5, atol=1e-6), 0.5, (said > 0.5) == labels[test])
+    assert low <= credits.mean() <= high
 
 
 def test_sentences_without_anything_to_count_name_the_model_and_the_source():

@@ -9,7 +9,7 @@ from tiny_lms import save_lm
 
 from conftest import ROOT
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule
+from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule, TagNgrams
 from cxprobe.recognition.params import SearchRange, Tune
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
@@ -20,6 +20,9 @@ PANEL = Panel(
     members={
         "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 4]),
         "words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
+        "tags": TagNgrams(
+            kind="tag_ngrams", lengths=[1, 2], tagger=str(ROOT / "models/tagger/en_ewt_cxprobe"), sha256=None
+        ),
         "places": Rule(kind="positions"),
     },
 )
@@ -128,7 +131,7 @@ def test_the_report_holds_every_model_against_the_best_blind_one_and_its_twin(fo
     assert set(compared.loc[compared["compares"] == "twin", "second"]) == {"one-random"}
     assert (compared["n"] == 120).all()
     card = outcome.tables["tables/card"].set_index(["source", "model"])
-    assert card["solved"].xs("mined").to_dict() == {"letters": True, "words": False, "places": True}
+    assert card["solved"].xs("mined").to_dict() == {"letters": True, "words": False, "tags": True, "places": True}
     assert set(outcome.figures) == {"figures/recognition_toy", "figures/cards_toy"}
     for table in outcome.tables.values():
         write_table(table, folder / "out.csv")  # no cell is empty, no number is infinite

@@ -8,23 +8,21 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import spacy
 from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.tokens import Doc
 
+from cxprobe import tagging
 from cxprobe.corpora.pattern import Pattern, TokenPattern, lexical_only
 from cxprobe.corpora.readers import Block
-from cxprobe.errors import ConstructionError, ModelError
+from cxprobe.errors import ConstructionError
 from cxprobe.segmentation import joined, sentences
+from cxprobe.tagging import BATCH
 
-BATCH = 256  # sentences that the tagger takes at once
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
 _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
-# Components of a pipeline that set no attribute of single tokens, and take time.
-_NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter", "entity_linker", "textcat")
-# What a token pattern may ask for beside tags, which only this component sets.
+# What a token pattern may ask for beside tags, which only the component "morphologizer" sets.
 _FROM_MORPHOLOGIZER = frozenset({"POS", "MORPH"})
 
 Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
@@ -45,24 +43,10 @@ class Rejected(NamedTuple):
 
 
 def load_tagger(name: str, pattern: Pattern) -> Language:
-    """Load a spaCy pipeline, by the name of an installed package or by its folder, without what tags do not need.
-
-    Raises:
-        ModelError: It does not exist, or does not set tags.
-    """
+    """Load the pipeline that mining.tagger names, with what a pattern asks for, see `cxprobe.tagging.load_tagger`."""
     forms = [form for part in range(len(pattern.parts)) for form in pattern.alternatives(part)]
     asked = {key for tokens in forms for token in tokens for key in token}
-    without = _NOT_NEEDED if asked & _FROM_MORPHOLOGIZER else (*_NOT_NEEDED, "morphologizer")
-    try:
-        nlp = spacy.load(name, exclude=list(without))
-    except OSError as fault:
-        raise ModelError(
-            f"mining.tagger: '{name}' is neither a folder with a spaCy pipeline nor an installed package; "
-            f"install it, or name another ({' '.join(str(fault).split())[:200]})"
-        ) from None
-    if not nlp("The more.").has_annotation("TAG"):
-        raise ModelError(f"mining.tagger: '{name}' sets no fine-grained tags; its components are {nlp.pipe_names}")
-    return nlp
+    return tagging.load_tagger("mining.tagger", name, morphology=bool(asked & _FROM_MORPHOLOGIZER))
 
 
 class Matchers:

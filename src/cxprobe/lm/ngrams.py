@@ -1,11 +1,11 @@
-"""The words of a text, with their places, as blind models read them."""
+"""The words of a text, their places, and n-grams, as blind models read them."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.writing import digest
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import ModelFacts, NgramModel
+from cxprobe.lm.params import ModelFacts, NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
 from cxprobe.segmentation import sentences
+from cxprobe.tagging import open_tagger
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words of one letter
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -43,6 +47,34 @@ def words_of(text: str) -> list[Word]:
 def places_of(text: str, expression: str) -> list[int]:
     """Return where a word, or several words with spaces between them, begin in a text, in lower or upper case."""
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
+
+
+def as_read(spec: NgramFeatures | TagNgrams, texts: Sequence[str]) -> list[str]:
+    """Return what a blind model reads of each text: its tags, with spaces between them, or the text itself.
+
+    Raises:
+        ModelError: There is no such tagger, or it is another one than params say.
+    """
+    return open_tagger(spec.tagger, spec.sha256).tags_of(texts) if isinstance(spec, TagNgrams) else list(texts)
+
+
+def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":
+    """Return scikit-learn's counter of the n-grams of what is read (`as_read`).
+
+    Args:
+        spec: What is counted: n-grams of lower-cased words, of characters of the lower-cased text, spaces and
+            punctuation included, or of tags.
+        dtype: Of the counts.
+    """
+    # scikit-learn takes a second to import, and models that are not blind do without these parts of it.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    ways: Mapping[str, Mapping[str, Any]] = {
+        "word_ngrams": {"token_pattern": EVERY_WORD},
+        "character_ngrams": {"analyzer": "char"},
+        "tag_ngrams": {"token_pattern": r"\S+", "lowercase": False},
+    }
+    return CountVectorizer(ngram_range=tuple(spec.lengths), dtype=dtype, **ways[spec.kind])
 
 
 NGRAMS_FILE = "ngrams.parquet"

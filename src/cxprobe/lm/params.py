@@ -200,20 +200,40 @@ class ModelSpec(Closed):
         return self
 
 
-class NgramFeatures(Closed):
-    """Recognition by spelling or by words: counts of n-grams take the place of a layer's vectors."""
+class _Lengths(Closed):
+    """How long n-grams are."""
 
-    kind: Literal["word_ngrams", "character_ngrams"]
-    """What is counted: lower-cased words, or characters within a line of text."""
     lengths: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
     """The shortest and the longest n-gram, such as [1, 3]."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> "NgramFeatures":
+    def _ordered(self) -> Self:
         shortest, longest = self.lengths
         if shortest > longest:
             raise ValueError(f"lengths is {self.lengths}; give the shortest first, as [{longest}, {shortest}]")
         return self
+
+
+class NgramFeatures(_Lengths):
+    """Counts of n-grams of words or letters: in recognition they take the place of a layer's vectors."""
+
+    kind: Literal["word_ngrams", "character_ngrams"]
+    """What is counted: lower-cased words, or characters within a line of text."""
+
+
+class TagNgrams(_Lengths):
+    """Counts of n-grams of parts of speech, without any word: in recognition they take the place of vectors."""
+
+    kind: Literal["tag_ngrams"]
+    """What is counted: the fine-grained tags that a tagger gives to each sentence."""
+    tagger: str
+    """A spaCy pipeline: a folder, or an installed package."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    """What its files must hash to (`cxprobe.tagging.open_tagger`); null to accept any."""
+
+
+Ngrams = Annotated[NgramFeatures | TagNgrams, Field(discriminator="kind")]
+"""What a trained blind model counts."""
 
 
 class UnigramModel(Closed):
@@ -237,7 +257,7 @@ class NgramModel(Closed):
 
 
 class Classifier(Closed):
-    """Inference by a half of the item: a classifier on its words, trained and tested in folds."""
+    """Inference by a half of the item: a classifier on its n-grams, trained and tested in folds."""
 
     kind: Literal["hypothesis_only", "premise_only"]
     """The half that is read."""
@@ -245,6 +265,19 @@ class Classifier(Closed):
     """What the training and the testing folds do not share."""
     folds: Annotated[int, Field(ge=2)]
     """How many folds; fewer where there are fewer premises or templates."""
+    counts: Ngrams = NgramFeatures(kind="word_ngrams", lengths=[1, 2])
+    """What is counted in that half; words and pairs of words, if it is left out."""
+
+
+class PairClassifier(Closed):
+    """Minimal pairs by a classifier on n-grams, trained on other frames of the construction."""
+
+    kind: Literal["pair_classifier"]
+    """Logistic regression on what the two texts differ in, see `cxprobe.pairs.blind.learn_preferences`."""
+    folds: Annotated[int, Field(ge=2)]
+    """How many folds, which share no frame; fewer where there are fewer frames."""
+    counts: Ngrams
+    """What is counted."""
 
 
 class Rule(Closed):
@@ -280,7 +313,8 @@ class ContinuationAlone(Closed):
 
 
 BlindModel = Annotated[
-    NgramFeatures | UnigramModel | NgramModel | ContinuationAlone | Classifier | Rule, Field(discriminator="kind")
+    NgramFeatures | TagNgrams | UnigramModel | NgramModel | ContinuationAlone | Classifier | PairClassifier | Rule,
+    Field(discriminator="kind"),
 ]
 """A model that cannot know the construction; what it reaches is what the data give away."""
 
@@ -330,8 +364,11 @@ Model = Annotated[
 LINES_OF_SERVED = ("pairs", "prompts")
 """The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
 _KINDS_OF_LINES = {
-    "recognition": ("word_ngrams", "character_ngrams", "positions"),
-    "pairs": ("unigrams", "ngrams", "continuation_alone", "first_mentioned", "last_mentioned", "shorter"),
+    "recognition": ("word_ngrams", "character_ngrams", "tag_ngrams", "positions"),
+    "pairs": (
+        *("unigrams", "ngrams", "continuation_alone", "pair_classifier"),
+        *("first_mentioned", "last_mentioned", "shorter"),
+    ),
     "scenarios": ("fixed_word", "last_rule", "copier"),
     "prompts": (
         *("hypothesis_only", "premise_only", "word_overlap", "negation"),

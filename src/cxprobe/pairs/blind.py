@@ -1,42 +1,51 @@
-"""Blind models of minimal pairs: rules that prefer one continuation, and the files that a measuring stage writes."""
+"""Blind models of minimal pairs: rules, classifiers on n-grams, and the files that a measuring stage writes."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import vstack
 
-from cxprobe.lm.ngrams import blind_facts, load_ngrams, ngram_scores, unigram_scores, words_of
-from cxprobe.lm.params import Member, NgramModel, Rule, UnigramModel
+from cxprobe.lm.ngrams import as_read, blind_facts, load_ngrams, ngram_counter, ngram_scores, unigram_scores, words_of
+from cxprobe.lm.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, write_preferences, write_token_scores
 from cxprobe.pairs.measure import ends_alone, member_texts
 
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 
 
-def measure_blindly(member: Member, pairs: Sequence[Pair], folder: Path) -> dict[str, float]:
+def measure_blindly(member: Member, pairs: Sequence[Pair], folder: Path, seed: int) -> dict[str, float]:
     """Ask a blind model that is no checkpoint about minimal pairs, as a stage does: into files.
 
-    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule writes ``preferences.parquet`` (id and
-    margin, see `preferences_of`). Both write ``model.json``.
+    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule and a classifier write
+    ``preferences.parquet`` (id and margin, see `preferences_of` and `learn_preferences`). All write ``model.json``.
 
     Args:
         member: The blind model.
         pairs: The pairs.
         folder: Where the files go.
+        seed: The project's seed, by which folds are drawn.
 
     Returns:
-        The number of distinct texts and of scores of their words; of a rule, the number of pairs that it decides.
+        The number of distinct texts and of scores of their words; of a rule or a classifier, the number of pairs that
+        it decides.
 
     Raises:
         DataError: A text has no word.
-        ModelError: The counts of an n-gram model are not there, or are others.
+        ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
+        ProbeError: A classifier did not converge.
     """
-    if isinstance(member.spec, Rule):
-        preferences = preferences_of(member.spec.kind, pairs)
+    if isinstance(member.spec, Rule | PairClassifier):
+        preferences = (
+            preferences_of(member.spec.kind, pairs)
+            if isinstance(member.spec, Rule)
+            else learn_preferences(member.spec, pairs, seed, member.slug)
+        )
         write_preferences(preferences, blind_facts(member.spec.kind), folder)
         return {"decided": int((preferences["margin"] != 0).sum())}
     texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
@@ -70,6 +79,71 @@ def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
         preference = _prefer(kind, pair.context, first, second)
         rows.append((pair.id, preference if first == pair.good else -preference))
     return pd.DataFrame(rows, columns=["id", "margin"]).astype({"margin": "float64"})
+
+
+def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, place: str) -> pd.DataFrame:
+    """Return which continuation of each pair a classifier prefers that was trained on other frames.
+
+    It is a logistic regression on the difference of the two texts, taken in both directions, so that it prefers neither
+    the first nor the second; each construction has its own, and so has a benchmark. The features are counts of the
+    n-grams of both whole texts, and of the n-grams of the context with each word in which the continuations differ: the
+    context is the same for both, so that alone it could decide nothing.
+
+    Args:
+        spec: What is counted, and the number of folds; there are fewer where there are fewer frames.
+        pairs: The pairs; one without a frame, as benchmarks have it, is kept together with those of its item.
+        seed: The project's seed, by which frames are dealt to folds.
+        place: Names the model, for messages.
+
+    Returns:
+        id; and margin, the probability with which the right one is taken for the right one, less 0.5, in
+        [-0.5, 0.5]; 0 where the members have the same features, where what was learnt says nothing about them, and in a
+        construction of one frame.
+
+    Raises:
+        ModelError: There is no such tagger, or it is another one than params say.
+        ProbeError: The solver did not converge.
+    """
+    # It takes a second to import, and models that are not blind do without it.
+    from sklearn.feature_extraction import DictVectorizer
+
+    from cxprobe.probing import Fitting, Regularisation, cross_validate
+
+    margins = np.zeros(len(pairs))
+    kinds = np.array([pair.groups.get("construction", "") for pair in pairs], dtype=object)
+    frames = np.array([pair.clusters.get("frame", pair.item) for pair in pairs], dtype=object)
+    differences = list(_differences(spec, pairs))
+    for kind in dict.fromkeys(kinds):
+        rows = np.flatnonzero(kinds == kind)
+        own = DictVectorizer(dtype=np.float64).fit_transform([differences[row] for row in rows])
+        if len(set(frames[rows])) > 1 and own.shape[1]:
+            [probabilities] = cross_validate(
+                [vstack([own, -own], format="csr")],
+                np.repeat([True, False], len(rows)),
+                np.tile(frames[rows], 2),
+                Regularisation(1.0, 0.0, standardise=False),
+                Fitting(1000, seed, f"{place}, {kind}"),
+                folds=spec.folds,
+            )
+            # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
+            margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
+    return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})
+
+
+def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[str, int]]:
+    """Yield for each pair the features in which its texts differ -> how much more often the right one has each."""
+    grams = ngram_counter(spec.counts).build_analyzer()
+    contexts, *both = (
+        as_read(spec.counts, [pair.context + end for pair, end in zip(pairs, ends, strict=True)])
+        for ends in ([""] * len(pairs), [pair.good for pair in pairs], [pair.bad for pair in pairs])
+    )
+    for pair, context, good, bad in zip(pairs, contexts, *both, strict=True):
+        found, words = (Counter[str](one) for one in (grams(good), [word.text.lower() for word in words_of(pair.good)]))
+        found.subtract(grams(bad))
+        words.subtract(word.text.lower() for word in words_of(pair.bad))
+        for gram, times in Counter(grams(context)).items():
+            found.update({f"{gram} with {word}": times * more for word, more in words.items() if more})
+        yield {feature: more for feature, more in found.items() if more}
 
 
 def _prefer(rule: str, context: str, first: str, second: str) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.ngrams import EVERY_WORD, places_of
+from cxprobe.lm.ngrams import as_read, ngram_counter, places_of
 from cxprobe.lm.params import BlindModel, Classifier
 from cxprobe.lm.texts import Choice
 from cxprobe.seeding import generator_for
@@ -93,8 +93,8 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
     not share a premise (a template, a frame) with the item.
 
     Args:
-        spec: Which model. "hypothesis_only" and "premise_only" are logistic regressions on counts of words and pairs of
-            words of that half. "word_overlap" has thresholds, learnt in folds, on the share of the hypothesis' words
+        spec: Which model. "hypothesis_only" and "premise_only" are logistic regressions on n-grams of that half,
+            of words or of tags. "word_overlap" has thresholds, learnt in folds, on the share of the hypothesis' words
             that the premise has; "negation" gives the answer that is the most frequent among hypotheses with, or
             without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
             the option that the text of a multiple-choice item names first, or last.
@@ -106,6 +106,9 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
         One row per item and answer: id, symbol, and log_p, the natural logarithm of a pseudo-probability. Items that
         the model is not for, or for which there is nothing to learn from (one premise, no known template), have no
         rows.
+
+    Raises:
+        ModelError: There is no such tagger, or it is another one than params say.
 
     Source:
         Poliak, Naradowsky, Haldar, Rudinger & Van Durme 2018 for hypothesis-only baselines.
@@ -125,9 +128,12 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
                 folds = _folds(groups, spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
                 if folds.max(initial=0) == 0:
                     continue
+                if isinstance(spec, Classifier):
+                    asked["read"] = as_read(spec.counts, asked[spec.kind.removesuffix("_only")].tolist())
                 answers = np.zeros((len(asked), len(symbols)))
                 for fold in np.unique(folds):
-                    learnt, classes = _LEARNERS[spec.kind](asked[folds != fold], asked[folds == fold])
+                    learn = partial(_ngrams, spec) if isinstance(spec, Classifier) else _LEARNERS[spec.kind]
+                    learnt, classes = learn(asked[folds != fold], asked[folds == fold])
                     answers[np.ix_(folds == fold, [symbols.index(name) for name in classes])] = learnt
             log_p = np.log((answers + _LEAST) / (1 + _LEAST * len(symbols)))  # (items, symbols)
             ids = np.repeat(asked["id"].to_numpy(), len(symbols))
@@ -157,18 +163,16 @@ def _referent(text: str, a: str, b: str, *, first: bool) -> tuple[float, float, 
 # Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
 
 
-def _words(column: str, train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
     if train["gold"].nunique() == 1:
         return _most_frequent(train, test)
     # It takes a second to import, and models that are not blind do without it.
-    from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    words = CountVectorizer(ngram_range=(1, 2), token_pattern=EVERY_WORD)
-    model = make_pipeline(words, LogisticRegression(class_weight="balanced", max_iter=1000))
-    model.fit(train[column], train["gold"])
-    return model.predict_proba(test[column]), list(model.classes_)
+    model = make_pipeline(ngram_counter(spec.counts), LogisticRegression(class_weight="balanced", max_iter=1000))
+    model.fit(train["read"], train["gold"])
+    return model.predict_proba(test["read"]), list(model.classes_)
 
 
 def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
@@ -203,8 +207,6 @@ def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> Answers:
 
 
 _LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]] = {
-    "hypothesis_only": partial(_words, "hypothesis"),
-    "premise_only": partial(_words, "premise"),
     "word_overlap": _word_overlap,
     "negation": _negation,
     "most_frequent": _most_frequent,

@@ -1,8 +1,8 @@
 """Blind models of recognition: what stands in a sentence, counted, in the place of what a model makes of it.
 
 The counts are probed exactly as the vectors of a model's layer are. What a probe reaches on them is what the sentences
-give away by their spelling, their words, or the places of their function words. To count takes no longer than to read
-what was counted, so counts are not kept.
+give away by their spelling, their words, their parts of speech, or the places of their function words. To count takes
+no longer than to read what was counted, and tags are set once for all members of a panel, so counts are not kept.
 """
 
 import re
@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cxprobe.errors import DataError
-from cxprobe.lm.ngrams import EVERY_WORD
-from cxprobe.lm.params import NgramFeatures, Rule
+from cxprobe.lm.ngrams import EVERY_WORD, as_read, ngram_counter
+from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about.
 FUNCTION_WORDS = frozenset(
@@ -55,6 +55,7 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
             "word_ngrams": how often each n-gram of lower-cased words stands in the sentence;
             "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, spaces and
             punctuation included;
+            "tag_ngrams": how often each n-gram of parts of speech does;
             "positions": `positions_of` each sentence.
         place: Names the model and the sentences, for messages.
 
@@ -64,23 +65,22 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
 
     Raises:
         DataError: There is nothing to count in any of the sentences.
+        ModelError: There is no such tagger, or it is another one than params say.
         ValueError: The kind is none of these.
     """
     # scikit-learn takes a second to import, and models that are not blind do without these parts of it.
     from sklearn.feature_extraction import DictVectorizer
-    from sklearn.feature_extraction.text import CountVectorizer
 
-    if not isinstance(spec, NgramFeatures | Rule) or spec.kind not in ("word_ngrams", "character_ngrams", "positions"):
-        raise ValueError(
-            f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams or positions"
-        )
-    if isinstance(spec, Rule):
+    if isinstance(spec, Rule) and spec.kind == "positions":
         return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
-    of_words = {"analyzer": "word", "token_pattern": EVERY_WORD}
-    how = of_words if spec.kind == "word_ngrams" else {"analyzer": "char"}
-    counter = CountVectorizer(ngram_range=tuple(spec.lengths), dtype=np.float32, **how)
+    if not isinstance(spec, NgramFeatures | TagNgrams):
+        raise ValueError(
+            f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams, tag_ngrams "
+            "or positions"
+        )
+    read = as_read(spec, texts)
     try:
-        counts = csr_array(counter.fit_transform(texts))
+        counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
         counts.sort_indices()  # sums of floating-point numbers run in the order of the columns
         return counts
     except ValueError as error:
@@ -121,12 +121,12 @@ def positions_of(text: str) -> dict[str, float]:
 
 def kind_of(spec: object) -> str:
     """Return the kind of a blind model in words."""
-    if not isinstance(spec, NgramFeatures):
+    if not isinstance(spec, NgramFeatures | TagNgrams):
         return "lengths, and places of function words"
     shortest, longest = spec.lengths
     lengths = f"{shortest}-grams" if shortest == longest else f"{shortest}- to {longest}-grams"
     return f"{_unit_of(spec)} {lengths}"
 
 
-def _unit_of(spec: NgramFeatures) -> str:
+def _unit_of(spec: NgramFeatures | TagNgrams) -> str:
     return spec.kind.removesuffix("_ngrams")

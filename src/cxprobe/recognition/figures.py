@@ -18,7 +18,8 @@ from cxprobe.report.dots import MARKERS, OKABE_ITO, add_legend, readable
 from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, whole_ticks
 
 RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
-BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)))  # of their lines
+# Of the lines of blind models.
+BLIND_STYLES: Sequence[Any] = ("--", "-.", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (2, 2)), (0, (14, 2, 2, 2)))
 PANEL = (3.4, 2.9)  # inches
 CONTROL_STYLE: Mapping[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 

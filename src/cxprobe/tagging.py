@@ -1,0 +1,82 @@
+"""Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for blind models."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cxprobe.errors import ModelError
+from cxprobe.files.writing import digest
+from cxprobe.segmentation import sentences
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+BATCH = 256  # sentences that the tagger takes at once
+# Components of a pipeline that set no attribute of single tokens, and take time.
+_NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter", "entity_linker", "textcat")
+
+
+def load_tagger(place: str, name: str, *, morphology: bool = False) -> "Language":
+    """Load a spaCy pipeline, by the name of an installed package or by its folder, without what tags do not need.
+
+    Args:
+        place: What names the pipeline, for messages, such as "mining.tagger".
+        name: The package or folder.
+        morphology: Whether coarse parts of speech and morphology are needed beside the tags.
+
+    Raises:
+        ModelError: It does not exist, or does not set tags.
+    """
+    import spacy  # takes a second to import, and models that are not blind do without it
+
+    try:
+        nlp = spacy.load(name, exclude=[*_NOT_NEEDED, *([] if morphology else ["morphologizer"])])
+    except OSError as fault:
+        raise ModelError(
+            f"{place}: '{name}' is neither a folder with a spaCy pipeline nor an installed package; "
+            f"install it, or name another ({' '.join(str(fault).split())[:200]})"
+        ) from None
+    if not nlp("The more.").has_annotation("TAG"):
+        raise ModelError(f"{place}: '{name}' sets no fine-grained tags; its components are {nlp.pipe_names}")
+    return nlp
+
+
+class Tagger:
+    """A pipeline that tags each sentence once, however many texts and models ask for it."""
+
+    def __init__(self, nlp: "Language") -> None:
+        self._nlp = nlp
+        self._known: dict[str, str] = {}
+
+    def tags_of(self, texts: Iterable[str]) -> list[str]:
+        """Return the tags of each text, with spaces between them; its sentences are tagged one by one."""
+        read = [[text[start:end] for start, end in sentences(text)] for text in texts]
+        new = list(dict.fromkeys(one for own in read for one in own if one not in self._known))
+        for sentence, doc in zip(new, self._nlp.pipe(new, batch_size=BATCH), strict=True):
+            self._known[sentence] = " ".join(token.tag_ for token in doc)
+        return [" ".join(self._known[one] for one in own) for own in read]
+
+
+@cache
+def open_tagger(name: str, sha256: str | None) -> Tagger:
+    """Return the tagger of a pipeline, the same one for all that ask for it.
+
+    Args:
+        name: An installed package, or a folder.
+        sha256: That of what `sha256sum` prints for all its files, one line each in the order of their paths in the
+            folder; None for any.
+
+    Raises:
+        ModelError: It does not exist, does not set tags, or has another hash.
+    """
+    nlp = load_tagger("tagger", name)
+    files = {path.relative_to(nlp.path).as_posix(): path for path in nlp.path.rglob("*") if path.is_file()}
+    lines = "".join(f"{digest(path)}  {file}\n" for file, path in sorted(files.items()))
+    actual = hashlib.sha256(lines.encode()).hexdigest()
+    if sha256 and actual != sha256:
+        raise ModelError(
+            f"tagger: the files of {nlp.path} have SHA-256 {actual}, params say {sha256}; this is another pipeline: "
+            "take the right one, or change sha256 if this is the one you want"
+        )
+    return Tagger(nlp)

@@ -1,0 +1,59 @@
+"""Tags by a spaCy pipeline: each sentence once, by the pipeline that params name."""
+
+import hashlib
+
+import pytest
+import spacy
+
+from conftest import ROOT
+from cxprobe.errors import ModelError
+from cxprobe.lm.params import TagNgrams
+from cxprobe.run.params import load_params
+from cxprobe.tagging import open_tagger
+
+
+def hash_by_hand(folder) -> str:
+    """Return the SHA-256 of what `find -type f | sort | xargs sha256sum` prints in a folder."""
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_the_tags_of_a_text_are_those_that_spacy_gives_to_its_sentences(toy_tagger):
+    nlp = spacy.load(toy_tagger)
+    texts = ["The old cat sings.", "The older cat. It runs slowly, ever so slowly!", "The old cat sings. Now.", ""]
+    cut = [[texts[0]], ["The older cat.", "It runs slowly, ever so slowly!"], [texts[0], "Now."], []]
+    expected = [" ".join(token.tag_ for one in own for token in nlp(one)) for own in cut]
+    assert open_tagger(str(toy_tagger), None).tags_of(texts) == expected
+    assert expected[0] == "DT JJ NN NN ."
+
+
+def test_a_sentence_is_tagged_once_however_many_texts_and_models_ask_for_it(toy_tagger, monkeypatch):
+    tagged = []
+    tagger = open_tagger(str(toy_tagger), hash_by_hand(toy_tagger))
+    assert tagger is open_tagger(str(toy_tagger), hash_by_hand(toy_tagger))
+    pipe = tagger._nlp.pipe
+    monkeypatch.setattr(tagger._nlp, "pipe", lambda texts, **how: pipe(tagged.append(list(texts)) or texts, **how))
+    first = tagger.tags_of(["A fox. A hen.", "A hen.", "A hen. A fox."])
+    assert tagger.tags_of(["A hen.", "A cow.", "A fox. A hen."]) == [first[1], first[1], first[0]]
+    assert tagged == [["A fox.", "A hen."], ["A cow."]]
+
+
+def test_a_pipeline_with_another_hash_is_refused(toy_tagger):
+    with pytest.raises(ModelError, match=f"SHA-256 {hash_by_hand(toy_tagger)}, params say {'0' * 64}.*take the right"):
+        open_tagger(str(toy_tagger), "0" * 64)
+
+
+def test_a_pipeline_that_is_not_there_or_sets_no_tags_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="tagger: 'no_such_pipeline' is neither a folder"):
+        open_tagger("no_such_pipeline", None)
+    spacy.blank("en").to_disk(tmp_path)
+    with pytest.raises(ModelError, match="sets no fine-grained tags"):
+        open_tagger(str(tmp_path), None)
+
+
+def test_params_name_the_tagger_that_the_project_carries():
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
+    spec = params.models["blind-recognition"].members["tag-ngrams"]
+    assert isinstance(spec, TagNgrams)
+    assert (spec.tagger, spec.sha256) == (params.mining.tagger, hash_by_hand(ROOT / spec.tagger))
