@@ -23,13 +23,16 @@ FORM = (
     "Trained probe: fronted comparative\nor noun in -er",
     ("results/judge_recognition/metrics.json", f"{{}}/{CONSTRUCTION}, balanced"),
     ("mini-mlm", "minilm", "minilm-random"),
-    ("bag-of-words", "word-ngrams", "character-ngrams", "positions"),
+    ("bag-of-words", "word-ngrams", "character-ngrams", "positions", "tag-unigrams", "tag-ngrams"),
 )
 MEANING = (
     "Likelihood, without training:\nminimal pairs of meaning",
     ("results/report_pairs/accuracy.csv", f"model={{}}, construction={CONSTRUCTION}, words=real"),
     ("mini-mlm", "mini-clm", "mini-clm-random"),
-    ("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
+    (
+        *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
+        *("trained-bag-of-words", "trained-tags"),
+    ),
 )
 NAMES = {
     "minilm": "MiniLM",
@@ -37,6 +40,10 @@ NAMES = {
     "mini-clm-random": "random mini-clm",
     "word-ngrams": "word n-grams",
     "character-ngrams": "character n-grams",
+    "tag-unigrams": "tags",
+    "tag-ngrams": "tag n-grams",
+    "trained-bag-of-words": "trained bag of words",
+    "trained-tags": "trained tag n-grams",
     "unigrams": "word frequencies",
     "ngrams": "trigrams",
 }

@@ -44,8 +44,8 @@ ABOVE_BLIND = Verdict(
     "above-blind",
     "▲",
     "above every blind model that ran",
-    "the interval lies above chance and above that of the best blind model that ran; a blind model that did not run, "
-    "such as one of parts of speech, may be right as often",
+    "the interval lies above chance and above that of the best blind model that ran; a blind model that did not run "
+    "may be right as often",
 )
 ABOVE_CHANCE = Verdict(
     "above-chance",
