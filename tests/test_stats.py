@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, norm, t, ttest_1samp, ttest_rel
+from scipy.stats import binomtest, bootstrap, norm, permutation_test, t, ttest_1samp, ttest_rel
 
 from cxprobe.errors import DataError
 from cxprobe.stats import (
@@ -37,8 +37,8 @@ def p_of(first, second, clusters) -> float:
     return compare_paired(first, second, clusters).p
 
 
-def detectable(first, second, clusters, power=0.8) -> float:
-    return compare_paired(first, second, clusters).detectable(power)
+def detectable(first, second, clusters, power=0.8, tests=1) -> float:
+    return compare_paired(first, second, clusters).detectable(power, tests)
 
 
 def names(n: int) -> np.ndarray:
@@ -479,7 +479,26 @@ def test_a_difference_needs_the_same_items():
 def test_the_p_value_of_independent_items_is_that_of_the_paired_t_test():
     rng = np.random.default_rng(6)
     first, second = rng.binomial(1, 0.7, 90).astype(float), rng.choice([0, 0.5, 1], 90)
-    assert p_of(first, second, names(90)) == pytest.approx(ttest_rel(first, second).pvalue)
+    assert p_of(first, second, names(90)) == pytest.approx(ttest_rel(first, second).pvalue, abs=0.02)
+
+
+@pytest.mark.parametrize("clusters", [5, 9, 13, 30])
+def test_the_p_value_is_at_least_that_of_a_permutation_of_the_clusters(clusters):
+    rng = np.random.default_rng(15)
+    for _ in range(5):
+        first, second = np.repeat(rng.binomial(1, [[0.8], [0.5]], size=(2, clusters)).astype(float), 4, axis=1)
+        paired = compare_paired(first, second, np.repeat(names(clusters), 4, axis=0))
+        sums = (first - second).reshape(clusters, 4).sum(axis=1)
+        if not sums.any():
+            continue
+        oracle = permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=20_000, rng=rng).pvalue
+        by_t = ttest_1samp(sums, 0).pvalue
+        assert paired.p == pytest.approx(max(oracle, by_t), abs=0.01 if clusters > 14 else 1e-9)
+
+
+def test_twelve_clusters_that_all_differ_alike_have_the_smallest_p_value_that_there_can_be():
+    first = np.repeat(np.linspace(0.5, 1, 12), 3)
+    assert p_of(first, np.zeros(36), np.repeat(names(12), 3, axis=0)) == 2**-11
 
 
 def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_so_is_the_interval():
@@ -488,7 +507,7 @@ def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_
     first, second = (rng.binomial(1, np.repeat(0.5 + sign * lean, 6)).astype(float) for sign in (1, -1))
     paired = compare_paired(first, second, np.repeat(names(15), 6, axis=0))
     oracle = ttest_1samp((first - second).reshape(15, 6).mean(axis=1), 0)
-    assert paired.p == pytest.approx(oracle.pvalue)
+    assert oracle.pvalue <= paired.p < oracle.pvalue + 0.06  # a permutation test of 15 signs is a little more careful
     assert (paired.low, paired.high) == pytest.approx(tuple(oracle.confidence_interval()))
     assert (paired.n, paired.groups) == (90, 15)
 
@@ -613,6 +632,8 @@ def test_the_detectable_difference_is_that_many_standard_errors():
     expected = (t.ppf(0.975, 119) + t.ppf(0.8, 119)) * error
     assert detectable(first, second, names(120)) == pytest.approx(expected)
     assert detectable(first, second, names(120), power=0.95) > expected
+    corrected = (t.ppf(1 - 0.025 / 20, 119) + t.ppf(0.8, 119)) * error
+    assert detectable(first, second, names(120), tests=20) == pytest.approx(corrected)
 
 
 def test_holm_corrects_each_p_value_for_those_that_are_left():

@@ -22,7 +22,7 @@ from cxprobe.pairs.report import (
     pairs_in_groups,
     rates_by_source,
 )
-from cxprobe.pairs.series import earlier_checkpoints, pairs_along_series, with_series
+from cxprobe.pairs.series import pairs_along_series, with_series
 from cxprobe.pairs.sources import OWN, folder_of
 from cxprobe.people.agreement import agreement_on
 from cxprobe.report.comparisons import compare_models
@@ -85,7 +85,8 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
         tables["asked"] = asked_rates(replies, ["model", "construction", "words"])
     people, best = agreement_on("pairs", section.constructions), best_blind_pairs(tables, members)
     figures = pair_figures(tables, best, section.judge.score, members, series, people)
-    tables["comparisons"] = with_blanks(compare_models(comparable_pairs(items, series), ["construction"], members))
+    compared = compare_models(comparable_pairs(items), ["construction"], members, series, stage.params.report.tested)
+    tables["comparisons"] = with_blanks(compared)
     published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     accuracy = tables.pop("constructions")
@@ -102,12 +103,12 @@ def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[
     along = with_series(accuracy, series)
     cards = cards_of(judged.assign(dataset=judged["group"]), members, stage.params.report.limit)
     scores = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "scores.parquet")), benchmark.by)
-    compared = judged[~judged["model"].isin(earlier_checkpoints(series))]
     tables = {"accuracy": accuracy, "series": along, **cards}
     title, best = f"{name}, {benchmark.score.replace('_', ' ')}", best_blind_on_pairs(accuracy, ["group"], members)
     figures = benchmark_figures(tables, best, title, members)
     tables["scores"] = with_tie_rate(rate_by(scores, "accuracy", ["model", "group", "scheme", "score"]))
-    tables["comparisons"] = with_blanks(compare_models(compared, ["group"], members))
+    compared = compare_models(judged, ["group"], members, series, stage.params.report.tested)
+    tables["comparisons"] = with_blanks(compared)
     if stage.params.pairs.llms:
         replies = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "replies.parquet")), benchmark.by)
         tables["asked"] = asked_rates(replies, ["model", "group"])

@@ -6,12 +6,12 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.params import members_of
+from cxprobe.lm.params import members_of, series_of
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import (
     RULE,
     best_blind_answers,
-    compare_answers,
+    compared_answers,
     prompt_accuracy,
     prompt_tables,
     reasoning_accuracy,
@@ -24,6 +24,7 @@ from cxprobe.prompts.report import (
     read_published_results,
     tables_of_figures,
 )
+from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -47,7 +48,9 @@ def report_prompts(stage: Stage) -> Outcome:
     reasoning = reasoning_accuracy(judged, [*WHO, "set"])
     by_prompt = reasoning_accuracy(judged, [*WHO, "set", "prompt"])
     tables |= prompts_beside_published(tables, reasoning, by_prompt, published)
-    tables["comparisons"] = with_blanks(compare_answers(judged, members, [REPLY, score], mocks))
+    answers, series = compared_answers(judged, [REPLY, score], mocks), series_of(params.models, section.models)
+    compared = compare_models(answers, ["construction", "set"], members, series, params.report.tested)
+    tables["comparisons"] = with_blanks(compared)
     paths = [stage.use(DATA / "make_prompts" / name / "items.parquet") for name in section.constructions]
     items = pd.concat([read_table(path) for path in paths], ignore_index=True)
     blind = prompt_accuracy(every[every["asked"] == RULE], ["model", "construction", "set"])

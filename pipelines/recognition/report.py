@@ -4,7 +4,7 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.params import members_of
+from cxprobe.lm.params import members_of, series_of
 from cxprobe.recognition.make import read_subsets
 from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
 from cxprobe.report.comparisons import compare_models
@@ -27,7 +27,10 @@ def report_recognition(stage: Stage) -> Outcome:
         drawn = read_subsets(stage.use(DATA / "make_recognition" / name / source))
         once = drawn.drop_duplicates(["feature", "split", "id"])  # of several training draws
         sentences.append(once.assign(construction=name, source=source))
-    compared = compare_models(judged_items(pd.concat(items), summary), ["construction", "source"], members)
+    series = series_of(stage.params.models, section.models)
+    judged_alike = judged_items(pd.concat(items), summary)
+    by = ["construction", "source"]
+    compared = compare_models(judged_alike, by, members, series, stage.params.report.tested)
     tables = {"recognition": summary, **{f"recognition_{stem}": table for stem, table in beside.items()}}
     tables["comparisons"] = with_blanks(compared)
     tables |= recognition_cards(by_layer, pd.concat(sentences, ignore_index=True), members, stage.params.report.limit)

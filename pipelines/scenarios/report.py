@@ -5,7 +5,7 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.params import members_of
+from cxprobe.lm.params import members_of, series_of
 from cxprobe.report.cards import card_figure, card_table
 from cxprobe.report.comparisons import best_blind, compare_models
 from cxprobe.report.tables import with_blanks
@@ -50,10 +50,12 @@ def report_scenarios(stage: Stage) -> Outcome:
     if len(cards):
         figures["figures/cards"] = card_figure(cards)
     asked = uncalibrated(judged["accuracy"]).rename(columns={"item": "id"})
+    series = series_of(stage.params.models, stage.params.scenarios.models)
+    compared = compare_models(asked, ["construction", "scenario"], members, series, stage.params.report.tested)
     tables |= {
         "accuracy": accuracy[[*(column for column in accuracy if column != "construction"), "construction"]],
         "tables/cards": cards,
-        "tables/comparisons": with_blanks(compare_models(asked, ["construction", "scenario"], members)),
+        "tables/comparisons": with_blanks(compared),
     }
     return Outcome(counts={"models": len(members), "constructions": len(names)}, tables=tables, figures=figures)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, compress
-from math import sqrt
+from math import ceil, log2, sqrt
 
 import numpy as np
 import pandas as pd
@@ -38,9 +39,9 @@ class Difference:
 
 LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
-FEWEST_WORDINGS = 6  # with fewer, no difference could be found (see FEWEST_DIFFERENT)
+FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
 FEWEST_DEVIATING = 6  # with fewer clusters that hold an item of the rarer outcome, see `_effective_items`
-FEWEST_DIFFERENT = 6  # as many fair coins fall on one side, whichever it is, in 3 of 100 throws; five in 6 of 100
+EXACT, EXCHANGES, MOST_PERMUTED = 14, 20_000, 100  # see `_permutation_p`
 
 
 def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
@@ -305,19 +306,19 @@ class PairedDifference:
 
     The standard error is that of the mean of the items' differences, robust to clusters. Of all ways of clustering, the
     one with the largest variance counts, as for a rate; the way with the fewest clusters has the degrees of
-    freedom of Student's t, one less than it has clusters. A handful of clusters cannot decide: the p value is never
-    less than that of a sign test in which all clusters that differ agree, 2 to the power of 1 - m where m of them
-    differ. So it is above 5 % unless six differ, and finite where all items differ alike and no variance can be seen.
+    freedom of Student's t, one less than it has clusters.
 
     Attributes:
         value: First less second, in [-1, 1].
         error: Its standard error; 0 where all items differ alike, NaN where there is one cluster.
-        low: Of the 95 % interval. It excludes 0 where p is below 5 %, and only there. Where fewer than six clusters
-            differ, or all items differ alike, it holds that of `estimate_difference` as well.
+        low: Of the 95 % interval. It excludes 0 where p is below 5 %, and only there. Where Student's t alone
+            would exclude it, or all items differ alike, it holds that of `estimate_difference` as well.
         high: Likewise.
         n: The number of items.
         groups: The number of clusters, in the way that has the fewest.
-        different: The number of clusters in which the two rates differ, in the way that has the fewest of them.
+        p: The two-sided p value: the larger one of Student's t test and of a permutation test over clusters, see
+            `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
+            5 % for five. NaN where there is one cluster, which says nothing about others.
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Cameron & Miller 2015 for Student's t with the
@@ -330,38 +331,32 @@ class PairedDifference:
     high: float
     n: int
     groups: int
-    different: int
+    p: float
 
-    @property
-    def p(self) -> float:
-        """The two-sided p value; NaN where there is one cluster, which says nothing about others."""
-        if self.groups == 1:
-            return float("nan")
-        if self.value == 0:
-            return 1.0
-        by_signs = min(1.0, 2.0 ** (1 - self.different))
-        by_t = 2 * float(stdtr(self.groups - 1, -abs(self.value) / self.error)) if self.error else 0.0
-        return max(by_signs, by_t)
-
-    def detectable(self, power: float = 0.8) -> float:
+    def detectable(self, power: float = 0.8, tests: int = 1) -> float:
         """Return the smallest difference that these items would probably have shown, at a level of 5 %.
 
-        It is (t_0.975 + t_power) standard errors, and at least what lets six items differ with that probability; fewer
-        cannot be found by a p value that a sign test limits.
+        It is (t_(1 - level / 2) + t_power) standard errors, and at least what lets as many items differ with that
+        probability as a permutation test needs to reach the level.
 
         Args:
             power: The probability with which a difference of this size is found, in (0.5, 1).
+            tests: How many comparisons are tested together. The level is 5 % divided by their number, as for the
+                smallest p value under Holm's correction, so that the power is at least the one that is asked for.
 
         Returns:
-            A number above 0; NaN where no difference could be found, since there are fewer than six clusters.
+            A number above 0; NaN where no difference could be found, since there are too few clusters: fewer than six
+            for one test.
 
         Source:
             Bloom 1995, the minimum detectable effect.
         """
-        if self.groups < FEWEST_DIFFERENT:
+        level = (1 - LEVEL) / tests
+        fewest = ceil(1 - log2(level))  # as many clusters that differ alike have a p value of at most the level
+        if self.groups < fewest:
             return float("nan")
-        quantiles = stdtrit(self.groups - 1, (1 + LEVEL) / 2) + stdtrit(self.groups - 1, power)
-        enough = betaincinv(FEWEST_DIFFERENT, self.n - FEWEST_DIFFERENT + 1, power)  # six or more of n items differ
+        quantiles = stdtrit(self.groups - 1, 1 - level / 2) + stdtrit(self.groups - 1, power)
+        enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
         return float(max(quantiles * self.error, enough))
 
 
@@ -383,23 +378,51 @@ def compare_paired(
     n, groups = len(first), int(_fewest_clusters(ways, everything)[0])
     differences = first - second  # (n,)
     value = float(np.mean(differences, dtype=np.float64))
-    sums = [np.bincount(way[:, 0], weights=differences) for way in ways if way.shape[1] == 1]
-    different = min(int((np.abs(of_clusters) > 1e-9).sum()) for of_clusters in sums)
+    if groups == 1:
+        wide = estimate_difference(first, second, clusters)
+        low, high = min(value, wide.low, 0.0), max(value, wide.high, 0.0)
+        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"))
     residuals = differences - value
     dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
-    error = sqrt(groups / (groups - 1) * dependent) / n if groups > 1 else float("nan")
-    if np.ptp(differences) == 0 and groups > 1:
-        error = 0.0  # and not what rounding leaves
-    low, high = value, value
-    if groups > 1:
-        half = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * error
-        low, high = value - half, value + half
-    if different < FEWEST_DIFFERENT or not error > 0:
+    constant = np.ptp(differences) == 0  # rounding may leave an error that is not 0
+    error = 0.0 if constant else sqrt(groups / (groups - 1) * dependent) / n
+    by_t = 2 * float(stdtr(groups - 1, -abs(value) / error)) if error else 0.0
+    alone = [way[:, 0] for way in ways if way.shape[1] == 1]  # (n,) each
+    by_permutation = [_permutation_p(np.bincount(codes, weights=differences).astype(np.float64)) for codes in alone]
+    p = max(by_t, *by_permutation) if value else 1.0
+    half = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * error
+    low, high = value - half, value + half
+    if by_t < 1 - LEVEL <= p or not error:  # Student's t is too narrow
         wide = estimate_difference(first, second, clusters)
         low, high = min(low, wide.low), max(high, wide.high)
-    if different < FEWEST_DIFFERENT:
+    if p >= 1 - LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
-    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, different)
+    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p)
+
+
+def _permutation_p(sums: NDArray[np.float64]) -> float:
+    """Return the two-sided p value of a sum over clusters, (clusters,), among those with other signs, in (0, 1].
+
+    If two models do not differ, exchanging their answers to all items of a cluster changes nothing but a sign. All
+    2 to the power of m exchanges of m clusters that differ are counted up to `EXACT`, and `EXCHANGES` drawn ones above.
+    For more than `MOST_PERMUTED` the test adds nothing to Student's t and is not made: 0.
+    """
+    sizes = np.sort(np.abs(sums[np.abs(sums) > 1e-9]))  # (m,); sorted, so that the order of clusters does not count
+    if len(sizes) > MOST_PERMUTED:
+        return 0.0
+    totals = _exchanges(len(sizes)) @ sizes  # (exchanges,)
+    return float(np.mean(np.abs(totals) >= abs(sums.sum()) - 1e-9))
+
+
+@lru_cache(maxsize=4)
+def _exchanges(m: int) -> NDArray[np.float64]:
+    """Return the signs of m clusters in all exchanges, (2**m, m), or in as many as are drawn, (`EXCHANGES`, m)."""
+    if m <= EXACT:
+        exchanged = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
+    else:
+        exchanged = np.random.default_rng(0).integers(0, 2, (EXCHANGES, m))
+        exchanged[0] = 0  # no sum is larger than this one, so that p is above 0
+    return (1 - 2 * exchanged).astype(np.float64)
 
 
 def differs_from_published(rate: Estimate, published: float, n: int | None, rounding: float = 0.0) -> bool:

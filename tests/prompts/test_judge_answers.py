@@ -9,13 +9,15 @@ from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.lm.texts import TokenScores
 from cxprobe.prompts.judge import (
     best_blind_answers,
-    compare_answers,
+    compared_answers,
     count_outcomes,
     judge_blind_answers,
     judge_likelihoods,
     prompt_tables,
     score_answers,
 )
+from cxprobe.report.comparisons import compare_models
+from cxprobe.report.params import Families
 
 VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_size=1, max_size=12)
 
@@ -141,13 +143,15 @@ def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_
     judged = pd.concat(
         [asked("real", half), asked("twin", [0.0] * 10), asked("mock", right), *blind], ignore_index=True
     )
-    table = compare_answers(judged, MEMBERS, ["reply", "pmi"], ["mock"]).set_index("compares")
+    answers = compared_answers(judged, ["reply", "pmi"], ["mock"])
+    families = Families(twins=True, best_blind=True, neighbours=True, models=[])
+    table = compare_models(answers, ["construction", "set"], MEMBERS, {}, families).set_index("compares")
     assert set(table.index) == {"best blind", "twin"}
     assert table.loc["best blind", ["first", "second", "n"]].tolist() == ["real", "overlap", 10]
     assert table.loc["best blind", "difference"] == pytest.approx(-0.5)
     assert table.loc["twin", "difference"] == pytest.approx(0.5)
-    assert "mock" in set(compare_answers(judged, MEMBERS, ["pmi"])["second"])
-    assert compare_answers(judged, MEMBERS, ["reply"]).empty  # another score does not count
+    assert "mock" in set(compared_answers(judged, ["pmi"])["model"])
+    assert set(compared_answers(judged, ["reply"])["model"]) == {"negation", "overlap"}  # another score does not count
 
 
 def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had():

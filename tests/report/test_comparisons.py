@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.lm.params import Member, ModelSpec, Rule, Series
 from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.params import Families
 from cxprobe.stats import clusters_of, compare_paired, holm, rate_by
 
 
@@ -38,6 +39,15 @@ RATES = {
 }
 
 
+ALL = Families(twins=True, best_blind=True, neighbours=True, models=[["small", "large"]])
+NONE = Families(twins=False, best_blind=False, neighbours=False, models=[])
+
+
+def compared(items, tested=ALL, series=None):
+    """Return the comparisons of models in the constructions of items."""
+    return compare_models(items, ["construction"], MEMBERS, series or {}, tested)
+
+
 def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
     """Return judged items of several models on the same items."""
     rng = np.random.default_rng(seed)
@@ -57,7 +67,7 @@ def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
 
 
 def test_models_are_compared_with_each_other_with_the_best_of_the_blind_and_with_their_twins():
-    table = compare_models(answered(groups=["let-alone"]), ["construction"], MEMBERS)
+    table = compared(answered(groups=["let-alone"]))
     assert table.columns.tolist() == [
         "construction",
         *("compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"),
@@ -73,24 +83,96 @@ def test_models_are_compared_with_each_other_with_the_best_of_the_blind_and_with
 
 def test_each_comparison_is_paired_on_the_items_of_its_group():
     items = answered()
-    table = compare_models(items, ["construction"], MEMBERS)
+    table = compared(items)
+    tests = table.groupby("compares")["p"].transform("size")
     wide = items.pivot(index=["construction", "id", "cluster_frame"], columns="model", values="accuracy").reset_index()
-    for row in table.to_dict("records"):
+    for row, number in zip(table.to_dict("records"), tests, strict=True):
         own = wide[wide["construction"] == row["construction"]]
         paired = compare_paired(own[row["first"]].to_numpy(), own[row["second"]].to_numpy(), clusters_of(own))
         found = [row[name] for name in ("difference", "low", "high", "n", "p", "detectable")]
-        assert found == pytest.approx([paired.value, paired.low, paired.high, 60, paired.p, paired.detectable()])
+        assert found == pytest.approx(
+            [paired.value, paired.low, paired.high, 60, paired.p, paired.detectable(tests=number)]
+        )
 
 
-def test_p_values_are_corrected_for_the_whole_table_and_stay_visible():
+def test_p_values_are_corrected_within_their_family_over_all_groups_and_stay_visible():
+    table = compared(answered())
+    for _, family in table.groupby("compares"):
+        assert family["p_holm"].tolist() == holm(family["p"].to_numpy()).tolist()
+    twins = table[table["compares"] == "twin"]
+    assert len(twins) == 4
+    assert twins["p_holm"].min() == pytest.approx(4 * twins["p"].min())
+
+
+def test_what_no_family_declares_has_an_interval_and_no_p_value_and_costs_the_others_nothing():
     items = answered()
-    table = compare_models(items, ["construction"], MEMBERS)
-    assert table["p_holm"].tolist() == holm(table["p"].to_numpy()).tolist()
-    assert (table["p_holm"] >= table["p"]).all()
-    alone = compare_models(items[items["construction"] == "let-alone"], ["construction"], MEMBERS)
-    both = table[table["construction"] == "let-alone"]
-    assert (both["p"].min(), len(both)) == (alone["p"].min(), len(alone))
-    assert both["p_holm"].min() > alone["p_holm"].min()
+    untested = compared(items, NONE)
+    assert untested[["p", "p_holm", "detectable"]].isna().all(axis=None)
+    assert untested[["low", "high"]].notna().all(axis=None)
+    only = compared(items, NONE.model_copy(update={"best_blind": True}))
+    best_blind_rows = only["compares"] == "best blind"
+    assert only.loc[best_blind_rows].equals(compared(items).loc[best_blind_rows])
+    assert only.loc[~best_blind_rows, "p"].isna().all()
+
+
+def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
+    items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
+    series = {"training": Series("training_tokens", {"late": 3.0, "early": 1.0, "middle": 2.0})}
+    table = compared(items, series=series)
+    assert table[["compares", "first", "second"]].to_numpy().tolist() == [
+        ["models", "small", "late"],
+        ["best blind", "small", "shorter"],
+        ["best blind", "late", "shorter"],
+        ["neighbour", "middle", "early"],
+        ["neighbour", "late", "middle"],
+    ]
+    assert table["p"].notna().tolist() == [False, True, True, True, True]
+
+
+def test_with_eight_clusters_and_many_tests_nothing_is_detectable():
+    items = answered()
+    few = items.assign(cluster_frame=[f"frame {int(name.split('-')[-1]) % 8}" for name in items["id"]])
+    twins_alone = Families(twins=True, best_blind=False, neighbours=False, models=[])
+    found = compared(few[few["construction"] == "conative"], twins_alone)
+    assert found.loc[found["compares"] == "twin", "detectable"].notna().all()  # two tests: 2 ** -7 * 2 = 0.016
+    many = pd.concat([few.assign(construction=f"{number}") for number in range(5)])
+    found = compared(many, twins_alone)
+    assert len(found[found["compares"] == "twin"]) == 10  # 2 ** -7 * 10 = 0.078
+    assert found["detectable"].isna().all()
+
+
+def planted(known, seed, frames=48, constructions=9):
+    """Return items of pairs in both orders: of a model that knows one construction, its twin and a blind model.
+
+    Where a model knows nothing it prefers a name: of the two orders of a pair, one is right.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for construction in range(constructions):
+        for frame in range(frames):
+            for model in ("small", "small-random", "shorter"):
+                knows = model == "small" and construction == known and rng.random() < 0.5
+                prefers = rng.integers(2)
+                rows += [
+                    (model, f"{construction}", f"{construction}-{frame}-{order}", f"{construction}-{frame}", credit)
+                    for order, credit in enumerate([1, 1] if knows else [prefers, 1 - prefers])
+                ]
+    items = pd.DataFrame(rows, columns=["model", "construction", "id", "cluster_frame", "accuracy"])
+    return items.assign(unit=items["cluster_frame"])
+
+
+def test_a_planted_model_that_knows_one_construction_is_found_there_and_nowhere_else():
+    found = [compared(planted(3, seed)) for seed in range(20)]
+    for table in found:
+        significant = table[table["p_holm"] < 0.05]
+        assert set(significant["construction"]) == {"3"}
+        assert set(significant["compares"]) == {"twin", "best blind"}
+
+
+def test_a_planted_preference_for_names_is_never_called_knowledge():
+    for seed in range(25):
+        table = compared(planted(None, seed))
+        assert not (table["p_holm"] < 0.05).any()
 
 
 def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
@@ -98,7 +180,7 @@ def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
     undecided = items["id"].isin(["let-alone-3", "let-alone-4"]) & (items["model"] == "large")
     lacking = (items["id"] == "let-alone-5") & (items["model"] == "small")
     items.loc[undecided, "accuracy"] = np.nan
-    table = compare_models(items[~lacking], ["construction"], MEMBERS)
+    table = compared(items[~lacking])
     n = table.set_index(["first", "second"])["n"]
     assert n["small", "large"] == 57
     assert n["large", "first-mentioned"] == 58
@@ -108,7 +190,7 @@ def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
 def test_an_item_that_a_model_has_twice_in_a_group_is_refused():
     items = answered(groups=["let-alone"])
     with pytest.raises(DataError, match=r"small has the item let-alone-0 2 times; compare within the groups"):
-        compare_models(pd.concat([items, items.iloc[:1]]), ["construction"], MEMBERS)
+        compared(pd.concat([items, items.iloc[:1]]))
 
 
 def test_the_best_of_the_blind_has_the_highest_rate_of_its_group():

@@ -188,3 +188,11 @@ def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
         for key, value in model.get("properties", {}).items()
         if "description" not in value and "description" not in model and "$ref" not in value
     ] == []
+
+
+def test_a_pair_of_models_that_is_tested_names_models_there_are(tmp_path):
+    def named(content):
+        content["report"]["tested"]["models"] = [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]
+
+    [fault] = faults_of(tmp_path, named)
+    assert fault.startswith("report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'")

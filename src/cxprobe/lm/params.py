@@ -512,6 +512,16 @@ def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Se
     }
 
 
+def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
+    """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
+    return {
+        model
+        for one in series.values()
+        if one.axis == "training_tokens"
+        for model in sorted(one.models, key=lambda model: one.models[model])[:-1]
+    }
+
+
 class Precision(Closed):
     """How a model in another precision than float32 is compared with float32 before the long work begins."""
 

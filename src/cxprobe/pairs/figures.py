@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.lm.params import Member, Series
+from cxprobe.lm.params import Member, Series, earlier_checkpoints
 from cxprobe.pairs.report import ALL, fixed_preferences, meaning_with_real_words, mocks_beside_others
-from cxprobe.pairs.series import earlier_checkpoints
 from cxprobe.pairs.sources import OWN
 from cxprobe.report.cards import card_figure
 from cxprobe.report.dots import PREFERENCE, curves, dots

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cxprobe.lm.params import Llm, Member, Rule, Series
 from cxprobe.pairs.balance import pooled
-from cxprobe.pairs.series import earlier_checkpoints, with_series
+from cxprobe.pairs.series import with_series
 from cxprobe.report.cards import card_table, composition_table, word_table
 from cxprobe.report.dots import PEOPLE
 from cxprobe.report.tables import cell
@@ -171,18 +171,17 @@ def rates_by_source(sources: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def comparable_pairs(items: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
+def comparable_pairs(items: pd.DataFrame) -> pd.DataFrame:
     """Return the judged pairs in which models are compared, in the groups that are compared.
 
     Args:
         items: Judged pairs of several models.
-        series: Series of models; of the checkpoints of a training only the last is compared.
 
     Returns:
         The pairs with real words in balanced cells, twice: those of meaning as construction `ALL`, and all of them
         under their own.
     """
-    own = pooled(items[(items["words"] == "real") & ~items["model"].isin(earlier_checkpoints(series))])
+    own = pooled(items[items["words"] == "real"])
     return pd.concat([meaning_with_real_words(own).assign(construction=ALL), own], ignore_index=True)
 
 

@@ -49,13 +49,3 @@ def pairs_along_series(items: pd.DataFrame, rates: pd.DataFrame, series: Mapping
     overall = with_tie_rate(rate_by(own.assign(construction="all"), "accuracy", ["model", "construction"]))
     both = pd.concat([rates[rates["words"] == "real"], overall], ignore_index=True)
     return with_series(both, series)[["series", "axis", "model", "quantity", "construction", *_RATES]]
-
-
-def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
-    """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
-    return {
-        model
-        for one in series.values()
-        if one.axis == "training_tokens"
-        for model in sorted(one.models, key=lambda model: one.models[model])[:-1]
-    }

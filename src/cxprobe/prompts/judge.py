@@ -13,7 +13,7 @@ from cxprobe.lm.scores import part_after, score_part
 from cxprobe.lm.texts import TokenScores
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import PAPER
-from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.comparisons import best_blind
 from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
 
@@ -531,21 +531,20 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
     return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
 
 
-def compare_answers(
-    judged: pd.DataFrame, members: Sequence[Member], asked: Sequence[str], without: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Return the paired differences of models in each construction and set (`compare_models`).
+def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the accuracies by which models are compared (`cxprobe.report.comparisons.compare_models`).
 
-    What is compared is a model's mean accuracy on an item, over all prompts, shots and orders in which it was asked. A
-    request that failed is left out.
+    That is a model's mean accuracy on an item, over all prompts, shots and orders in which it was asked. A request that
+    failed is left out.
 
     Args:
         judged: One row per question, model and way of asking: model, asked, item, construction, set, outcome, credit,
             and the clusters of the items.
-        members: The models that are not asked in words. A model that is not named here counts as neither blind nor a
-            twin.
         asked: The ways of asking that count, beside "rule": "reply", and the score that decides.
         without: Models that are left out, such as a mock model, which says the same to everything.
+
+    Returns:
+        Columns model, construction, set, id (the item), accuracy, and the clusters of the items.
     """
     counts = judged["asked"].isin([*asked, RULE]) & (judged["outcome"] != "failed") & ~judged["model"].isin(without)
     counted = judged[counts]
@@ -553,4 +552,4 @@ def compare_answers(
     means = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False).agg(
         accuracy=("credit", "mean"), **{column: (column, "first") for column in clusters}
     )
-    return compare_models(means.rename(columns={"item": "id"}), ["construction", "set"], members)
+    return means.rename(columns={"item": "id"})

@@ -5,16 +5,17 @@ therefore not chance: it is the best of the blind.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import Member, ModelSpec
-from cxprobe.stats import compare_paired, holm, unit_means
+from cxprobe.lm.params import Member, ModelSpec, Series, earlier_checkpoints
+from cxprobe.report.params import Families
+from cxprobe.stats import PairedDifference, compare_paired, holm, unit_means
 
-MODELS, BEST_BLIND, TWIN = "models", "best blind", "twin"
+MODELS, BEST_BLIND, TWIN, NEIGHBOUR = "models", "best blind", "twin", "neighbour"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
 _RATE = ["model", "accuracy", "low", "high", "n"]
 
@@ -43,12 +44,16 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
     return ranked.drop_duplicates("_group")[[*by, *_RATE]].reset_index(drop=True)
 
 
-def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
+def compare_models(
+    items: pd.DataFrame, by: list[str], members: Sequence[Member], series: Mapping[str, Series], tested: Families
+) -> pd.DataFrame:
     """Return the paired differences of models on the same items, in each group of items.
 
     Compared are: every two models that are neither blind nor twins ("models"); each of these with the blind model that
-    has the highest accuracy on the group ("best blind"); and each with its twins ("twin"), which have the same name
-    and revision and weights that know nothing. Items that one of the two models lacks are left out.
+    has the highest accuracy on the group ("best blind"); each with its twins ("twin"), which have the same name
+    and revision and weights that know nothing; and each model of a series with the one before it ("neighbour"). Of the
+    checkpoints of a training only the last is compared with other models. Items that one of the two models lacks are
+    left out.
 
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
@@ -56,19 +61,22 @@ def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]
             does not name, such as one that is asked in words, counts as one that is neither blind nor a twin.
         by: The columns that make the groups; may be empty.
         members: What the models are.
+        series: Name -> models that differ in one quantity.
+        tested: Which comparisons are tested; each kind is a family.
 
     Returns:
         One row a comparison: ``by``; compares; first and second, slugs; difference, first less second, with its 95 %
-        interval low to high and n, the number of items that both have; p, not corrected, and p_holm, corrected for all
-        rows of the table; detectable, the difference that would have been found with a probability of 80 % (see
-        `cxprobe.stats.PairedDifference`).
+        interval low to high and n, the number of items that both have; and where it is tested p, not corrected,
+        p_holm, corrected for all rows of its family in the table, and detectable, the difference that would have been
+        found with a probability of 80 % among as many tests (see `cxprobe.stats.PairedDifference`; NaN if none would).
 
     Raises:
         DataError: A model has an item twice in one group, or the items have no clusters.
     """
     answered = items[items["accuracy"].notna()].reset_index(drop=True)
     groups = answered.groupby(by, sort=False) if by else [((), answered)]
-    rows = []
+    rows: list[tuple[object, ...]] = []
+    pairs: list[tuple[bool, PairedDifference | None]] = []  # of each row: whether it is tested, and the difference
     for key, group in groups:
         twice = group.duplicated(["model", "id"])
         if twice.any():
@@ -79,36 +87,53 @@ def compare_models(items: pd.DataFrame, by: list[str], members: Sequence[Member]
                 "asked about once, or take the mean of its credits"
             )
         own = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
-        for compares, first, second in _pairs(own, members):
-            rows.append((*key, compares, first, second, *_difference(own[first], own[second])))
-    table = pd.DataFrame(rows, columns=[*by, *(name for name in COMPARISON if name != "p_holm")])
-    return table.assign(p_holm=holm(table["p"].to_numpy(np.float64)))[[*by, *COMPARISON]]
+        for compares, first, second, is_tested in _compared(own, members, series, tested):
+            shared, difference = _difference(own[first], own[second])
+            value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
+            rows.append((*key, compares, first, second, *value, shared))
+            pairs.append((is_tested, difference))
+    table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
+    table["p"] = [found.p if found and is_tested else np.nan for is_tested, found in pairs]
+    tests = table.groupby("compares")["p"].transform("count")
+    table["p_holm"] = table.groupby("compares")["p"].transform(lambda own: holm(own.to_numpy(np.float64)))
+    table["detectable"] = [
+        found.detectable(tests=number) if found and is_tested and number else np.nan
+        for (is_tested, found), number in zip(pairs, tests, strict=True)
+    ]
+    return table[[*by, *COMPARISON]]
 
 
-def _pairs(items: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> Iterator[tuple[str, str, str]]:
-    """Give what is compared of the models that have items, and the two models."""
+def _compared(
+    items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series], tested: Families
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Give what is compared of the models that have items, the two models, and whether they are tested."""
     known = {member.slug: member for member in members}
     present = [slug for slug in dict.fromkeys([*known, *items]) if slug in items]
-    real = [slug for slug in present if slug not in known or known[slug].state == "trained"]
-    yield from ((MODELS, *pair) for pair in combinations(real, 2))
+    trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
+    earlier = earlier_checkpoints(series)
+    real = [slug for slug in trained if slug not in earlier]
+    named = {frozenset(pair) for pair in tested.models}
+    yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
     blind = [slug for slug in present if slug in known and known[slug].is_blind]
     if blind:
         best = max(blind, key=lambda slug: items[slug]["accuracy"].mean())  # the first of several
-        yield from ((BEST_BLIND, slug, best) for slug in real)
+        yield from ((BEST_BLIND, slug, best, tested.best_blind) for slug in real)
     twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
     for slug, twin in product(real, twins):
         specs = [known[own].spec for own in (slug, twin) if own in known]
         names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]
         if len(names) == 2 and names[0] == names[1]:
-            yield TWIN, slug, twin
+            yield TWIN, slug, twin, tested.twins
+    for one in series.values():
+        order = [slug for slug in sorted(one.models, key=lambda slug: one.models[slug]) if slug in items]
+        yield from ((NEIGHBOUR, slug, before, tested.neighbours) for before, slug in pairwise(order))
 
 
-def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, ...]:
-    """Return difference, low, high, n, p and detectable of two models on the items that both have."""
+def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None]:
+    """Return the number of items that both models have, and their difference on these; None if there are none."""
     both = first.index[first.index.isin(second.index)]
     if both.empty:
-        return (np.nan, np.nan, np.nan, 0, np.nan, np.nan)
+        return 0, None
     shared = first.loc[both].assign(second=second.loc[both, "accuracy"])
     (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
-    paired = compare_paired(one, other, clusters)
-    return (paired.value, paired.low, paired.high, len(both), paired.p, paired.detectable())
+    return len(both), compare_paired(one, other, clusters)

@@ -30,19 +30,12 @@ from cxprobe.lm.params import (
     empty_names,
     members_of,
 )
+from cxprobe.report.params import Report
 
 PARAMS_FILE = Path("params.yaml")
 LINES = ("recognition", "scenarios", "pairs", "prompts")
 # What a line's section may list, and the section that has what it names.
 _NAMES = {"models": "models", "probed": "models", "llms": "llms", "writers": "llms", "constructions": "constructions"}
-
-
-class Report(Closed):
-    """What the reports say about data sets."""
-
-    limit: Annotated[float, Field(gt=0.5, le=1)]
-    """The accuracy of a blind model above which a card says that a data set "can be solved without the construction",
-    where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
 
 
 class Params(Closed):
@@ -63,6 +56,7 @@ class Params(Closed):
     prompts: prompts.PromptsParams
     """Inference and reasoning."""
     report: Report
+    """What the reports say about data sets, and which comparisons of models they test."""
     models: dict[Slug, Model]
     """Slug -> a checkpoint, a twin of one, a series of checkpoints, a panel of blind models, or a model on a server."""
     llms: dict[Slug, Llm]
@@ -144,6 +138,12 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
         yield from recognition.faults(sections["recognition"], sections["mining"].constructions)
     if "pairs" in sections:
         yield from pairs.faults(sections["pairs"], models, llms)
+    if "report" in sections:
+        known = {member.slug for member in members_of(models, models)} | {*llms}
+        for number, pair in enumerate(sections["report"].tested.models):
+            for name in (name for name in pair if name not in known):
+                place = f"report.tested.models[{number}]"
+                yield f"{place}: '{name}' is not in models or llms{suggest(name, sorted(known))}"
 
 
 def _others(section: Any) -> bool:

@@ -6,9 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from cxprobe.lm.params import Member, members_of, series_of
+from cxprobe.lm.params import Member, earlier_checkpoints, members_of, series_of
 from cxprobe.pairs.report import fixed_preferences, is_mock
-from cxprobe.pairs.series import earlier_checkpoints
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, is_smoke_test, name_of_scenario

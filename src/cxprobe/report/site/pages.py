@@ -42,7 +42,7 @@ MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
-_DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p (Holm)", "detectable")
+_DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
 _OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
 _ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 _BY = {
@@ -294,11 +294,14 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
         own = table[(table[named] == value).any(axis=1) & ~table[["first", "second"]].isin(cast.mocks).any(axis=1)]
         numbers = ["difference", "low", "high", "p_holm", "detectable"]
         own = own.assign(**{name: pd.to_numeric(own[name], errors="coerce") for name in numbers})
+        tested = own["p_holm"].notna()
+        title = f"Paired differences on the same items: {line}"
+        if tested.any() and own.loc[tested, "detectable"].isna().all():
+            title += "; too few clusters for any tested one to be significant"
         by = [str(name) for name in own.columns if name not in (*COMPARISON, column)]
         rows = []
         for _, row in own[own["difference"].notna()].iterrows():
             points = {name: f"{100 * row[name]:+.0f}" for name in numbers[:3]}
-            detectable = "–" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}"
             rows.append(
                 [
                     *(SETS.get(str(row[name]), str(row[name])) for name in by),
@@ -306,12 +309,12 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
                     points["difference"],
                     f"[{points['low']}, {points['high']}]",
                     f"{int(row['n']):,}",
-                    f"{row['p_holm']:.3f}",
-                    detectable,
+                    "" if pd.isna(row["p_holm"]) else f"{row['p_holm']:.3f}",
+                    "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
                 ]
             )
         if rows:
-            yield Table(f"Paired differences on the same items: {line}", path, [*by, *_DIFFERENCE], rows)
+            yield Table(title, path, [*by, *_DIFFERENCE], rows)
 
 
 _PAIRS_BESIDE = "Minimal pairs beside published values, which are about other items"
