@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.lm.params import Classifier, Rule, TagNgrams
-from cxprobe.prompts.items import load_items, render_inferences
+from cxprobe.prompts.items import load_items, render_inferences, render_reasonings
 from cxprobe.prompts.make import Material, item_table
 from cxprobe.prompts.measure import answer_blindly
 
@@ -139,6 +139,10 @@ def test_referents_are_chosen_by_the_place_where_they_are_named():
     assert last[["x", "y", "one"]].tolist() == ["A", "A", "B"]
     unnamed = probabilities(Rule(kind="first_referent"), items).loc["none"]
     assert unnamed["A"] == unnamed["B"] > unnamed["C"]
+    unmentioned = probabilities(Rule(kind="unmentioned_referent"), items)
+    assert unmentioned.loc[["none", "one"]].idxmax(axis=1).tolist() == ["C", "A"]
+    both = unmentioned.loc["x"]
+    assert both["A"] == both["B"] > both["C"]
 
 
 def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():
@@ -166,7 +170,7 @@ def templatic_items() -> pd.DataFrame:
     ("spec", "limit"),
     [
         (classifier("hypothesis_only"), 0.45),
-        (classifier("premise_only"), 0.5),  # one that leaves things open leaves most
+        (classifier("premise_only"), 0.45),
         (Rule(kind="negation"), 0.45),
         (Rule(kind="word_overlap"), 0.45),
     ],
@@ -174,4 +178,24 @@ def templatic_items() -> pd.DataFrame:
 )
 def test_half_of_an_inference_does_not_tell_its_gold_label(templatic_items, spec, limit):
     chosen = probabilities(spec, templatic_items).idxmax(axis=1)
-    assert np.mean(chosen[templatic_items["id"]].to_numpy() == templatic_items["gold"].to_numpy()) < limit
+    right = chosen[templatic_items["id"]].to_numpy() == templatic_items["gold"].to_numpy()
+    rates = pd.Series(right).groupby(templatic_items["construction"]).agg(["mean", "size"])
+    assert (rates["size"] >= 180).all()
+    assert (rates["mean"] <= limit).all(), rates
+
+
+@pytest.mark.pipeline
+def test_each_construction_asks_for_each_relation_equally_often(templatic_items):
+    shares = templatic_items.groupby("construction")["gold"].value_counts(normalize=True)
+    assert shares.between(0.32, 0.35).all(), shares
+
+
+@pytest.mark.pipeline
+def test_no_option_of_the_reasoning_items_stands_out_because_the_text_does_not_name_it():
+    paths = sorted((ROOT / "constructions").glob("*/items.yaml"))
+    items = {path.parent.name: load_items(path.parent.name, ROOT / "constructions") for path in paths}
+    reasonings = [item for name, content in items.items() for item in render_reasonings(content, name, seed=1)]
+    table = item_table(Material({}, reasonings, {}, {}), pd.DataFrame({"item": []}))
+    chosen = probabilities(Rule(kind="unmentioned_referent"), table)
+    assert np.allclose(chosen["A"], chosen["B"])  # both are named in every text
+    assert (chosen["C"] < chosen["A"]).all()

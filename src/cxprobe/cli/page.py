@@ -199,12 +199,11 @@ def _examples(asked: InferenceItems) -> dict[str, Premise]:
 
 
 def _hypotheses(asked: InferenceItems) -> Iterator[Row]:
-    """Give each hypothesis about the first example, and to how many premises it has each relation."""
-    first = next(iter(_examples(asked).values()))
-    golds = [asked.golds(premise) for premise in asked.premises]
+    """Give each hypothesis about the first premise that has it, and to how many premises it has each relation."""
     for name in asked.hypotheses:
-        number = Counter(gold[name] for gold in golds)
-        yield (name, asked.hypothesis(name, first), *(str(number[relation]) for relation in RELATIONS))
+        having = [premise for premise in asked.premises if name in asked.golds(premise)]
+        number = Counter(asked.golds(premise)[name] for premise in having)
+        yield (name, asked.hypothesis(name, having[0]), *(str(number[relation]) for relation in RELATIONS))
 
 
 def _readings(asked: InferenceItems) -> Iterator[Row]:
@@ -212,7 +211,8 @@ def _readings(asked: InferenceItems) -> Iterator[Row]:
     counts = Counter(premise.reading for premise in asked.premises)
     for reading, premise in _examples(asked).items():
         gold = asked.golds(premise)
-        yield (reading, str(counts[reading]), premise.sentence(), *(gold[name][0].upper() for name in asked.hypotheses))
+        initials = (gold.get(name, "")[:1].upper() for name in asked.hypotheses)
+        yield (reading, str(counts[reading]), premise.sentence(), *initials)
 
 
 def _challenge(asked: InferenceItems, premise: Premise) -> Iterator[Row]:

@@ -296,11 +296,12 @@ class Rule(Closed):
         "most_frequent",
         "first_referent",
         "last_referent",
+        "unmentioned_referent",
     ]
     """Recognition: positions (length and the places of function words). Minimal pairs: first_mentioned, last_mentioned
     (of the people that tell the two apart), shorter. Scenarios: fixed_word, last_rule (the word of the last rule),
     copier (the word that followed before). Inference: word_overlap, negation, most_frequent. Multiple choice:
-    most_frequent, first_referent, last_referent."""
+    most_frequent, first_referent, last_referent, unmentioned_referent."""
 
 
 class ContinuationAlone(Closed):
@@ -372,7 +373,7 @@ _KINDS_OF_LINES = {
     "scenarios": ("fixed_word", "last_rule", "copier"),
     "prompts": (
         *("hypothesis_only", "premise_only", "word_overlap", "negation"),
-        *("most_frequent", "first_referent", "last_referent"),
+        *("most_frequent", "first_referent", "last_referent", "unmentioned_referent"),
     ),
 }
 LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {

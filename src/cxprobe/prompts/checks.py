@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, article_faults, gender_of, normalised, repeated
-from cxprobe.prompts.items import Challenge, InferenceItems, Items, MarkedSentence, ReasoningFrame
+from cxprobe.prompts.items import Challenge, InferenceItems, Items, MarkedSentence, Premise, ReasoningFrame
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
@@ -34,18 +34,19 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         premise and its hypothesis; a phrase twice in a sentence; articles; and pronouns that do not agree.
     """
     yield from _faults_of_templates(asked)
-    premises: dict[tuple[str, int], MarkedSentence] = {}
+    premises: dict[tuple[str, int], Premise | Challenge] = {}
     premises |= {("premises", number): premise for number, premise in enumerate(asked.premises)}
     premises |= {("challenge", number): premise for number, premise in enumerate(asked.challenge)}
     told = {}  # place of a premise in the file -> its words, and those of its hypotheses by name
     for keys, premise in premises.items():
-        names = premise.gold if isinstance(premise, Challenge) else asked.hypotheses
+        names = premise.gold if isinstance(premise, Challenge) else asked.golds(premise)
         told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in names}
         yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *told[keys])))
     for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in told.items()):
         yield Fault(keys, f"{text!r} says the same as {part}[{number}] (counted from 0); replace one of them")
     for name in (name for name, template in asked.hypotheses.items() if _WORDS_OF_SLOT.search(template)):
-        texts = ((keys, hypotheses[name]) for keys, (_, hypotheses) in told.items() if keys[0] == "premises")
+        asking = ((keys, hypotheses) for keys, (_, hypotheses) in told.items() if keys[0] == "premises")
+        texts = ((keys, hypotheses[name]) for keys, hypotheses in asking if name in hypotheses)
         for keys, (part, number), text in repeated(texts):
             what = f"{name}: {text!r} is asked about {part}[{number}] (counted from 0) too; replace one of the premises"
             yield Fault(keys, what)
@@ -53,9 +54,10 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
 
 def _faults_of_templates(asked: InferenceItems) -> Iterator[Fault]:
     """Find hypotheses that most premises are related to in one way, that are alike, or that repeat a slot."""
-    golds = [asked.golds(premise) for premise in asked.premises]
+    every = [asked.golds(premise) for premise in asked.premises]
     for name in asked.hypotheses:
-        relation, number = Counter(gold[name] for gold in golds).most_common(1)[0]
+        golds = [gold[name] for gold in every if name in gold]
+        relation, number = Counter(golds).most_common(1)[0]
         if len(golds) >= FEWEST_PREMISES and number > MOST_OF_A_RELATION * len(golds):
             share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
             yield Fault(

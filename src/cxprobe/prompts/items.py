@@ -233,12 +233,12 @@ class MarkedSentence(Closed):
 
 
 class Premise(MarkedSentence):
-    """A sentence that every hypothesis is asked about."""
+    """A sentence about which the hypotheses are asked that its reading or itself has a relation to."""
 
     reading: Name
     """Which of the readings it has."""
     gold: dict[Name, Relation] = Field(default_factory=dict)
-    """Hypothesis -> its relation to this premise, where it is another than the reading's; absent for none."""
+    """Hypothesis -> its relation to this premise, where the reading has another or none; absent for none."""
 
 
 class Challenge(MarkedSentence):
@@ -255,11 +255,11 @@ class InferenceItems(Closed):
     """Slot -> what fills it."""
     hypotheses: Annotated[dict[Name, str], Field(min_length=1)]
     """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
-    readings: Annotated[dict[Name, Golds], Field(min_length=1)]
-    """Kinds of premises, such as "asserted" and "denied" -> how each hypothesis is related to premises of this kind.
-    The first is that of the construction when it is asserted."""
+    readings: Annotated[dict[Name, dict[Name, Relation]], Field(min_length=1)]
+    """Kinds of premises, such as "asserted" and "denied" -> how hypotheses are related to premises of this kind; what
+    is not here is asked only about a premise whose ``gold`` has it. The first is that of the asserted construction."""
     premises: Annotated[list[Premise], Field(min_length=1)]
-    """Sentences with the construction, or with its rivals; every template is asked about each."""
+    """Sentences with the construction, or with its rivals."""
     challenge: list[Challenge] = Field(default_factory=list)
     """Sentences that only look like it; absent for a construction that has no such rival."""
 
@@ -276,14 +276,15 @@ class InferenceItems(Closed):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
-            if lacking := [name for name in self.hypotheses if name not in golds]:
-                yield f"readings.{reading}: no relation for {', '.join(lacking)}; give one for every hypothesis"
         asked = [premise for premise in self.premises if premise.reading in self.readings]
         given = {gold for premise in asked for gold in self.golds(premise).values()}
+        used = {name for premise in asked for name in self.golds(premise)}
+        if unused := [name for name in self.hypotheses if name not in used]:
+            yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
         if lacking := [gold for gold in RELATIONS if gold not in given]:
             yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
 
-    def _unknown_hypotheses(self, place: str, golds: Golds) -> Iterator[str]:
+    def _unknown_hypotheses(self, place: str, golds: Mapping[str, Relation]) -> Iterator[str]:
         for name in golds:
             if name not in self.hypotheses:
                 yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
@@ -299,7 +300,7 @@ class InferenceItems(Closed):
                 hint = suggest(premise.reading, list(self.readings))
                 yield f"{place}.reading: '{premise.reading}' is not in readings{hint}"
             for name in self.hypotheses:
-                if isinstance(premise, Premise) or name in premise.gold:
+                if name in premise.gold or (isinstance(premise, Premise) and name in self.golds(premise)):
                     yield from _faults(f"{place}, {name}", self.hypothesis, name, premise)
         for text in _repeated(premise.sentence() for _, premise in premises):
             yield f"the premise {text!r} is given twice"
@@ -314,7 +315,7 @@ class InferenceItems(Closed):
 
     def golds(self, premise: Premise) -> dict[str, Relation]:
         """Return how each hypothesis is related to a premise."""
-        return {**self.readings[premise.reading], **premise.gold}
+        return {**self.readings.get(premise.reading, {}), **premise.gold}
 
 
 class ReasoningFrame(Closed):
@@ -357,7 +358,9 @@ class ReasoningFrame(Closed):
             yield "vocabulary", self._text([self.swapped, facts]), self._text([question]), "R2"
         yield "name", self._text([rule, facts], (1, 0, 2, 3)), self._text([question]), "R2"
         yield "short", self._text([facts]), self._text([question]), ""
-        yield "other-names", self._text([rule, facts], (2, 3, 0, 1)), self._text([question]), ""
+        # The options are named too, with the facts that decide nothing: else their absence tells the answer.
+        others = f"{self._text([rule, facts], (2, 3, 0, 1))} {self._text([self.other_facts])}"
+        yield "other-names", others, self._text([question]), ""
         yield "other-property", self._text([rule, self.other_facts]), self._text([question]), ""
         yield "nonce", self._text([rule, self.nonce_facts]), self._text([question]), ""
 
@@ -447,7 +450,8 @@ def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Rea
 
     The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
     the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
-    nothing follows, so that C is right: "short" (facts alone), "other-names" (the facts are about others),
+    nothing follows, so that C is right: "short" (facts alone), "other-names" (the facts are about others, and
+    the other facts about the two),
     "other-property" (they are about something else) and "nonce" (they have a made-up word). In the last three the rule
     stays whole.
 

@@ -27,6 +27,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "most_frequent": ("inference", "reasoning"),
     "first_referent": ("reasoning",),
     "last_referent": ("reasoning",),
+    "unmentioned_referent": ("reasoning",),
 }
 Answers = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
@@ -97,7 +98,8 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
             of words or of tags. "word_overlap" has thresholds, learnt in folds, on the share of the hypothesis' words
             that the premise has; "negation" gives the answer that is the most frequent among hypotheses with, or
             without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
-            the option that the text of a multiple-choice item names first, or last.
+            the option that the text of a multiple-choice item names first, or last; "unmentioned_referent" the one that
+            it does not name, and that nothing follows if it names neither.
         items: One row per item: id, kind, set, gold (used for training alone), template, premise, hypothesis, text, a,
             b, cluster_premise and cluster_wording.
         seed: The project's seed, by which folds are drawn.
@@ -117,10 +119,9 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
     for kind in _KINDS.get(spec.kind, ("inference",)):
         symbols = SYMBOLS[kind]
         for of, asked in items[items["kind"] == kind].groupby("set", sort=False):
-            if spec.kind in ("first_referent", "last_referent"):
+            if spec.kind.endswith("_referent"):
                 rows = asked[["text", "a", "b"]].itertuples(index=False, name=None)
-                first = spec.kind == "first_referent"
-                answers = np.array([_referent(text, a, b, first=first) for text, a, b in rows]).reshape(-1, 3)
+                answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows]).reshape(-1, 3)
             else:
                 by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
                 asked = (asked[asked["template"] != ""] if by_template else asked).reset_index(drop=True)
@@ -149,14 +150,20 @@ def _folds(groups: "pd.Series[str]", folds: int, seed: int, of: str) -> NDArray[
     return np.array([fold_of[name] for name in groups], dtype=np.int64)
 
 
-def _referent(text: str, a: str, b: str, *, first: bool) -> tuple[float, float, float]:
-    """Return pseudo-probabilities of the options; A and B have the same where neither is named."""
+def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:
+    """Return pseudo-probabilities of the options; A and B have the same where the rule does not choose between them."""
     in_a, in_b = places_of(text, a), places_of(text, b)
-    if not in_a and not in_b:
+    if kind == "unmentioned_referent":
+        if not in_a and not in_b:
+            return (0.2, 0.2, 0.6)
+        is_a, is_b = not in_a, not in_b
+    elif in_a and in_b:
+        is_a = min(in_a) < min(in_b) if kind == "first_referent" else max(in_a) > max(in_b)
+        is_b = not is_a
+    else:
+        is_a, is_b = bool(in_a), bool(in_b)
+    if is_a == is_b:
         return (0.4, 0.4, 0.2)
-    is_a = bool(in_a)
-    if in_a and in_b:
-        is_a = min(in_a) < min(in_b) if first else max(in_a) > max(in_b)
     return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
 
 

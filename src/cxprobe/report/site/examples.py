@@ -65,14 +65,9 @@ def _scenarios(scenarios: Scenarios) -> Iterator[Example]:
 
 def _inferences(asked: InferenceItems) -> Iterator[Example]:
     premise = asked.premises[0]
-    golds = asked.golds(premise)
-    for name in asked.hypotheses:
-        yield Example(
-            f"inference, {name}",
-            f"{premise.sentence()} Does it follow: {asked.hypothesis(name, premise)}",
-            golds[name],
-            "",
-        )
+    for name, gold in asked.golds(premise).items():
+        question = f"{premise.sentence()} Does it follow: {asked.hypothesis(name, premise)}"
+        yield Example(f"inference, {name}", question, gold, "")
 
 
 def _reasonings(frame: ReasoningFrame) -> Iterator[Example]:
