@@ -22,6 +22,7 @@ from cxprobe.pairs.judge import (
     JudgedPairs,
     accuracy_by_group,
     accuracy_metrics,
+    both_orders,
     groups_of_runs,
     join_models,
     judge_answers,
@@ -142,6 +143,9 @@ class Answered:
                 headline.setdefault(slug, {name: own[name] for name in ("accuracy", "n")})
             else:
                 headline.setdefault(slug, {})[kind] = {name: own[name] for name in ("accuracy", "low", "high", "n")}
+        for row in both_orders(pooled(real), ["model"])["both"].to_dict("records"):
+            own = {"accuracy": row["both"], **{name: row[name] for name in ("low", "high", "n")}}
+            headline[row["model"]]["both_orders"] = own
         if self.replies is not None:
             for row in asked_rates(self.replies[self.replies["words"] == "real"], ["model"]).to_dict("records"):
                 own = asked_metrics(row)

@@ -21,6 +21,7 @@ from cxprobe.pairs.report import (
     pairs_beside_published,
     pairs_in_groups,
     rates_by_source,
+    with_both_orders,
 )
 from cxprobe.pairs.series import pairs_along_series, with_series
 from cxprobe.pairs.sources import OWN, folder_of
@@ -89,7 +90,7 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
     tables["comparisons"] = with_blanks(compared)
     published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
-    accuracy = tables.pop("constructions")
+    accuracy = with_blanks(with_both_orders(tables.pop("constructions"), tables))
     return (
         {"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         {f"figures/{name}": figure for name, figure in figures.items()},

@@ -45,6 +45,7 @@ from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.judge import both_orders
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName
@@ -57,6 +58,7 @@ from cxprobe.stats import (
     FEWEST_WORDINGS,
     UNIT,
     Estimate,
+    Mean,
     clusters_by,
     credit,
     credits_of_margins,
@@ -78,10 +80,15 @@ class Comparison:
             good_score and bad_score in nats; margin, the difference; and accuracy, 1 if the right text scores higher, 0
             if the wrong one does, 0.5 for a tie.
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
+        both: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
+            in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
+        margin: There too, over two frames and more: the mean over both orders of the margin, in nats; else None.
     """
 
     table: pd.DataFrame
     accuracy: Estimate
+    both: Estimate | None = None
+    margin: Mean | None = None
 
     def __repr__(self) -> str:
         """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
@@ -378,8 +385,18 @@ class LanguageModel(Encoder):
         margins = found["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = found["good"].to_numpy(), found["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
-        rate = rate_by(_with_clusters(table).assign(of="all"), "accuracy", ["of"]).iloc[0]
-        return Comparison(table, Estimate(rate["accuracy"], rate["low"], rate["high"], int(rate["n"])))
+        clustered = _with_clusters(table).assign(of="all", scheme=scheme)
+        rate = rate_by(clustered, "accuracy", ["of"]).iloc[0]
+        accuracy = Estimate(rate["accuracy"], rate["low"], rate["high"], int(rate["n"]))
+        both: Estimate | None = None
+        margin: Mean | None = None
+        if {"order", f"{CLUSTER}frame"} <= {*table.columns}:
+            orders = both_orders(clustered, ["of"])
+            for row in orders["both"].to_dict("records"):
+                both = Estimate(row["both"], row["low"], row["high"], int(row["n"]))
+            for row in orders["margins"].to_dict("records"):
+                margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
+        return Comparison(table, accuracy, both, margin)
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.

@@ -37,6 +37,25 @@ class Difference:
     n: int
 
 
+@dataclass(frozen=True)
+class Mean:
+    """A mean over units, such as frames, with its interval.
+
+    Attributes:
+        value: In the unit of what is measured, such as nats.
+        low: Of the 95 % interval by Student's t.
+        high: Likewise.
+        standardised: The mean divided by the standard deviation of the units; NaN where these are all the same.
+        n: The number of units.
+    """
+
+    value: float
+    low: float
+    high: float
+    standardised: float
+    n: int
+
+
 LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p

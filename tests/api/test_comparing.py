@@ -109,3 +109,21 @@ def test_a_comparison_says_what_its_interval_rests_on(lm, clusters, said, is_res
     assert found.clustering == said
     assert repr(found).endswith(f"of 8 pairs, {said}>")
     assert bool(found.reservation) == is_reserved
+
+
+def test_items_in_two_orders_are_compared_by_being_right_in_both_and_by_the_mean_margin(lm):
+    pairs = pd.DataFrame({"good": [*GOOD, *BAD], "bad": [*BAD, *GOOD]})  # the other order turns every decision round
+    n = len(GOOD)
+    names = {"item": [*range(n)] * 2, "cluster_frame": [f"frame {number}" for number in range(n)] * 2}
+    found = lm.compare(pairs.assign(**names, order=["original"] * n + ["switched"] * n))
+    assert found.accuracy.value == 0.5
+    credits = found.table["accuracy"].head(n)
+    assert (found.both.value, found.both.n) == ((credits * (1 - credits)).mean(), n)
+    assert found.margin is None or found.margin.value == pytest.approx(0, abs=1e-6)
+    knows = lm.compare(pd.concat([pairs.head(n)] * 2).assign(**names, order=["original"] * n + ["switched"] * n))
+    credits, margins = knows.table["accuracy"].head(n), knows.table["margin"].head(n)
+    assert knows.both.value == (credits**2).mean()
+    assert knows.margin.value == pytest.approx(margins.mean())
+    assert knows.margin.standardised == pytest.approx(margins.mean() / margins.std())
+    assert knows.margin.n == n
+    assert lm.compare(pairs).both is None

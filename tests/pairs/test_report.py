@@ -12,6 +12,7 @@ from cxprobe.pairs.report import (
     comparable_pairs,
     pair_cards,
     pairs_beside_published,
+    with_both_orders,
 )
 
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
@@ -64,6 +65,7 @@ MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, con
 def figures_of(left=("a", "b", "words"), series=None, people=False, members=None, **changed):
     """Return the figures of four models, of which some are left in the tables."""
     models = pd.DataFrame({"model": left})
+    orders = rates().drop(columns="accuracy").head(0)
     biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
     tables = {
         "constructions": rates(),
@@ -71,6 +73,8 @@ def figures_of(left=("a", "b", "words"), series=None, people=False, members=None
         "sentences": rates(variant="A", sentence="construction"),
         "noun_types": rates(noun_type="name"),
         "biases": biases,
+        "both": orders.assign(both=0.0),
+        "margins": orders.assign(margin=0.0),
     } | changed
     tables = {
         name: table.drop(columns="model").drop_duplicates().merge(models, how="cross") for name, table in tables.items()
@@ -100,6 +104,37 @@ def test_the_figures_are_those_of_which_there_are_pairs():
         "bias_order",
         "changed_with_order",
     ]
+
+
+def test_what_is_right_in_both_orders_has_a_chance_of_a_quarter_and_margins_are_in_nats():
+    both = rates().drop(columns="accuracy").assign(both=[0.1, 0.3])
+    margins = both.drop(columns="both").assign(margin=[-0.4, 1.2], low=[-0.9, 0.2], high=[0.1, 2.2])
+    figures = figures_of(both=both, margins=margins)
+    assert list(figures)[:2] == ["both_orders", "margins"]
+    (of_both,), (of_margins,) = figures["both_orders"].axes, figures["margins"].axes
+    assert [chance_of(axes) for axes in (of_both, of_margins)] == [0.25, 0]
+    assert of_margins.get_xlabel() == "margin, nats"
+    assert of_margins.get_xlim()[0] < -0.9
+
+
+def test_accuracies_have_what_is_right_in_both_orders_beside_them_and_nothing_where_there_is_one_order():
+    accuracies = pd.concat([rates(), rates(construction="conative")], ignore_index=True)
+    numbers = rates().drop(columns="accuracy")
+    orders = {
+        "both": numbers.assign(both=0.125, low=0.1, high=0.2, n=20),
+        "margins": numbers.assign(margin=0.3, low=-0.1, high=0.7, standardised=0.2, n=8).head(1),
+    }
+    found = with_both_orders(accuracies, orders).set_index(["construction", "model"])
+    assert len(found) == 4
+    assert found.loc[("let-alone", "a"), ["both", "both_low", "both_high", "both_n"]].tolist() == [0.125, 0.1, 0.2, 20]
+    assert found.loc[("let-alone", "a"), ["margin", "standardised", "frames"]].tolist() == [0.3, 0.2, 8]
+    assert found.loc["conative", ["both", "margin"]].isna().all(axis=None)
+    assert found["accuracy"].notna().all()
+
+
+def chance_of(axes) -> float:
+    [line] = [line for line in axes.lines if line.get_label() == "chance"]
+    return float(line.get_xdata()[0])
 
 
 def legend(figure):

@@ -36,6 +36,7 @@ from cxprobe.stats import Estimate
 
 LINES = ("recognition", "scenarios", "pairs", "prompts")
 PARAMS = ROOT / "params.yaml"
+ORDERS = ("both", "both_low", "both_high", "both_n", "margin", "margin_low", "margin_high")
 INTERVAL = re.compile(r"\d+\u00a0% \[\d+,\u00a0\d+\]")
 
 
@@ -98,7 +99,8 @@ def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) ->
 
 
 def pairs_accuracy(**models) -> pd.DataFrame:
-    return rates(**models).assign(construction="toy", tests="meaning", words="real")
+    accuracy = rates(**models).assign(construction="toy", tests="meaning", words="real")
+    return accuracy.assign(**dict.fromkeys(ORDERS, ""))
 
 
 def read(params):
@@ -311,6 +313,27 @@ def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(fold
     assert one.verdict == PREFERENCE
     assert one.preference.startswith("it keeps to the same word in 98")
     assert "(S3: the other word right)" in one.preference
+
+
+def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder):
+    params = with_params(folder, ["pairs"])
+    table = pairs_accuracy(mlm=(0.5, 0.45, 0.55, 40), clm=(0.7, 0.6, 0.8, 40), shorter=(0.5, 0.4, 0.6, 40))
+    table = table.assign(both=[0.1, 0.5, 0.0], both_low=[0.05, 0.4, 0.0], both_high=[0.2, 0.6, 0.1], both_n=20)
+    table["margin"], table["margin_low"], table["margin_high"] = [0.01, 0.5, ""], [-0.1, 0.2, ""], [0.12, 0.8, ""]
+    write_report(folder, "pairs", accuracy=table)
+    run, cast = read(params)
+    found = {(one.model, one.headline): one for one in findings_of(run, cast)}
+    prefers, knows = found["mlm", True], found["clm", True]
+    assert (prefers.way, prefers.chance, prefers.rate) == (
+        "minimal pairs, right in both orders",
+        0.25,
+        Estimate(0.1, 0.05, 0.2, 20),
+    )
+    assert prefers.verdict.words == "a fixed preference"
+    assert knows.blind == Blind("shorter", Estimate(0.0, 0.0, 0.1, 20))
+    assert knows.verdict.words == "above every blind model that ran"
+    assert knows.note.startswith("mean margin +0.50 nats [+0.20, +0.80]; right in one order: 70")
+    assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 
 def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):

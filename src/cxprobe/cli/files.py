@@ -133,6 +133,11 @@ def compare(
     rate, stream = found.accuracy, sys.stderr if output == "-" else sys.stdout
     interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
     print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {found.clustering}", file=stream)
+    if (both := found.both) is not None:
+        print(f"right in both orders {both.value:.3f} [{both.low:.3f}, {both.high:.3f}], n = {both.n}", file=stream)
+    if (mean := found.margin) is not None:
+        ends, size = f"[{mean.low:+.3f}, {mean.high:+.3f}]", f"{mean.standardised:+.2f} standard deviations"
+        print(f"mean margin over both orders {mean.value:+.3f} nats {ends}, {size}, {mean.n} frames", file=stream)
     if found.reservation:
         print(found.reservation, file=stream)
     if by:

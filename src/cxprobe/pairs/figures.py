@@ -20,6 +20,8 @@ _WAYS = {
 }
 # Name -> title, the column of the panels, what is drawn.
 _OF_PAIRS = {
+    "both_orders": ("Pairs of meaning that are right in both orders of two people", "words", "both"),
+    "margins": ("By how much the right text scores higher, mean over both orders", "words", "margin"),
     "meaning_by_variant": ("Pairs of meaning by what is asked", "tests", "accuracy"),
     "meaning_by_sentence": ("Sentences with the construction and their rivals without it", "sentence", "accuracy"),
     "meaning_by_noun_type": ("Pairs of meaning by noun type", "noun_type", "accuracy"),
@@ -30,6 +32,7 @@ _OF_PAIRS = {
     "bias_variant": ("Bias (ii), between the two variants", "noun_type", "bias"),
     "changed_with_order": ("Decisions that change when the two people are exchanged", "noun_type", "changed"),
 }
+_CHANCE = {"accuracy": 0.5, "both": 0.25, "margin": 0.0}  # of two answers, of two independent guesses, of a score
 _QUESTION = 60  # letters of what a variant asks
 
 
@@ -130,9 +133,9 @@ def pair_figures(
     nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are hollow.
 
     Args:
-        tables: constructions, variants, sentences, noun_types and biases of `cxprobe.pairs.judge.pair_tables`;
-            card and card_questions, see `cxprobe.pairs.report.pair_cards`; series, by construction, see
-            `cxprobe.pairs.series.pairs_along_series`; and series_biases, see
+        tables: constructions, both, margins, variants, sentences, noun_types and biases of
+            `cxprobe.pairs.judge.pair_tables`; card and card_questions, see `cxprobe.pairs.report.pair_cards`; series,
+            by construction, see `cxprobe.pairs.series.pairs_along_series`; and series_biases, see
             `cxprobe.pairs.report.biases_along_series`.
         best: The best blind model of each row, see `cxprobe.pairs.judge.best_blind_pairs`.
         score: The score that decided, for the titles.
@@ -141,7 +144,8 @@ def pair_figures(
         people: What people say of this project's items; drawn in meaning_by_variant.
 
     Returns:
-        As far as there is anything to draw: meaning_by_variant, meaning_by_sentence (for constructions that have
+        As far as there is anything to draw: both_orders and margins (of constructions that are asked about in two
+        orders), meaning_by_variant, meaning_by_sentence (for constructions that have
         rivals), meaning_by_noun_type, form, pseudowords (beside real words, for constructions that have both),
         blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name>,
         series_<name>_biases (by noun type, of all constructions together) and cards (of whole
@@ -152,9 +156,9 @@ def pair_figures(
     left_out = earlier_checkpoints(series) | mocks_beside_others(members)
     preferences = fixed_preferences(tables["sentences"])
     shown = {}
-    for name in ("constructions", "variants", "sentences", "noun_types", "biases"):
+    for name in ("constructions", "both", "margins", "variants", "sentences", "noun_types", "biases"):
         table = shown[name] = tables[name][~tables[name]["model"].isin(left_out)]
-        if name != "biases":
+        if name not in ("biases", "both", "margins"):
             rows = zip(table["model"], table["construction"], table["words"], strict=True)
             shown[name] = table.assign(**{PREFERENCE: [row in preferences for row in rows]})
     asked = tables["card_questions"]
@@ -176,6 +180,8 @@ def pair_figures(
     sentences, biases = meaning["sentences"], own["biases"]
     orders = biases[biases["compares"] == "order"]
     drawn = {
+        "both_orders": own["both"][own["both"]["words"] == "real"],
+        "margins": own["margins"][own["margins"]["words"] == "real"],
         "meaning_by_variant": by_variant(meaning["variants"]),
         "meaning_by_sentence": by_variant(
             sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
@@ -209,7 +215,8 @@ def pair_figures(
             colours="model",
             panels=panels,
             value=value,
-            chance=0.5 if value == "accuracy" else None,
+            chance=_CHANCE.get(value),
+            unit="nats" if value == "margin" else "",
             best=ticks[name] if len(ticks.get(name, ())) else None,
             people=people.merge(table[["construction", "row"]].drop_duplicates())
             if name == "meaning_by_variant" and len(people)

@@ -272,12 +272,14 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     over both orders, too, a preference for a name cancels.
 
     Args:
-        items: Judged pairs; those whose item was decided in one order alone are left out.
+        items: Judged pairs; those whose item was decided in one order alone are left out. Of the columns that tell what
+            an item is asked about, any but item, order and cluster_frame may be absent.
         by: The columns that make the groups, which tell models apart.
 
     Returns:
         One row a group that has such items, in each table. "both": the columns of ``by``; both, the rate of items that
-        are right in both orders (an item counts by the worse of its credits, so a tie is half), low, high and n.
+        are right in both orders (an item counts by the product of its credits: a tie is a guess, and two are right in
+        a quarter of the cases), low, high and n.
         "margins", of language models alone: the columns of ``by``; margin, the mean over both orders of the deciding
         score of the right text less that of the wrong one, in nats; low, high, standardised and n, see
         `cxprobe.stats.mean_by`; without groups whose interval is unknown, since they have one frame.
@@ -286,8 +288,9 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
     """
     keys, frame = [*dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])], f"{CLUSTER}frame"
+    keys = [key for key in keys if key in items]  # a user's file may have the items alone
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
-    means = {"accuracy": "min", "margin": "mean", "scheme": "first", frame: "first"}
+    means = {"accuracy": "prod", "margin": "mean", "scheme": "first", frame: "first"}
     of_items = two.groupby(keys, sort=False).agg(means).reset_index()
     rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
     scored = of_items[~of_items["scheme"].isin([RULE, REPLY])]

@@ -81,6 +81,24 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     return rate_by(both, "accuracy", ["construction", "model"])
 
 
+def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the accuracies by construction with what `cxprobe.pairs.judge.both_orders` found, where there are orders.
+
+    Args:
+        constructions: Columns model, construction, tests, words and any others.
+        orders: "both" and "margins", by these four columns.
+
+    Returns:
+        The table with the columns both, both_low, both_high and both_n; and margin, margin_low, margin_high,
+        standardised and frames, how many the margin is the mean over; NaN where a construction has one order.
+    """
+    keys = ["model", "construction", "tests", "words"]
+    for name, value, n in (("both", "both", "both_n"), ("margins", "margin", "frames")):
+        ends = {"low": f"{value}_low", "high": f"{value}_high", "n": n}
+        constructions = constructions.merge(orders[name].rename(columns=ends), "left", keys, validate="one_to_one")
+    return constructions
+
+
 def pairs_beside_published(
     accuracies: pd.DataFrame, own_people: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame
 ) -> pd.DataFrame:

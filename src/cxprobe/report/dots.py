@@ -45,6 +45,7 @@ def dots(
     chance: float | None = 0.5,
     best: pd.DataFrame | None = None,
     people: pd.DataFrame | None = None,
+    unit: str = "",
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
@@ -62,6 +63,7 @@ def dots(
             row: the columns rows, panels and value. Rows and panels that the table lacks are not drawn.
         people: How often people are right, drawn as a blue tick across the row in every panel: the columns rows and
             value. Rows that the table lacks are not drawn.
+        unit: Of numbers that are no rates, such as "nats".
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
     lines = max(str(name).count("\n") for name in names) + 1
@@ -94,9 +96,10 @@ def dots(
         if chance is not None:
             axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         axes.set_title(within(readable(str(place)), PANEL / _HEADING), fontsize=10)
-        axes.set_xlim(-0.02, 1.02)
-        axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
-        axes.set_xlabel(readable(value))
+        if not unit:
+            axes.set_xlim(-0.02, 1.02)
+            axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
+        axes.set_xlabel(f"{readable(value)}, {unit}" if unit else readable(value))
         tidy(axes, "x")
     if hollow:
         look: dict[str, Any] = {"color": "0.35", "marker": "o", "linestyle": "", "markerfacecolor": "white"}

@@ -8,7 +8,14 @@ from cxprobe.report.site.findings import Cast, groups_of
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import percent
 
-_MEASURES = {"accuracy": "right", "flips": "flipped", "bias": "apart", "changed": "changed"}  # column -> its share
+# Column -> what it is the share of.
+_MEASURES = {
+    "accuracy": "right",
+    "both": "right in both orders",
+    "flips": "flipped",
+    "bias": "apart",
+    "changed": "changed",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,10 @@ class _Shown:
 
 _TYPES = ["construction", "noun_type"]
 _OF_PAIRS = {
+    "both_orders": _Shown("Pairs right in both orders of two people", "tables/both", ["construction", "words"], "both"),
+    "margins": _Shown(
+        "Margin of the right text, mean over both orders", "tables/margins", ["construction", "words"], "margin"
+    ),
     "meaning_by_variant": _Shown("Pairs of meaning by variant", "tables/variants", ["construction", "variant"]),
     "meaning_by_sentence": _Shown(
         "Sentences with the construction and their rivals", "tables/sentences", ["construction", "variant", "sentence"]
@@ -115,11 +126,13 @@ def _picture(path: str, run: Run, cast: Cast) -> Picture | None:
         ends = []
         for _, row in own.sort_values(shown.value, kind="stable").iloc[[0, -1]].iterrows():
             parts = " ".join(f"layer {row[name]}" if name == "layer" else str(row[name]) for name in shown.rows)
-            ends.append(f"{percent(row[shown.value])} ({parts.replace('_', ' ').replace('-', ' ')})")
+            share = f"{row[shown.value]:+.2f} nats" if shown.value == "margin" else percent(row[shown.value])
+            ends.append(f"{share} ({parts.replace('_', ' ').replace('-', ' ')})")
         sizes = " to ".join(f"{size:,}" for size in sorted({int(own["n"].min()), int(own["n"].max())}))
         said.append(f"{cast.label(model)}: from {' to '.join(ends)}, n = {sizes} each")
     rows = ", ".join(shown.rows).replace("_", " ")
-    words = f"Share that is {_MEASURES[shown.value]}, by {rows}. {'. '.join(said)}." if said else "No model is drawn."
+    what = f"Share that is {_MEASURES[shown.value]}" if shown.value in _MEASURES else "By how much"
+    words = f"{what}, by {rows}. {'. '.join(said)}." if said else "No model is drawn."
     return Picture(path, shown.title, f"{report}/{shown.table}", words, shown.construction)
 
 

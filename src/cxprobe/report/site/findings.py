@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -22,6 +23,8 @@ QUESTIONS: Mapping[Question, str] = {
     "words": "Does it say so?",
 }
 HALF = 0.5  # chance of two answers
+CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
+_MARGIN = ("margin", "margin_low", "margin_high")
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
     "recognised": ("form", "the same pairs: probe trained on other frames"),
@@ -252,13 +255,26 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
             wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
             preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
     for (construction,), own in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
-        blind = cast.best(own[own["n"] == own["n"].max()])  # of those that were asked about all pairs
-        tests = str(own["tests"].iloc[0])
-        for _, row in own.iterrows():
+        whole = own[own["n"] == own["n"].max()]  # of those that were asked about all pairs
+        blind, blind_in_both = cast.best(whole), cast.best(_right_in_both(whole))
+        tests, both = str(own["tests"].iloc[0]), _right_in_both(own)
+        for place, row in own.iterrows():
             model = str(row["model"])
-            said = preferences.get((model, construction), "")
-            asked = cast.question(model, tests)
-            yield Finding("pairs", construction, model, asked, way, rate_of(row), blind, path, preference=said)
+            asked, said = cast.question(model, tests), preferences.get((model, construction), "")
+            of_pairs, single = ("pairs", construction, model, asked), place not in both.index
+            yield Finding(*of_pairs, way, rate_of(row), blind, path, preference=said, headline=single)
+            if single:
+                continue
+            in_both = both.loc[[place]].iloc[0]
+            rate, margin = rate_of(in_both), [float(in_both[name]) for name in _MARGIN]
+            of_margin = "" if isnan(margin[0]) else "mean margin {:+.2f} nats [{:+.2f}, {:+.2f}]".format(*margin)
+            once = f"right in one order: {in_full(rate_of(row))}"
+            yield Finding(
+                *(*of_pairs, f"{way}, right in both orders", rate, blind_in_both, path),
+                chance=CHANCE_IN_BOTH,
+                note=f"{of_margin}; {once}" if of_margin else once,
+                preference=once if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
+            )
     # Constructions of which every wording has one answer that is always right are not among the rates.
     known, path = set(rates.get("construction", ())), "report_pairs/tables/unbalanced"
     for (construction, model), own in groups_of(run.table(path), "construction", "model"):
@@ -268,6 +284,14 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
                 f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}" for _, row in real.iterrows()
             )
             yield Finding("pairs", construction, model, cast.question(model, "form"), way, None, None, path, note=said)
+
+
+def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates of being right in both orders of two people as accuracies, where pairs have two orders."""
+    columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
+    numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in (*columns, *_MARGIN)}
+    both = rates.assign(**numbers).drop(columns=[*columns.values()]).rename(columns=columns)
+    return both.dropna(subset=["n"])
 
 
 def _scenarios(run: Run, cast: Cast) -> Iterator[Finding]:
