@@ -7,10 +7,9 @@ from cxprobe.run.stage import Outcome, Stage
 
 
 def list_corpora(stage: Stage) -> Outcome:
-    corpus = stage.params.corpora[stage.params.mining.constructions[stage.item]]
-    parts = list_corpus(corpus)
+    parts = list_corpus(stage.params.corpora[stage.params.mining.constructions[stage.item]])
     write_table(parts, stage.data / "parts.csv")
-    return Outcome(counts={"parts": len(parts)})
+    return Outcome()
 
 
 if __name__ == "__main__":

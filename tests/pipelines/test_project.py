@@ -56,6 +56,10 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
         assert "random" in states
 
 
+def test_all_that_a_run_writes_are_outputs_of_its_stages(finished_project):
+    assert run(finished_project, "cxprobe", "prune").stdout == "nothing is left over\n"
+
+
 def test_a_judging_stage_reads_nothing_that_dvc_yaml_does_not_declare(finished_project):
     records = list(finished_project.glob("results/**/record.json"))
     assert records

@@ -41,6 +41,13 @@ def test_a_measuring_stage_has_tables_and_counts_with_six_significant_digits_and
     assert read_table(Path("results/score_pairs/mlm/settings.csv"))["C"].tolist() == [0.333333]
 
 
+def test_a_stage_without_results_leaves_no_folder_that_would_be_no_output(workspace):
+    (workspace / "results" / "list_corpora").mkdir(parents=True)
+    (workspace / "results" / "list_corpora" / "counts.csv").write_text("of an earlier version")
+    assert written(lambda _: Outcome(), "list_corpora") == []
+    assert not (workspace / "results" / "list_corpora").exists()
+
+
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
     records = {record.name: record for record in written(judge_pairs)}
     assert set(contents("results/judge_pairs")) == {

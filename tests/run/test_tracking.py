@@ -319,7 +319,7 @@ def test_a_database_that_was_begun_elsewhere_is_put_aside(moved, capsys, write):
     (found,) = runs("pairs")
     assert str(moved) in found.info.artifact_uri
     assert "mlflow.db was begun elsewhere (its artifacts are in file:///" in capsys.readouterr().err
-    (aside,) = (moved / "mlruns").glob("before-move-*.db")
+    (aside,) = (moved / "mlruns").glob("put-aside-*.db")
     with sqlite3.connect(aside) as connection:
         assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
     assert sync([JUDGED]) == 0
@@ -336,10 +336,28 @@ def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, m
     assert sync([JUDGED]) == 0
 
 
-def test_a_damaged_database_says_what_to_do(workspace):
-    Path("mlruns/mlflow.db").write_bytes(b"no database")
-    with pytest.raises(TrackingError, match="delete it and run `cxprobe sync` again"):
-        sync([JUDGED])
+def be_no_database(path: Path) -> None:
+    path.write_bytes(b"no database" * 1000)
+
+
+def flip_a_bit_of_an_index(path: Path) -> None:
+    """Let the index of names have another name than its table has, which a query by name does not notice."""
+    content = bytearray(path.read_bytes())
+    with sqlite3.connect(path) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        query = "SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'experiments'"
+        places = [content.find(b"Default", (page - 1) * size, page * size) for (page,) in connection.execute(query)]
+    content[max(places)] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [be_no_database, flip_a_bit_of_an_index])
+def test_a_damaged_database_is_put_aside_and_all_runs_are_written_anew(workspace, capsys, damage):
+    damage(Path("mlruns/mlflow.db"))
+    assert sync([JUDGED]) == 1
+    assert "mlflow.db is damaged (" in capsys.readouterr().err
+    assert len(list(Path("mlruns").glob("put-aside-*.db"))) == 1
+    assert len(runs("pairs")) == 1
 
 
 def test_a_transaction_that_was_killed_is_taken_back(workspace):

@@ -16,7 +16,7 @@ from rich.console import Console
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import keep_table, kept_table, read_table
 from cxprobe.files.writing import DATA, SCRATCH, digest, scratch_folder, write_bytes
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
@@ -287,7 +287,7 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
     from cxprobe.corpora.sources import open_corpus
 
     files = open_corpus(corpus, SCRATCH)
-    kept = scratch_folder(SCRATCH / "label", files.digest, digest(_mined_file(construction))) / "surroundings.parquet"
+    kept = scratch_folder(SCRATCH / "label", files.digest, digest(_mined_file(construction))) / "surroundings.table"
 
     def records() -> Iterator[Record]:
         """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
@@ -298,13 +298,15 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
                     if not isinstance(record, Fault):
                         yield record
 
-    if not kept.is_file():
+    known = kept_table(kept)
+    if known is None:
         _say("reading the corpus for the sentences around; this is done once")
         candidates = [candidate for group in _mined_groups(construction) for candidate in group.sentences]
         around = find_surroundings(candidates, records(), paragraphs=corpus.kind == "installed")
         rows = [(name, *texts) for name, texts in around.items()]
-        write_table(pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string"), kept)
-    return {name: Surroundings(*texts) for name, *texts in read_table(kept).itertuples(index=False, name=None)}
+        known = pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string")
+        keep_table(known, kept)
+    return {name: Surroundings(*texts) for name, *texts in known.itertuples(index=False, name=None)}
 
 
 def _git_user() -> str:

@@ -14,7 +14,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.corpora.engine import SCHEMAS, Job, table_path
 from cxprobe.corpora.params import Duplicates
 from cxprobe.errors import DataError
-from cxprobe.files.tables import join_tables
+from cxprobe.files.tables import join_tables, read_table
 from cxprobe.files.writing import read_json
 from cxprobe.seeding import text_id
 
@@ -100,7 +100,7 @@ def collect(job: Job, construction: Construction, settings: Duplicates, output: 
     for name in ("rejects", "faults"):
         parts = [table_path(job, rank, name) for rank in ranks]
         join_tables(parts, output / f"{name}.parquet", SCHEMAS[name])
-    found = [pyarrow.parquet.read_table(table_path(job, rank, "candidates")).to_pandas() for rank in ranks]
+    found = [read_table(table_path(job, rank, "candidates")) for rank in ranks]
     candidates = pd.concat(found, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
     twins = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
     counts["rejected: exact duplicate"] = sum(twin.exact for twin in twins)

@@ -1,5 +1,7 @@
 """Tables: .parquet for data, .csv for results."""
 
+import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -12,6 +14,8 @@ import pyarrow.parquet
 
 from cxprobe.errors import DataError
 from cxprobe.files.writing import replacing, significant, write_bytes
+
+_DIGEST = hashlib.sha256().digest_size
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
@@ -29,19 +33,50 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         write_bytes(_rounded(table).to_csv(index=False, lineterminator="\n").encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
-        table.to_parquet(written, index=False)
+        table.to_parquet(written, index=False, write_page_checksum=True)
         write_bytes(written.getvalue(), path)
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table that `write_table` wrote."""
-    return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    """Read a table that `write_table` wrote.
+
+    Raises:
+        DataError: The file is damaged: a checksum of .parquet is wrong, or it is no table. A bit that has changed in
+            the description of the columns, or in .csv, can pass.
+    """
+    try:
+        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, page_checksum_verification=True)
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except Exception as fault:  # Arrow and pandas have many kinds for a damaged file
+        reason = (str(fault).splitlines() or [type(fault).__name__])[0]
+        raise DataError(
+            f"{path} is damaged ({reason}); docs/howto/team.md says how to find what else is, and how to mend it"
+        ) from fault
+
+
+def keep_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table below data/.scratch that a later run goes on from, with its digest before it."""
+    content = BytesIO()
+    table.to_parquet(content, index=False)
+    write_bytes(hashlib.sha256(content.getbuffer()).digest() + content.getvalue(), path)
+
+
+def kept_table(path: Path) -> pd.DataFrame | None:
+    """Return a table that `keep_table` wrote, or None if there is none, or it is damaged, of which a warning tells."""
+    if not path.is_file():
+        return None
+    content = path.read_bytes()
+    if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+        warnings.warn(f"{path} is damaged; what it kept is computed again", stacklevel=2)
+        return None
+    return pd.read_parquet(BytesIO(content[_DIGEST:]))
 
 
 @contextmanager
 def growing_table(path: Path, schema: pa.Schema) -> Iterator[pa.parquet.ParquetWriter]:
     """Give a writer of a .parquet file that takes rows in batches, for tables that do not fit into memory."""
-    with replacing(path) as partial, pa.parquet.ParquetWriter(partial, schema) as writer:
+    with replacing(path) as partial, pa.parquet.ParquetWriter(partial, schema, write_page_checksum=True) as writer:
         yield writer
 
 
@@ -50,7 +85,7 @@ def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
     rows = 0
     with growing_table(path, schema) as writer:
         for part in parts:
-            with pa.parquet.ParquetFile(part) as file:
+            with pa.parquet.ParquetFile(part, page_checksum_verification=True) as file:
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
                     rows += len(batch)

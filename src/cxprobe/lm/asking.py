@@ -201,24 +201,30 @@ def _put(
     from inspect_ai.dataset import MemoryDataset, Sample
 
     here = str(scratch.absolute())
-    # The only way to tell inspect. On Linux XDG_DATA_HOME is where its traces and its buffers of replies go.
-    os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": f"{here}/trace.log", "XDG_DATA_HOME": here}
+    # The only way to tell inspect. On a full disk its traces would print tracebacks of their own, so there are none.
+    trace = scratch.absolute() / "trace.log"
+    os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": str(trace), "INSPECT_TRACE_LEVEL": "critical"}
+    os.environ["XDG_DATA_HOME"] = here  # on Linux, of what else inspect writes
     scratch.mkdir(parents=True, exist_ok=True)
     task = Task(
         dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
         solver=_solver(llm, progress),
     )
-    log = evaluate(
-        task,
-        model=model,
-        score=False,
-        fail_on_error=False,
-        max_samples=llm.connections,
-        display="none",
-        log_level="error",
-        log_model_api=False,  # whole requests and answers, in which keys can be
-        log_dir=f"{here}/logs",
-    )[0]
+    try:
+        log = evaluate(
+            task,
+            model=model,
+            score=False,
+            fail_on_error=False,
+            max_samples=llm.connections,
+            display="none",
+            log_level="error",
+            log_model_api=False,  # whole requests and answers, in which keys can be
+            log_realtime=False,  # a database beside the log, whose errors on a full disk have several names
+            log_dir=f"{here}/logs",
+        )[0]
+    finally:
+        trace.unlink(missing_ok=True)  # or inspect would compress it when Python ends
     samples = {str(sample.id): sample for sample in log.samples or []}
     lost = [question.id for question in questions if question.id not in samples]
     if log.status != "success" or lost:

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.pairs.ways import FRAME
 from cxprobe.probing import Fitting, Regularisation, cross_validate, kept_folder
 
@@ -69,9 +69,9 @@ def probe_pairs(
     row_of = {text: row for row, text in enumerate(features.ids)}
     good, bad = (np.array([row_of[text] for text in pairs[side]]) for side in ("good", "bad"))  # (pairs,)
     shown, how = pairs[["id", "good", "bad", FRAME]], (astuple(regularisation), fitting.max_iter, fitting.seed, folds)
-    path = kept_folder(kept, shown, features.vectors, np.append(good, bad), [Path(__file__)], *how) / "pairs.parquet"
-    if path.is_file():
-        return read_table(path)
+    path = kept_folder(kept, shown, features.vectors, np.append(good, bad), [Path(__file__)], *how) / "pairs.table"
+    if (known := kept_table(path)) is not None:
+        return known
     counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good"], *pairs["bad"]])
     words = (counts.transform(pairs["good"]) - counts.transform(pairs["bad"])).toarray().astype(np.float32)
     differences = [words, *(matrix[good] - matrix[bad] for matrix in features.vectors)]  # each (pairs, dimensions)
@@ -88,5 +88,5 @@ def probe_pairs(
     layers = np.repeat(np.arange(len(probabilities)) + WORDS, len(pairs))
     ids = np.tile(pairs["id"].to_numpy(dtype=object), len(probabilities))
     table = pd.DataFrame({"id": ids, "layer": layers, "probability": probabilities.ravel()})
-    write_table(table, path)
+    keep_table(table, path)
     return table

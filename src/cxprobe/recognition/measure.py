@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cxprobe import probing
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.recognition.params import Probe
@@ -107,13 +107,14 @@ def recognise(
     """
     decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
     folder = kept_folder(kept, subset, features, *decisive)
-    paths = [folder / f"{name}.parquet" for name in Predictions._fields]
-    if all(path.is_file() for path in paths):
+    paths = [folder / f"{name}.table" for name in Predictions._fields]
+    known = [table for path in paths if (table := kept_table(path)) is not None]
+    if len(known) == len(paths):
         progress(len(features.vectors))
-        return Predictions(*map(read_table, paths))
+        return Predictions(*known)
     predictions = _predict(subset, features, regularisation, settings, fitting, jobs, progress)
     for table, path in zip(predictions, paths, strict=True):
-        write_table(table, path)
+        keep_table(table, path)
     return predictions
 
 

@@ -17,7 +17,7 @@ from optuna.trial import TrialState, create_trial
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.files.writing import digest
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
 from cxprobe.recognition.make import TEMPLATE
@@ -83,7 +83,7 @@ def tune_subset(
 
     def search(layer: int, vectors: Any) -> pd.DataFrame:
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
-        path = folder / f"layer-{layer:02d}.parquet"
+        path = folder / f"layer-{layer:02d}.table"
         return _search(vectors[rows], labels, templates, settings, of_layer, path).assign(layer=layer)
 
     tables = for_each_layer(
@@ -104,7 +104,8 @@ def _search(
     cuts = cut_folds(labels, templates, settings.folds, fitting.seed)
     if not cuts:
         raise ProbeError(f"{fitting.place}: no folds can be made, since a label has fewer than two templates")
-    trials: list[dict[Any, Any]] = read_table(path).to_dict("records") if path.is_file() else []
+    known = kept_table(path)
+    trials: list[dict[Any, Any]] = [] if known is None else known.to_dict("records")
     study = _study(trials, settings)
     while len(trials) < settings.trials:
         study.sampler = optuna.samplers.TPESampler(seed=seed_for(fitting.seed, len(trials)))
@@ -127,7 +128,7 @@ def _search(
             study.tell(trial, accuracy)
         found = {"accuracy": accuracy, "state": state, "folds": len(cuts)}
         trials.append({"number": len(trials), **trial.params, **found})
-        write_table(pd.DataFrame(trials), path)
+        keep_table(pd.DataFrame(trials), path)
     table = pd.DataFrame(trials[: settings.trials])
     if (table["state"] == "FAIL").all():
         raise ProbeError(

@@ -39,6 +39,9 @@ def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
         ValueError: Two runs have the same folder.
         DataError: The run of a twin or of a blind model would pass for one of a trained model, or the other way round.
     """
+    if outcome == Outcome() and not stage.name.startswith("judge_"):  # an empty folder would be no stage's output
+        shutil.rmtree(stage.results, ignore_errors=True)
+        return []
     waiting = stage.results / _UNFINISHED
     shutil.rmtree(waiting, ignore_errors=True)
     waiting.mkdir(parents=True)

@@ -135,7 +135,7 @@ def _leave_out(stage: Stage) -> Outcome:
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
-        return Outcome()
+        return Outcome() if stage.name.startswith("judge_") else Outcome(pages={"empty.txt": f"{reason}\n"})
     import pandas as pd  # which no other work of this module needs
 
     nothing = pd.DataFrame(columns=["model"])

@@ -195,14 +195,20 @@ def _put_aside_if_moved() -> None:
     # since SQLite takes back here what a process that was killed has half-written.
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True)) as connection:
         query = "SELECT name, artifact_location FROM experiments WHERE name != 'Default'"
-        places = connection.execute(query).fetchall()
-    elsewhere = [place for name, place in places if place != _artifacts(name)]
-    if elsewhere:
-        aside = database.with_name(f"before-move-{time.strftime('%Y%m%d-%H%M%S')}.db")
+        try:
+            [found] = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            places = connection.execute(query).fetchall() if found == "ok" else []
+        except sqlite3.DatabaseError as fault:
+            if isinstance(fault, sqlite3.OperationalError):  # such as one that is locked
+                raise
+            found, places = str(fault), []
+    elsewhere = [f"was begun elsewhere (its artifacts are in {at})" for name, at in places if at != _artifacts(name)]
+    for reason in elsewhere[:1] if found == "ok" else [f"is damaged ({found})"]:
+        aside = database.with_name(f"put-aside-{time.strftime('%Y%m%d-%H%M%S')}.db")
         database.replace(aside)
         print(
-            f"{database} was begun elsewhere (its artifacts are in {elsewhere[0]}); it is now {aside.name}, and a new "
-            "one takes its place: `cxprobe sync` writes all runs into it",
+            f"{database} {reason}; it is now {aside.name}, and a new one takes its place: `cxprobe sync` writes all "
+            "runs into it",
             file=sys.stderr,
         )
 
