@@ -19,7 +19,7 @@ from cxprobe.scenarios.rules import Scenarios, load_scenarios
 from cxprobe.stats import rate_by
 
 MADE = DATA / "make_scenarios"
-MOST_HEADLINES = 12  # of one model in metrics.json
+MOST_HEADLINES = 18  # of one model in metrics.json
 OF_BLIND = ("accuracy", "n")  # of a blind model there
 
 

@@ -12,7 +12,7 @@ from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.figures import CHANCE, scenario_figure
-from cxprobe.scenarios.judge import scenario_rates, uncalibrated
+from cxprobe.scenarios.judge import item_of_text, scenario_rates, uncalibrated
 from cxprobe.scenarios.report import read_published_rates, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -44,12 +44,13 @@ def report_scenarios(stage: Stage) -> Outcome:
                 own, kind, [scenarios], members, title, published=published, best=blind
             )
         texts = read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
-        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, scenarios, name).items()}
+        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, name).items()}
     named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])
     cards = card_table(named, chance=CHANCE, limit=stage.params.report.limit, members=members)
     if len(cards):
         figures["figures/cards"] = card_figure(cards)
-    asked = uncalibrated(judged["accuracy"]).rename(columns={"item": "id"})
+    asked = uncalibrated(judged["accuracy"])
+    asked = asked.assign(id=item_of_text(asked))
     series = series_of(stage.params.models, stage.params.scenarios.models)
     compared = compare_models(asked, ["construction", "scenario"], members, series, stage.params.report.tested)
     tables |= {

@@ -59,12 +59,7 @@ def test_a_scenario_names_the_word_that_was_chosen(read):
     scenarios = load_scenarios(MEANING)
     base = scenarios.base
     right, wrong = (
-        ("first", "second")
-        if scenarios.candidates.index(scenarios.tests[base].answer) == 0
-        else (
-            "second",
-            "first",
-        )
+        ("first", "second") if scenarios.tests[base].answer == scenarios.candidates[0] else ("second", "first")
     )
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet").query("scenario == @base").head(2)
     decisions = pd.DataFrame(
@@ -73,6 +68,7 @@ def test_a_scenario_names_the_word_that_was_chosen(read):
             "calibration": ["none", "none", "PMI"],
             "scenario": base,
             "base": True,
+            "draw": 0,
             "item": [*texts["item"], texts["item"].iloc[0]],
             "accuracy": [1.0, 0.0, 0.5],
             "cluster_NAME1": ["Anna", "Beth", "Anna"],
@@ -83,6 +79,19 @@ def test_a_scenario_names_the_word_that_was_chosen(read):
     assert found["chosen"].tolist() == [texts[right].iloc[0], texts[wrong].iloc[1], ""]
     assert found["decides"].tolist() == [True, True, False]
     assert found["item"].tolist() == decisions["item"].tolist()
+
+
+def test_the_texts_of_one_scenario_have_their_own_answers_and_names(read):
+    (name, test) = next((name, test) for name, test in load_scenarios(MEANING).tests.items() if test.others)
+    texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet").query("scenario == @name")
+    item = texts["item"].iloc[0]
+    draws = range(len(test.texts))
+    decisions = pd.DataFrame({"model": "mini-mlm", "calibration": "none", "scenario": name, "draw": draws})
+    decisions = decisions.assign(base=False, item=item, accuracy=1.0, cluster_NAME1="Anna")
+    found = read("scenarios", {f"{MEANING}/accuracy": decisions})
+    assert found["gold"].tolist() == texts.loc[texts["item"] == item, "right"].tolist()
+    assert found["gold"].nunique() == 2
+    assert found["item"].tolist() == [item, *(f"{item}, text {number + 1}" for number in draws[1:])]
 
 
 def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):

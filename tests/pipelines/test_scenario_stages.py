@@ -115,6 +115,25 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
         score()
 
 
+def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder):
+    def add_another_text(content):
+        test = content["tests"]["S2"]
+        other = test["text"].replace("the {ADJ1} one is [MASK]", "the {ANT1} one is [MASK]")
+        test |= {"others": [{"text": other, "answer": "ANT2"}], "calibrated": False}
+
+    change_scenarios(folder, add_another_text)
+    score()
+    run("score", "panel")
+    run("judge")
+    rates = run("report").tables["accuracy"].set_index(["model", "scenario"])
+    assert rates.loc["last-rule", "accuracy"].to_dict() == {"S1": 0, "S2": 0.5, "S3": 0}
+    assert rates.loc["last-rule", "n"].to_dict() == {"S1": 48, "S2": 96, "S3": 48}
+    judged = read_table(folder / "data/judge_scenarios/toy/accuracy.parquet")
+    assert set(judged.loc[judged["calibration"] != "none", "scenario"]) == {"S1", "S3"}
+    flips = read_table(folder / "data/judge_scenarios/toy/flips.parquet").query("model == 'last-rule'")
+    assert flips.groupby("scenario")["flips"].agg(["mean", "size"]).to_numpy().tolist()[0] == [0.5, 96]
+
+
 def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
     score()
     assert run("score", "panel").counts["copier.items"] == 48

@@ -34,7 +34,8 @@ def test_in_every_share_each_candidate_is_right_as_often_as_wrong_and_rows_are_a
     for set_, count in scenarios.items.cross.items():
         form = scenarios.words[set_].forms[0]
         columns = [f"cluster_{form}{number}" for number in range(1, count + 1)]
-        words = ["/".join(sorted(row)) for row in scenarios.words[set_].rows]
+        half = len(scenarios.words[set_].forms) // 2
+        words = ["/".join(sorted({row[0], row[half]})) for row in scenarios.words[set_].rows]
         frequencies = Counter(items[columns].to_numpy().ravel())
         found = [frequencies[word] // block for word in words]  # in blocks
         assert max(found) - min(found) <= 2 * count

@@ -18,6 +18,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.loading import load_masked_lm
 from cxprobe.lm.params import ModelSpec
+from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.judge import (
     calibrate,
     decide,
@@ -100,23 +101,44 @@ def test_a_flip_is_as_likely_as_with_a_coin_for_every_tie(before, after):
 CONSTRUCTIONS = ["comparative-correlative", "let-alone"]
 
 
+FILES = {name: load_scenarios(name, ROOT / "constructions") for name in CONSTRUCTIONS}
+PAPER, FAMILY = ("S1", "S2", "S3", "S4"), ("paraphrase", "nonce", "distractor")
+
+
+def said_of(construction: str, words: str, *forms: tuple[str, str]) -> dict[str, str]:
+    """Return what is said in the second form of each pair -> the word of the first."""
+    known = FILES[construction].words[words]
+    places = [tuple(known.forms.index(form) for form in pair) for pair in forms]
+    return {row[said]: row[meant] for row in known.rows for meant, said in places}
+
+
+MEANT = said_of("comparative-correlative", "adjectives", ("ADJ", "FACT"), ("ANT", "ANTFACT"))
+EASY = said_of("let-alone", "scenes", ("ACT", "EASY")).keys()
+
+
 def correlative(text: str) -> str | None:
     """Return what follows by the rules of the text for whoever is asked about, if anything does."""
-    asked = re.search(r"Therefore, (\w+) is \[MASK\]", text)
-    said = re.search(r"\. (\w+) is (\w+) than", text)
-    if not said or asked[1] != said[1]:
+    asked = re.search(r"Therefore, (\w+) is \[MASK\] than (\w+)", text)
+    said = re.search(r"(?:^|\. )(\w+) (?:is (\w+) than|([^.\[]+)) (\w+)\. Therefore", text)
+    rules = dict(re.findall(r"The (\w+) you are, the (\w+) you are", text))
+    if not said or not asked or (follows := rules.get(said[2] or MEANT.get(said[3]))) is None:
         return None
-    return dict(re.findall(r"The (\w+) you are, the (\w+) you are", text)).get(said[2])
+    if (asked[1], asked[2]) == (said[1], said[4]):
+        return follows
+    others = [other for other in rules.values() if other != follows]
+    return others[0] if (asked[2], asked[1]) == (said[1], said[4]) else None  # whoever is not more of it is less
 
 
 def let_alone(text: str) -> str | None:
     """Return which of the owner's things the text puts further along the scale that is asked about, if it does."""
-    asked = re.search(r"Therefore, (\w+)'s \[MASK\] \w+ is the (\w+) one", text)
-    owner, harder = re.search(r"(\w+) has the", text), re.search(r"let alone the (\w+)", text)
+    asked = re.search(r"Therefore, (\w+)'s \[MASK\] (\w+) is the (?:one that ([^.]+)|(\w+) one)\.", text)
+    owner = re.search(r"(\w+) has the", text)
     unrelated = {"cleaner", "dirtier", "dustier", "prettier", "uglier", "shinier"}
-    if not (owner and harder and asked) or owner[1] != asked[1] or asked[2] in unrelated:
+    if not (owner and asked) or owner[1] != asked[1] or asked[4] in unrelated:
         return None
-    return harder[1]
+    tried = re.search(rf"the (\w+) {asked[2]}, let alone the (\w+) {asked[2]}", text)
+    easy = asked[3] in EASY or (asked[3] or "").startswith("is easier to ")
+    return tried and tried[1 if easy else 2]
 
 
 RULES = {"comparative-correlative": correlative, "let-alone": let_alone}
@@ -160,7 +182,7 @@ def metrics_of(decisions: pd.DataFrame, flips: pd.DataFrame, **most: int) -> dic
 
 
 def results(construction: str, model: Callable[[str, str], float], own=True) -> tuple[dict, dict]:
-    scenarios = load_scenarios(construction, ROOT / "constructions")
+    scenarios = FILES[construction]
     items = enumerate_items(scenarios, share=0.02, seed=1)
     return judged(scenarios, items, ask(scenarios, items, model, own))
 
@@ -172,8 +194,8 @@ def of(found: dict, calibration: str) -> dict[str, float]:
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 def test_a_fixed_preference_is_half_right_and_flips_only_when_the_answer_is_turned_round(construction):
     accuracy, flips = results(construction, favourite)
-    assert of(accuracy, "none") == {"S1": 0.5, "S2": 0.5, "S3": 0.5, "S4": 0.5}
-    assert of(flips, "none") == {"S2": 0, "S3": 1, "S4": 0}
+    assert of(accuracy, "none") == dict.fromkeys([*PAPER, *FAMILY], 0.5)
+    assert of(flips, "none") == {"S2": 0, "S3": 1, "S4": 0, **dict.fromkeys(FAMILY, 0.5)}
     for calibration in ("S5", "S6", "S7", "PMI", "contextual"):  # nothing is left of it but ties
         assert set(of(accuracy, calibration).values()) == {0.5}
         assert set(of(flips, calibration).values()) == {0.5}
@@ -182,9 +204,44 @@ def test_a_fixed_preference_is_half_right_and_flips_only_when_the_answer_is_turn
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 def test_a_model_that_applies_the_rule_is_always_right(construction):
     accuracy, flips = results(construction, rule(construction))
-    for calibration in ("none", "S5", "S6", "S7", "PMI", "contextual"):
-        assert of(accuracy, calibration) == {"S1": 1, "S2": 1, "S3": 1, "S4": 1}
-        assert of(flips, calibration) == {"S2": 0, "S3": 0, "S4": 0}
+    assert of(accuracy, "none") == dict.fromkeys([*PAPER, *FAMILY], 1)
+    assert of(flips, "none") == dict.fromkeys([*PAPER[1:], *FAMILY], 0)
+    for calibration in ("S5", "S6", "S7", "PMI", "contextual"):
+        assert of(accuracy, calibration) == dict.fromkeys(PAPER, 1)
+        assert of(flips, calibration) == dict.fromkeys(PAPER[1:], 0)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("kind", ["fixed_word", "last_rule", "first_rule", "copier"])
+def test_beside_the_tests_of_the_paper_no_rule_about_places_is_right_in_more_or_less_than_half(construction, kind):
+    scenarios = FILES[construction]
+    items = enumerate_items(scenarios, share=0.05, seed=1)
+    texts = fill_texts(scenarios, items, own_texts=True, seed=1)
+    if kind == "first_rule":
+        answers = ask(scenarios, items, lambda text, word: 0.9 - text.find(f" {word} ") / 1000)
+    else:
+        answers = fill_blindly(kind, texts)
+    accuracy, _ = judged(scenarios, items, answers)
+    assert {name: accuracy["none", name] for name in FAMILY} == dict.fromkeys(FAMILY, 0.5)
+    if kind == "copier":
+        assert {name: accuracy["none", name] for name in PAPER} == dict.fromkeys(PAPER, 1)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_beside_the_tests_of_the_paper_every_text_of_an_item_is_another_and_each_word_is_right_as_often(construction):
+    scenarios = FILES[construction]
+    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.05, seed=1), own_texts=True, seed=1)
+    for name in FAMILY:
+        own = texts[texts["scenario"] == name]
+        assert own["text"].is_unique
+        wrong = own["first"].where(own["right"] == own["second"], own["second"])
+        assert own["right"].value_counts().to_dict() == wrong.value_counts().to_dict()
+
+
+def test_no_rule_has_a_word_that_says_the_fact_in_other_words():
+    words = FILES["comparative-correlative"].words
+    in_rules = {word for set_ in ("adjectives", "distractors") for row in words[set_].rows for word in row} - set(MEANT)
+    assert not in_rules & {word for said in MEANT for word in re.findall(r"\w+", said)}
 
 
 @pytest.mark.parametrize(
@@ -196,8 +253,8 @@ def test_a_model_that_applies_the_rule_is_always_right(construction):
 )
 def test_a_model_that_copies_the_last_word_is_found_out_by_recency(construction, accuracies):
     accuracy, flips = results(construction, last_word)
-    assert of(accuracy, "none") == accuracies
-    assert of(flips, "none") == {"S2": 1, "S3": 0, "S4": 0}
+    assert of(accuracy, "none") == {**accuracies, **dict.fromkeys(FAMILY, 0.5)}
+    assert of(flips, "none") == {"S2": 1, "S3": 0, "S4": 0, **dict.fromkeys(FAMILY, 0.5)}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +267,7 @@ def test_a_model_that_copies_the_last_word_is_found_out_by_recency(construction,
 def test_recency_is_taken_away_by_texts_in_a_tests_own_order_and_by_those_of_the_base_test_only_there(own, accuracies):
     recent = lambda text, word: np.exp(10 * last_word(text, word)) / 100  # noqa: E731
     accuracy, _ = results("comparative-correlative", recent, own)
-    assert of(accuracy, "none") == {"S1": 0, "S2": 1, "S3": 0, "S4": 0}
+    assert [accuracy["none", name] for name in PAPER] == [0, 1, 0, 0]
     assert of(accuracy, "S6") == of(accuracy, "S7") == accuracies
 
 
@@ -249,11 +306,13 @@ def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while
         "flips.S2": 1,
         "flips.S3": 0,
         "flips.S4": 0,
+        **{f"flips.{name}": 0.5 for name in FAMILY},
     }
     calibrated = decisions[(decisions["calibration"] == "S6") & (decisions["scenario"] == "S3")]
     assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
-    few = metrics_of(decisions, flips, most=22)
-    assert list(few) == list(metrics)[:20]  # S5 and S6; S7 with its four tests would be too many
+    few = metrics_of(decisions, flips, most=28)
+    assert list(few) == list(metrics)[:26]  # S5 and S6; S7 with its four tests would be too many
+    assert "contextual.test.S4" in metrics
     assert list(metrics_of(decisions, flips, most=7)) == list(metrics)[:7]
 
 

@@ -106,12 +106,12 @@ def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_pan
 
 
 def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():
-    scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
     rule = "The taller you are, the {} you are. The shorter you are, the {} you are. Ann is [MASK] than Bob."
     there, turned = rule.format("wiser", "duller"), rule.format("duller", "wiser")
     texts = pd.DataFrame({"scenario": ["S1", "S1", "S2", "S5"], "text": [there, turned, turned, "Ann is [MASK]."]})
     texts = texts.assign(first=["wiser", "duller", "wiser", "wiser"], second=["duller", "wiser", "duller", "duller"])
-    tables = scenario_words(texts, scenarios, "toy")
+    texts = texts.assign(right=["wiser", "duller", "wiser", ""])
+    tables = scenario_words(texts, "toy")
     composition = tables["card_composition"].set_index(["dataset", "label"])["n"]
     assert composition.to_dict() == {("toy, S1", "right word first"): 2, ("toy, S2", "right word last"): 1}
     words = tables["card_words"].set_index(["dataset", "label", "word"])["count"]

@@ -32,6 +32,11 @@ def text(change):
     return lambda scenarios: scenarios["tests"]["S1"].update(text=change(scenarios["tests"]["S1"]["text"]))
 
 
+def others(test, **change):
+    one = {"answer": "ANT2", "text": "the {ANT1} one is [MASK] .", **change}
+    return lambda scenarios: scenarios["tests"][test].update(others=[one])
+
+
 def calibration(**change):
     return lambda scenarios: scenarios["calibrations"]["short"].update(change)
 
@@ -46,6 +51,9 @@ def calibration(**change):
         (text(lambda text: "{adj1} is [MASK]"), "'{adj1}', which is not a slot"),
         (text(lambda text: "{ADJ3} is [MASK]"), "tests.S1.text: unknown slot 'ADJ3'; did you mean 'ADJ"),
         (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
+        (others("S2", answer="NOUN1"), "tests.S2.others[0].answer: 'NOUN1' is not a candidate"),
+        (others("S2", text="the {ADJ9} one is [MASK] ."), "tests.S2.others[0].text: unknown slot 'ADJ9'"),
+        (others("S1"), "tests.S1.others: 1, but decisions flip from one text; move them to another test"),
         (lambda s: s.update(candidates=["ADJ2"]), "candidates[1]: missing"),
         (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
         (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
@@ -55,7 +63,7 @@ def calibration(**change):
         (lambda s: s["items"].update(draws=6), "items.draw.nouns: needs 6 rows, words.nouns has 5"),
         (lambda s: s["items"]["draw"].update(adjectives=1), "items.draw.adjectives: it is crossed too"),
         (lambda s: s["words"]["nouns"].update(forms=["ADJ"]), "the form ADJ belongs to more than one set of words"),
-        (lambda s: s["words"]["nouns"].update(turned=True), "turned exchanges two forms, and there are 1"),
+        (lambda s: s["words"]["nouns"].update(turned=True), "turned exchanges two halves, and there are 1"),
         (lambda s: s["words"]["nouns"]["rows"].append("cat"), "words.nouns: cat is listed more than once"),
         (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),
         (lambda s: s["calibrations"].update(S1=s["calibrations"]["short"]), "calibrations.S1: the name is taken"),

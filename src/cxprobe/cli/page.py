@@ -41,6 +41,9 @@ BIASES = {
     "recency": "in another order, so that another word comes last; the answer stays",
     "vocabulary": "words exchanged between the slots of the construction; the other word is right",
     "name": "the names exchanged; the answer stays",
+    "paraphrase": "what the construction applies to is said in other words",
+    "nonce": "made-up words",
+    "distractor": "another rule beside it, in other words",
     "short": "without the construction",
     "adjective": "about another property",
 }
@@ -228,8 +231,10 @@ def _reasoning(frame: ReasoningFrame) -> Iterator[Row]:
 
 def _scenarios(scenarios: Scenarios) -> Iterator[Row]:
     for name, test in scenarios.tests.items():
-        words = example_words(scenarios, f"{test.text} {{{test.answer}}}")
-        yield name, BIASES.get(test.bias, test.bias), spell(test.text, words), words[test.answer]
+        for number, one in enumerate(test.texts, start=1):
+            words = example_words(scenarios, f"{one.text} {{{one.answer}}}")
+            called = f"{name} {number}" if test.others else name
+            yield called, BIASES.get(test.bias, test.bias), spell(one.text, words), words[one.answer]
     for name, calibration in scenarios.calibrations.items():
         purpose, text = calibration.purpose, calibration.texts[0]
         changed = "about others" if purpose == "name" else BIASES.get(purpose, purpose)

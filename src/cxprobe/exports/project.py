@@ -11,7 +11,6 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, write_bytes
 from cxprobe.prompts.params import OWN
 from cxprobe.run.params import Params
-from cxprobe.scenarios.rules import load_scenarios
 from cxprobe.stats import CLUSTER
 
 OWN_SETS = (*OWN, "reasoning")  # of what models are asked in words; others were read from files of other people
@@ -105,20 +104,12 @@ def read_sentences(params: Params, *, mined: bool = False) -> pd.DataFrame:
 
 def read_scenarios(params: Params) -> pd.DataFrame:
     """Read the texts with a mask, with the columns construction, right and wrong: the words, "" for a calibration."""
-    tables = []
-    for name in params.scenarios.constructions:
-        texts = read_made_table(DATA / "make_scenarios" / name / "texts.parquet")
-        scenarios = load_scenarios(name)
-        places = {name: scenarios.candidates.index(test.answer) for name, test in scenarios.tests.items()}
-        place = texts["scenario"].map(places)
-        tables.append(
-            texts.assign(
-                construction=name,
-                right=texts["first"].where(place == 0, texts["second"]).where(place.notna(), ""),
-                wrong=texts["second"].where(place == 0, texts["first"]).where(place.notna(), ""),
-            )
-        )
-    return pd.concat(tables, ignore_index=True)
+    made = DATA / "make_scenarios"
+    names = params.scenarios.constructions
+    tables = [read_made_table(made / name / "texts.parquet").assign(construction=name) for name in names]
+    texts = pd.concat(tables, ignore_index=True)
+    wrong = texts["first"].where(texts["right"] == texts["second"], texts["second"])
+    return texts.assign(wrong=wrong.where(texts["right"] != "", ""))
 
 
 def read_made_table(path: Path) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from cxprobe.lm.params import members_of
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import RULE
 from cxprobe.run.params import LINES, Params
-from cxprobe.scenarios.judge import UNCALIBRATED
+from cxprobe.scenarios.judge import UNCALIBRATED, item_of_text
 
 _TYPES = {
     "text": pa.string(),
@@ -90,12 +90,13 @@ def _scenarios(params: Params, judged: Path) -> pd.DataFrame:
     """Return the decisions between two words at a mask."""
     names = params.scenarios.constructions
     decisions = pd.concat([read_made_table(judged / n / "accuracy.parquet").assign(construction=n) for n in names])
-    keys, texts = ["construction", "item", "scenario"], read_scenarios(params)
+    keys, texts = ["construction", "item", "scenario", "draw"], read_scenarios(params)
     tests = texts.loc[texts["right"] != "", [*keys, "right", "wrong"]]
     joined = decisions.merge(tests, on=keys, how="left", validate="many_to_one")
     return joined.assign(
         line="scenarios",
         source="own",
+        item=item_of_text(joined),
         variant=joined["scenario"],
         asked=joined["calibration"],
         scheme="",

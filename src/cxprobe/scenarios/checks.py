@@ -31,7 +31,9 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
 
 
 def _tests(scenarios: Scenarios) -> dict[Keys, str]:
-    return {("tests", name, "text"): test.text for name, test in scenarios.tests.items()}
+    texts = {("tests", name, "text"): test.text for name, test in scenarios.tests.items()}
+    others = {name: enumerate(test.others) for name, test in scenarios.tests.items()}
+    return texts | {("tests", name, "others", n, "text"): one.text for name, own in others.items() for n, one in own}
 
 
 def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
@@ -68,7 +70,7 @@ def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
 
 def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
     """Find calibrations that are a test with other words, so that they have an answer."""
-    tests = {_renamed(scenarios, test.text): name for name, test in scenarios.tests.items()}
+    tests = {_renamed(scenarios, text): keys[1] for keys, text in _tests(scenarios).items()}
     for keys, text in _calibrations(scenarios):
         if (test := tests.get(_renamed(scenarios, text))) is not None:
             what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"

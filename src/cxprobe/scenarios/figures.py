@@ -14,12 +14,20 @@ from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale
 from cxprobe.scenarios.rules import Scenarios
 
 CHANCE = 0.5
-PANEL = (3.3, 2.6)  # inches
+PANEL = (3.3, 2.6)  # inches, at least
+PLACE = 0.7  # inches of the width, for what stands below a scenario
 ROW = 3  # panels beside each other
 COLUMNS = 4  # of the legend
 SPREAD = 0.7  # of the width of a scenario, over which the models are spread
 # What a test holds against a model, and what a calibration leaves out or changes -> how figures say so.
-CHANGES = {"recency": "order of the\nsentences", "vocabulary": "the other\nword right", "name": "names\nexchanged"}
+CHANGES = {
+    "recency": "order of the\nsentences",
+    "vocabulary": "the other\nword right",
+    "name": "names\nexchanged",
+    "paraphrase": "fact in other\nwords",
+    "nonce": "made-up\nwords",
+    "distractor": "another rule\nbeside it",
+}
 PURPOSES = {"short": "without the construction", "name": "about others", "adjective": "about another property"}
 _GREYS = ("x", "+", "1", "2", "3", "4", "|", ".", ",", "_")  # markers of published models that did not run
 
@@ -70,7 +78,8 @@ def scenario_figure(
     others = [model for model in dict.fromkeys(published["model"]) if model.lower() not in ran]
     lines, columns = -(-len(calibrations) // ROW), min(ROW, len(calibrations))
     legend_height = -(-(len(ran) + len(others) + 3) // COLUMNS) * 0.22
-    width, height = columns * PANEL[0] + 0.4, lines * PANEL[1] + 0.8 + legend_height
+    panel = max(PANEL[0], PLACE * len(names))
+    width, height = columns * panel + 0.4, lines * PANEL[1] + 0.8 + legend_height
     figure = Figure(figsize=(width, height))
     write_title(figure, title)
     place = pd.Series(range(len(names)), index=names, dtype=float)
@@ -79,7 +88,7 @@ def scenario_figure(
     for number, calibration in enumerate(calibrations):
         line, column = divmod(number, ROW)
         up = legend_height + 0.55 + (lines - 1 - line) * PANEL[1]
-        axes = add_panel(figure, 0.7 + column * PANEL[0], up, PANEL[0] - 0.35, PANEL[1] - 0.8, titles[calibration])
+        axes = add_panel(figure, 0.7 + column * panel, up, panel - 0.35, PANEL[1] - 0.8, titles[calibration])
         axes.axhline(CHANCE, color="0.35", linestyle=":", linewidth=1.2, label="chance")
         shown, theirs = (table[table["calibration"] == calibration] for table in (rates, published))
         _draw_models(axes, shown, rate, theirs, place, {model: labels.get(model, model) for model in ran}, others)
@@ -99,7 +108,8 @@ def _tick(scenario: str, changes: str, rates: pd.DataFrame) -> str:
     """Return what stands below a scenario: its name, what it changes, and the number of its items."""
     n = rates.loc[rates["scenario"] == scenario, "n"]
     items = " to ".join(f"{size:,}" for size in sorted({int(n.min()), int(n.max())}))
-    return f"{scenario}: {changes}\nn = {items}"
+    space = " " if len(scenario) < 4 else "\n"
+    return f"{scenario}:{space}{changes}\nn = {items}"
 
 
 def _draw_models(

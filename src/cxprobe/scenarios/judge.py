@@ -71,8 +71,9 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
         scenarios: The tests with their right answers, and the calibrations.
 
     Returns:
-        One row per calibration ("none" first), test and item: calibration, scenario (the test), base (whether it is
-        the base test), item, accuracy (1, 0, or 0.5 for a tie), and the items' clusters.
+        One row per calibration ("none" first) that the test has, test, text of the test and item: calibration, scenario
+        (the test), base (whether it is the base test), draw (the text's number), item, accuracy (1, 0, or 0.5 for a
+        tie), and the items' clusters.
 
     Raises:
         DataError: An item has fewer texts than others, or the tests and calibrations are not those of the scores.
@@ -96,14 +97,17 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
     decisions = []
     for calibration in (UNCALIBRATED, *scenarios.calibrations):
         for name, test in scenarios.tests.items():
-            tested = log_p[name, ""][:, 0]  # (items, 2)
-            if calibration != UNCALIBRATED:
-                normalised = scenarios.calibrations[calibration].normalised
-                reference = log_p.get((calibration, name), log_p[calibration, ""])
-                tested = calibrate(tested, reference, normalised=normalised)
-            accuracy = decide(tested, scenarios.candidates.index(test.answer))
-            named = {"calibration": calibration, "scenario": name, "base": name == scenarios.base}
-            decisions.append(pd.DataFrame(named | {"item": asked["id"], "accuracy": accuracy}).join(clusters))
+            if calibration != UNCALIBRATED and not test.calibrated:
+                continue
+            named = {"calibration": calibration, "scenario": name, "base": name == scenarios.base, "item": asked["id"]}
+            for number, text in enumerate(test.texts):
+                tested = log_p[name, ""][:, number]  # (items, 2)
+                if calibration != UNCALIBRATED:
+                    normalised = scenarios.calibrations[calibration].normalised
+                    reference = log_p.get((calibration, name), log_p[calibration, ""])
+                    tested = calibrate(tested, reference, normalised=normalised)
+                accuracy = decide(tested, scenarios.candidates.index(text.answer))
+                decisions.append(pd.DataFrame(named | {"draw": number, "accuracy": accuracy}).join(clusters))
     return pd.concat(decisions, ignore_index=True)
 
 
@@ -127,13 +131,19 @@ def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The rows of the other tests, with the column flips (1, 0, or 0.5 next to a tie) in the place of base and
-        accuracy.
+        accuracy; each text of a test is compared.
     """
     keys = ["model", "calibration", "item"]
     before = decisions.loc[decisions["base"], [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
     others = decisions[~decisions["base"]].merge(before, on=keys, validate="many_to_one")
     flips = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
     return others.drop(columns=["base", "before", "accuracy"]).assign(flips=flips)
+
+
+def item_of_text(decisions: pd.DataFrame) -> "pd.Series[Any]":
+    """Return a name for what each decision is about: its item, with the number of the text from a test's second on."""
+    item, draw = decisions["item"], decisions["draw"]
+    return item.where(draw == 0, item + ", text " + (draw + 1).astype(str))
 
 
 def uncalibrated(table: pd.DataFrame) -> pd.DataFrame:

@@ -98,8 +98,10 @@ def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[st
     """Yield the rows of each of a block's items."""
     arranged: list[list[Rows]] = []
     for name, crossed in block.crossed.items():
-        turned = scenarios.words[name].turned
-        orders = ([(row, row[::-1]) if turned else (row,) for row in order] for order in permutations(crossed))
+        words = scenarios.words[name]
+        orders = (
+            [(row, words.turn(row)) if words.turned else (row,) for row in order] for order in permutations(crossed)
+        )
         arranged.append([rows for order in orders for rows in product(*order)])
     for rows in product(*arranged):
         yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
@@ -113,7 +115,7 @@ def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
         for number, row in enumerate(taken, start=1):
             slots |= fill_slots(words, number, row)
             # However a row is turned, it is the same row.
-            clusters[f"{CLUSTER}{words.forms[0]}{number}"] = "/".join(sorted(row))
+            clusters[f"{CLUSTER}{words.forms[0]}{number}"] = "/".join(sorted({row[0], words.turn(row)[0]}))
     id_ = " ".join(slots[cluster.removeprefix(CLUSTER)] for cluster in clusters)
     return {"id": id_, **slots, **clusters}
 
@@ -131,8 +133,8 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
     Returns:
         One row per item, scenario and text, in the order of the items: item; scenario, the name of a test or
         calibration; test, which test the calibration's text is for, "" for every test that has none of its own (and
-        for the texts of tests); draw, the number of the text in its scenario, from 0; text, with one "[MASK]"; and the
-        two candidates, first and second.
+        for the texts of tests); draw, the number of the text in its scenario, from 0; text, with one "[MASK]"; right,
+        the candidate that is right, "" for a calibration; and the two candidates, first and second.
 
     Source:
         Weissweiler et al. 2022, section 4.1.3: five texts "for a given base sample"; ``own_texts`` reads this as five
@@ -143,7 +145,11 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
     rows = []
     for id_, *filled in items[["id", *(slots := scenarios.slots_of_items())]].itertuples(index=False, name=None):
         words = dict(zip(slots, filled, strict=True))
-        texts = [(name, "", 0, spell(test.text, words)) for name, test in scenarios.tests.items()]
+        texts = [
+            (name, "", number, spell(one.text, words), words[one.answer])
+            for name, test in scenarios.tests.items()
+            for number, one in enumerate(test.texts)
+        ]
         for name, calibration in scenarios.calibrations.items():
             varied = {scenarios.row_of(slot) for slot in calibration.vary}
             for test, templates in {"": calibration.texts, **(calibration.by_test if own_texts else {})}.items():
@@ -160,9 +166,9 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
                         draws = _vary(scenarios, calibration, kept, generator)
                         known[key] = [spell(template, {**kept, **draw}) for draw in draws]
                     drawn += known[key]
-                texts += [(name, test, draw, text) for draw, text in enumerate(drawn)]
+                texts += [(name, test, draw, text, "") for draw, text in enumerate(drawn)]
         rows += [(id_, *text, words[first], words[second]) for text in texts]
-    return pd.DataFrame(rows, columns=["item", "scenario", "test", "draw", "text", "first", "second"])
+    return pd.DataFrame(rows, columns=["item", "scenario", "test", "draw", "text", "right", "first", "second"])
 
 
 def _vary(
@@ -178,5 +184,5 @@ def _vary(
         for slots, rows in zip(draws, draw_rows(left, len(numbers), calibration.draws, generator), strict=True):
             for number, row in zip(numbers, rows, strict=True):
                 turned = words.turned and generator.random() < 0.5
-                slots |= fill_slots(words, number, row[::-1] if turned else row)
+                slots |= fill_slots(words, number, words.turn(row) if turned else row)
     return draws

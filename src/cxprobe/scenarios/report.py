@@ -84,12 +84,12 @@ def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.Dat
     return table.fillna("").rename_axis(names).reset_index()
 
 
-def scenario_words(texts: pd.DataFrame, scenarios: Scenarios, construction: str) -> dict[str, pd.DataFrame]:
+def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataFrame]:
     """Return what the tests of a construction consist of: a data set is a construction and a scenario.
 
     Args:
-        texts: Every text: scenario, text (with the mask), and the two candidates, first and second.
-        scenarios: The right answers.
+        texts: Every text: scenario, text (with the mask), right ("" for a calibration), and the two candidates, first
+            and second.
         construction: Its name.
 
     Returns:
@@ -97,11 +97,9 @@ def scenario_words(texts: pd.DataFrame, scenarios: Scenarios, construction: str)
         "right word last" of the two, "right word first", or "not told apart". "card_words": `word_table` of the
         candidates themselves, how often each is right and wrong.
     """
-    tests = texts[texts["scenario"].isin(scenarios.tests)]
-    is_first = tests["scenario"].map(
-        {name: test.answer == scenarios.candidates[0] for name, test in scenarios.tests.items()}
-    )
-    right, wrong = tests["first"].where(is_first, tests["second"]), tests["second"].where(is_first, tests["first"])
+    tests = texts[texts["right"] != ""]
+    right = tests["right"]
+    wrong = tests["first"].where(right == tests["second"], tests["second"])
     labels = []
     for text, *words in zip(tests["text"], right, wrong, strict=True):
         last = [_last_place(text.split(MASK)[0], word) for word in words]

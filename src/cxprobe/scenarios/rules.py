@@ -41,19 +41,19 @@ Row = Annotated[tuple[Word, ...], BeforeValidator(_row)]
 
 
 class WordSet(Closed):
-    """Words that fill the same slots. A row gives one word for each form, as taller and shorter for ADJ and ANT."""
+    """Words that fill the same slots. A row gives words for each form, as taller and shorter for ADJ and ANT."""
 
     forms: Annotated[list[FormName], Field(min_length=1)]
     """What the words of a row are called in the names of slots."""
     turned: bool = False
-    """Whether every row is also taken with its two forms exchanged."""
+    """Whether every row is also taken with its two halves exchanged."""
     rows: Annotated[list[Row], Field(min_length=1)]
     """The words, each once."""
 
     @model_validator(mode="after")
     def _whole_rows_of_different_words(self) -> "WordSet":
-        if self.turned and len(self.forms) != 2:
-            raise ValueError(f"turned exchanges two forms, and there are {len(self.forms)}: {', '.join(self.forms)}")
+        if self.turned and len(self.forms) % 2:
+            raise ValueError(f"turned exchanges two halves, and there are {len(self.forms)}: {', '.join(self.forms)}")
         for row in self.rows:
             if len(row) != len(self.forms):
                 raise ValueError(f"the row {list(row)} has {len(row)} words for the forms {', '.join(self.forms)}")
@@ -61,6 +61,11 @@ class WordSet(Closed):
         if twice := sorted({word for word in words if words.count(word) > 1}):
             raise ValueError(f"{', '.join(twice)} is listed more than once; two slots could then have the same word")
         return self
+
+    def turn(self, row: Row) -> Row:
+        """Return a row with its halves exchanged."""
+        half = len(row) // 2
+        return (*row[half:], *row[:half])
 
 
 class Items(Closed):
@@ -74,14 +79,28 @@ class Items(Closed):
     """How many draws a combination gets; no two of them share a row."""
 
 
-class Test(Closed):
+class Answered(Closed):
     """A text that has a right answer."""
 
-    bias: str
-    """What it holds against a model that does well in the base test: recency, vocabulary, name; or none."""
     text: Template
     answer: SlotName
     """The candidate that is right."""
+
+
+class Test(Answered):
+    """What every item is asked in one text or in several."""
+
+    bias: str
+    """What it holds against a model that does well in the base test: recency, vocabulary, name ...; or none."""
+    others: list[Answered] = Field(default_factory=list)
+    """Texts that are asked too and count alike, so that what is right in one by chance is wrong in another."""
+    calibrated: bool = True
+    """Whether its decisions are also calibrated."""
+
+    @property
+    def texts(self) -> list[Answered]:
+        """All its texts, in the order of their numbers."""
+        return [self, *self.others]
 
 
 class Calibration(Closed):
@@ -206,9 +225,14 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
     if scenarios.base not in scenarios.tests:
         yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
     for name, test in scenarios.tests.items():
-        if test.answer not in candidates:
-            yield f"tests.{name}.answer: '{test.answer}' is not a candidate{suggest(test.answer, candidates)}"
-        yield from _unknown(f"tests.{name}.text", slots_of(test.text), own)
+        for place, one in zip(
+            (name, *(f"{name}.others[{n}]" for n in range(len(test.others)))), test.texts, strict=True
+        ):
+            if one.answer not in candidates:
+                yield f"tests.{place}.answer: '{one.answer}' is not a candidate{suggest(one.answer, candidates)}"
+            yield from _unknown(f"tests.{place}.text", slots_of(one.text), own)
+    if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
+        yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:

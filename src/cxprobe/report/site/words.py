@@ -11,7 +11,14 @@ SETS: Mapping[str, str] = {
     "reasoning": "multiple choice",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-_CHANGES = {"recency": "order of the sentences", "vocabulary": "the other word right", "name": "names exchanged"}
+_CHANGES = {
+    "recency": "order of the sentences",
+    "vocabulary": "the other word right",
+    "name": "names exchanged",
+    "paraphrase": "the fact in other words",
+    "nonce": "made-up words",
+    "distractor": "another rule beside it",
+}
 _SPACE = "\u00a0"
 _WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 
