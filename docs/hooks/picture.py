@@ -20,7 +20,7 @@ PICTURE = Path("docs/images/overview.svg")
 CONSTRUCTION = "comparative-correlative"
 # Panel -> its title, where the rates of a model are, and models in the order of the panel: trained, twin, blind.
 FORM = (
-    "Trained probe: fronted comparative\nor noun in -er",
+    "Trained probe: the construction,\nor two noun phrases",
     ("results/judge_recognition/metrics.json", f"{{}}/{CONSTRUCTION}, balanced"),
     ("mini-mlm", "minilm", "minilm-random"),
     ("bag-of-words", "word-ngrams", "character-ngrams", "positions", "tag-unigrams", "tag-ngrams"),
@@ -83,7 +83,7 @@ def describe(root: Path) -> str:
         said.append(f"{listed}; {number(next(iter(rates.values())).n)}")
     text = (
         "Two panels about the comparative correlative, of different items and methods. Left: a trained probe tells a "
-        f"fronted comparative from a noun in -er: {said[0]}. Right: likelihood of minimal pairs of meaning, "
+        f"construction from two noun phrases: {said[0]}. Right: likelihood of minimal pairs of meaning, "
         f"untrained: {said[1]}. Chance is 50 %."
     )
     return text.replace("\u00a0", " ")
