@@ -82,7 +82,7 @@ def describe(root: Path) -> str:
         listed = ", ".join(f"{name} {percent(rate.value)} {interval(rate)}" for name, rate in rates.items())
         said.append(f"{listed}; {number(next(iter(rates.values())).n)}")
     text = (
-        "Two panels about the comparative correlative, of different items and methods. Left: a trained probe tells a "
+        "Two panels about the comparative correlative, of different items and methods. Left: a trained probe tells the "
         f"construction from two noun phrases: {said[0]}. Right: likelihood of minimal pairs of meaning, "
         f"untrained: {said[1]}. Chance is 50 %."
     )
