@@ -98,7 +98,7 @@ def test_tokens_know_their_place_in_the_text(lms):
 @pytest.mark.parametrize(
     ("kind", "text", "bos", "message"),
     [
-        ("qwen2", "the cat", "add", "tokenizer has no such token; take 'as_tokenizer' or 'none'"),
+        ("qwen2", "the cat", "add", "tokenizer has no such token; name a bos_token in its tokenizer_config.json"),
         ("llama", "<s> the cat", "as_tokenizer", "contains a token that bos puts before it"),
         ("llama", "cat", "none", "is one token with nothing before it and has no score; take bos: add"),
         ("llama", " ".join(["cat"] * 64), "add", "65 tokens, the model takes 64"),

@@ -1,5 +1,7 @@
 """The texts of minimal pairs and their scores, against the models' own loss and plain scoring."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from tiny_lms import save_lm
@@ -50,6 +52,10 @@ def test_pairs_that_could_not_be_judged_are_refused_before_anything_is_computed(
         check_scored(model, [pair], "none", ["sum"])
     with pytest.raises(DataError, match=r"pmi needs .*under bos: none; take bos: add, or take pmi out of the scores"):
         check_scored(model, PAIRS, "none", ["sum", "pmi"])
+    nameless = deepcopy(model)
+    nameless.tokenizer.bos_token = None  # so that "add" would be refused too
+    with pytest.raises(DataError, match=r"; name a bos_token in its tokenizer_config.json and take bos: add$"):
+        check_scored(nameless, [pair], "none", ["sum"])
     for sound in (
         (model, [pair], "add", ["pmi"]),
         (model, PAIRS, "none", ["sum", "given_context"]),

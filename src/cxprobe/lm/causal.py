@@ -151,7 +151,10 @@ def _before(model: CausalLM, bos: Bos) -> list[int]:
         return []
     if bos == "add":
         if model.tokenizer.bos_token_id is None:
-            raise DataError("bos is 'add', but the model's tokenizer has no such token; take 'as_tokenizer' or 'none'")
+            raise DataError(
+                "bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
+                "tokenizer_config.json, or take 'as_tokenizer' or 'none'"
+            )
         return [model.tokenizer.bos_token_id]
     probe = model.tokenizer("a", return_special_tokens_mask=True)
     before: list[int] = probe["input_ids"][: probe["special_tokens_mask"].index(0)]

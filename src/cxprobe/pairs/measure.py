@@ -55,7 +55,9 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos, sc
         return
     first = texts_without_first_score(model, list(dict.fromkeys(member_texts(pairs))), bos)
     apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
-    because = f"since the model's tokenizer puts nothing before a text under bos: {bos}; take bos: add"
+    named = model.tokenizer.bos_token_id is not None
+    remedy = "take bos: add" if named else "name a bos_token in its tokenizer_config.json and take bos: add"
+    because = f"since the model's tokenizer puts nothing before a text under bos: {bos}; {remedy}"
     if apart:
         where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
         raise DataError(f"{where}, which has no score, {because}")
