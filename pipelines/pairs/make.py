@@ -2,12 +2,11 @@
 
 from collections import Counter
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.pairs.benchmarks import read_benchmark
-from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.frames import load_pairs, pairs_file
 from cxprobe.pairs.make import build_pairs, pair_table, tables_of
 from cxprobe.pairs.sources import folder_of
 from cxprobe.run.running import run_stage
@@ -19,7 +18,7 @@ def make_pairs(stage: Stage) -> Outcome:
     people = load_people(stage.use(PEOPLE_FILE))
     contents = {}
     for name in section.constructions:  # all of them are read before the first is used
-        stage.use(CONSTRUCTIONS_FOLDER / name / "pairs.yaml")
+        stage.use(pairs_file(name))
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
     built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}

@@ -44,11 +44,11 @@ from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pa
 from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.pairs import benchmarks
-from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.frames import load_pairs, pairs_file
 from cxprobe.pairs.judge import both_orders
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.pairs.params import MakePairs, PerCell, ScoreName
+from cxprobe.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.pairs.sources import with_units
 from cxprobe.run.carried import carried_files
 from cxprobe.run.project import carried_models
@@ -528,7 +528,8 @@ def minimal_pairs(
     """Return the minimal pairs of a construction, as the stage ``make_pairs`` makes them.
 
     Args:
-        construction: Its name, see `list_constructions`.
+        construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
+            that has pairs of meaning too.
         per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
         pseudowords: What takes the place of content words in a second set of pairs; None for no such set.
         seed: Of the draw; the same seed gives the same pairs.
@@ -555,7 +556,7 @@ def minimal_pairs(
     if pseudowords is not None:
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
-    _check_file(constructions, construction, "pairs.yaml")
+    _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
     lexicon = constructions.parent / PEOPLE_FILE  # beside a folder of one's own there may be none
     people = load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
     content = load_pairs(construction, people, constructions)

@@ -48,6 +48,14 @@ def test_every_construction_is_listed_and_a_folder_of_ones_own_is_used(toy_const
 def test_a_construction_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(ConstructionError, match=r"'let-aloan' has no pairs.yaml .* let-alone"):
         cxprobe.minimal_pairs("let-aloan")
+    with pytest.raises(ConstructionError, match=r"'let-aloan' has no form_pairs.yaml .* let-alone"):
+        cxprobe.minimal_pairs("let-aloan-form")
+
+
+def test_pairs_of_form_of_a_construction_have_a_name_of_their_own():
+    pairs = cxprobe.minimal_pairs("let-alone-form", per_cell=2)
+    assert set(pairs["tests"]) == {"form"}
+    assert set(pairs["construction"]) == {"let-alone-form"}
 
 
 def test_pairs_of_a_file_can_be_compared(tmp_path):

@@ -35,7 +35,7 @@ def toy(toy_constructions, people):
     """All files of the toy construction."""
     name, folder = "toy", toy_constructions
     pairs, items, scenarios = load_pairs(name, people, folder), load_items(name, folder), load_scenarios(name, folder)
-    return Content(load_construction(name, folder), pairs, items, scenarios)
+    return Content(load_construction(name, folder), {"minimal pairs": pairs}, items, scenarios)
 
 
 def rows_of(page):
@@ -46,9 +46,10 @@ def rows_of(page):
 
 def with_rival(toy):
     """Return the toy construction with a rival of its first variant, which is the project's own."""
-    variants = toy.pairs.variants
+    pairs = toy.pairs["minimal pairs"]
+    variants = pairs.variants
     first = variants["A"].model_copy(update={"rival": "{N1} {verb} {gift} for | {N2}.", "origin": "own"})
-    return toy._replace(pairs=toy.pairs.model_copy(update={"variants": {**variants, "A": first}}))
+    return toy._replace(pairs={"minimal pairs": pairs.model_copy(update={"variants": {**variants, "A": first}})})
 
 
 def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy, people):
@@ -122,7 +123,7 @@ def test_pairs_without_people_and_context_are_shown(toy, people):
             "frames": [{"one": "the bird"}],
         }
     )
-    page = page_of({"toy": Content(toy.construction, pairs=form)}, people, [])
+    page = page_of({"toy": Content(toy.construction, pairs={"minimal pairs of form": form})}, people, [])
     assert ["A", "", "The bird sings.", "The bird sing."] in rows_of(page)
     assert "A test of form, 1 frames." in page
 
@@ -162,6 +163,7 @@ def test_a_link_in_the_data_runs_no_code(toy, people, address):
 def with_texts(toy, text):
     """Return the toy construction with a text in its descriptions, its pairs and its premises."""
     about = toy.construction.model_copy(update={"name": text, "gloss": text, "positive": text, "sources": [text]})
-    first = toy.pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
-    variants = {**toy.pairs.variants, "A": first}
-    return toy._replace(construction=about, pairs=toy.pairs.model_copy(update={"variants": variants}))
+    pairs = toy.pairs["minimal pairs"]
+    first = pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
+    variants = {**pairs.variants, "A": first}
+    return toy._replace(construction=about, pairs={"minimal pairs": pairs.model_copy(update={"variants": variants})})

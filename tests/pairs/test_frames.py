@@ -3,7 +3,7 @@ from toy_pairs import load_toy
 
 from conftest import PAIRS
 from cxprobe.errors import ConstructionError
-from cxprobe.pairs.frames import faults_of_pairs
+from cxprobe.pairs.frames import faults_of_pairs, load_pairs
 
 
 def pairs_of_text(folder, text=PAIRS):
@@ -12,6 +12,16 @@ def pairs_of_text(folder, text=PAIRS):
 
 def test_a_file_that_is_right_loads(tmp_path):
     assert pairs_of_text(tmp_path).content_slots == ["verb"]
+
+
+def test_pairs_of_form_of_a_construction_stand_in_a_second_file(tmp_path):
+    _, people = load_toy(tmp_path)
+    file = tmp_path / "x" / "form_pairs.yaml"
+    file.write_text(PAIRS.replace("tests: meaning", "tests: form"))
+    assert [load_pairs(name, people, tmp_path).tests for name in ("x", "x-form")] == ["meaning", "form"]
+    file.write_text(PAIRS)
+    with pytest.raises(ConstructionError, match=r"form_pairs.yaml: tests is meaning, and here it is form"):
+        load_pairs("x-form", people, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,30 @@ def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_cons
     assert meaning.endswith("shorter 52 % [44, 60], n = 300")
 
 
+def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder):
+    of_toy = folder / "constructions" / "toy"
+    meaning = (of_toy / "pairs.yaml").read_text()
+    (of_toy / "form_pairs.yaml").write_text(meaning.replace("tests: meaning", "tests: form"))
+    params = with_params(folder, ["pairs"], pairs={"constructions": ["toy", "toy-form"]})
+    own = pairs_accuracy(mlm=(0.52, 0.48, 0.56, 300), shorter=(0.5, 0.45, 0.55, 300))
+    form = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(0.49, 0.4, 0.58, 60))
+    accuracy = pd.concat([own, form.assign(construction="toy-form", tests="form")]).assign(clusters=40)
+    write_report(folder, "pairs", accuracy=accuracy)
+    run, cast = read(params)
+    assert list(run.constructions) == ["toy"]
+    found = findings_of(run, cast)
+    assert [(one.question, one.construction, one.run, one.way, one.rate.n, one.blind.rate.n) for one in found] == [
+        ("meaning", "toy", "toy", "minimal pairs", 300, 300),
+        ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
+    ]
+    assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
+    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], ["pairs"])
+    page = text_of(pages_of(params)["constructions/toy.html"])
+    assert "minimal pair of form, variant A" in page
+    assert "shorter form real 49 %" in page
+    assert "shorter meaning real 50 %" in page
+
+
 def test_a_construction_without_a_rate_says_why_in_the_overview(folder):
     params = with_params(folder, ["pairs"])
     wording = {"right": "one", "wrong": "two"}

@@ -7,6 +7,7 @@ from cxprobe.constructions.people import People, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, validate
 from cxprobe.pairs.frames import PairsFile, load_pairs
+from cxprobe.pairs.params import FORM
 
 
 def write_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[PairsFile, People]:
@@ -26,7 +27,8 @@ def load_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[Pai
 
 
 def load_all() -> tuple[dict[str, PairsFile], People]:
-    """Load the project's constructions that have pairs, and its people."""
+    """Load the project's pairs by their names in params.yaml, and its people."""
     people, folder = load_people(ROOT / "lexicon" / "people.yaml"), ROOT / "constructions"
     names = sorted(path.parent.name for path in folder.glob("*/pairs.yaml"))
+    names += sorted(path.parent.name + FORM for path in folder.glob("*/form_pairs.yaml"))
     return {name: load_pairs(name, people, folder) for name in names}, people

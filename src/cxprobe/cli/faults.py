@@ -5,6 +5,7 @@ Each line of work knows what is wrong with its own files; here they are all aske
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,15 +23,16 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.params import InstalledCorpus
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.errors import ConstructionError, CxprobeError
+from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
-from cxprobe.files.schema import read_yaml, suggest, validate
+from cxprobe.files.schema import suggest
 from cxprobe.lm.folders import pin_faults
 from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.checks import lint_pairs
 from cxprobe.pairs.frame_prompts import WritingPrompts, require_sentences
-from cxprobe.pairs.frames import PairsFile, load_pairs
+from cxprobe.pairs.frames import load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.params import FORM
 from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import WORDING_FILE, load_wording
@@ -87,7 +89,7 @@ def find_faults() -> list[str]:
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
     people = None
-    if _is_there(PEOPLE_FILE) or any(_is_there(folder / "pairs.yaml") for folder in folders):
+    if _is_there(PEOPLE_FILE) or any(any(folder.glob("*pairs.yaml")) for folder in folders):
         people = faults.attempt(load_people)
     if people is not None:
         faults.lint(PEOPLE_FILE, lint_people(people))
@@ -125,6 +127,8 @@ def _check_construction(
         Its construction.yaml and its items.yaml; None for one that has faults, or is not there.
     """
     name = folder.name
+    if name.endswith(FORM):
+        faults.lines.append(f"{folder}: what ends in {FORM} are the pairs of form of a construction; rename the folder")
     construction = faults.attempt(load_construction, name)
     sound = construction or load_sound_parts(name)
     sources: tuple[tuple[GrammarSource, bool], ...] = (
@@ -148,12 +152,12 @@ def _check_construction(
     read("pattern.yaml", lambda: load_pattern(name, sound))
     read("labels.tsv", lambda: read_labels(folder / "labels.tsv"))
     read("ratings.tsv", lambda: read_ratings(folder / "ratings.tsv"))
-    path = folder / "pairs.yaml"
-    read(
-        path.name,
-        lambda: validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError),
-        lambda content: lint_pairs(content, people) if people else (),  # without them as far as it goes
-    )
+    for pairs in (name, name + FORM):
+        read(
+            pairs_file(pairs).name,
+            partial(read_pairs_file, pairs),
+            lambda content: lint_pairs(content, people) if people else (),  # without them as far as it goes
+        )
     read("scenarios.yaml", lambda: load_scenarios(name), lint_scenarios)
     return construction, read("items.yaml", lambda: load_items(name), lint_items)
 
@@ -186,7 +190,7 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
                     "false, so there is no subset to probe; give features, or set it to true"
                 )
     for part, name, file in needed:
-        path = CONSTRUCTIONS_FOLDER / name / file
+        path = pairs_file(name) if file == "pairs.yaml" else CONSTRUCTIONS_FOLDER / name / file
         if not _is_there(path):  # a path that exists but is not a file is reported separately
             yield f"{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
     tagger = params.mining.tagger

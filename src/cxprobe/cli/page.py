@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jinja2 import StrictUndefined, Template
@@ -20,7 +21,8 @@ from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
 from cxprobe.files.writing import RESULTS
 from cxprobe.lm.params import members_of
-from cxprobe.pairs.frames import PairsFile, fill, load_pairs
+from cxprobe.pairs.frames import PairsFile, fill, load_pairs, pairs_file
+from cxprobe.pairs.params import FORM, called_pairs, construction_of_pairs
 from cxprobe.prompts.items import RELATIONS, InferenceItems, Items, Premise, ReasoningFrame, load_items
 from cxprobe.run.params import load_params
 from cxprobe.scenarios.rules import Scenarios, example_words, load_scenarios
@@ -53,7 +55,7 @@ _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
 _SETS = {"templatic": "inference", "challenge": "inference, challenge set", "reasoning": "reasoning"}
 # A tracked table of results -> what is asked in one of its rows.
 _ITEMS: Mapping[str, Callable[[Mapping[str, str]], str]] = {
-    "report_pairs": lambda row: "minimal pairs" if row["words"] == "real" else "minimal pairs, pseudowords",
+    "report_pairs": lambda row: called_pairs(row["construction"]) + (", pseudowords" * (row["words"] == "pseudo")),
     "report_prompts": lambda row: _SETS.get(row["set"], row["set"]),
     "report_scenarios": lambda row: f"scenario {row['scenario']}",
 }
@@ -86,7 +88,7 @@ class Content(NamedTuple):
     """The files of a construction; None for one that it does not have."""
 
     construction: Construction
-    pairs: PairsFile | None = None
+    pairs: Mapping[str, PairsFile] = MappingProxyType({})
     items: Items | None = None
     scenarios: Scenarios | None = None
 
@@ -103,7 +105,7 @@ def make_page() -> str:
         name = folder.name
         contents[name] = Content(
             load_construction(name),
-            load_pairs(name, people) if (folder / "pairs.yaml").is_file() else None,
+            {called_pairs(one): load_pairs(one, people) for one in (name, name + FORM) if pairs_file(one).is_file()},
             load_items(name) if (folder / "items.yaml").is_file() else None,
             load_scenarios(name) if (folder / "scenarios.yaml").is_file() else None,
         )
@@ -120,7 +122,8 @@ def _blind_rates() -> Iterator[BlindRate]:
             for row in csv.DictReader(read_text(path, DataError).splitlines()) if path.exists() else ():
                 if row["model"] in blind:
                     accuracy, low, high, n = (float(row[column]) for column in ("accuracy", "low", "high", "n"))
-                    yield BlindRate(row["construction"], items(row), row["model"], accuracy, low, high, int(n))
+                    name = construction_of_pairs(row["construction"])
+                    yield BlindRate(name, items(row), row["model"], accuracy, low, high, int(n))
         except (KeyError, ValueError, csv.Error) as fault:
             raise DataError(
                 f"{path}: is no table of accuracies ({fault}); `dvc repro {stage}` makes it anew"
@@ -168,7 +171,7 @@ def _overview(content: Content) -> Row:
     anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")  # as GitHub writes it
     return (
         f"[{title}](#{anchor})",
-        f"{len(pairs.variants)} variants of {len(pairs.frames)} frames" if pairs else "",
+        "; ".join(f"{len(own.variants)} variants of {len(own.frames)} frames" for own in pairs.values()),
         str(len(items.inference.premises)) if items and items.inference else "",
         str(len(items.reasoning) or "") if items else "",
         str(len(content.scenarios.tests)) if content.scenarios else "",

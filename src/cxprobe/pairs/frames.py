@@ -1,4 +1,4 @@
-"""Minimal pairs as data: ``constructions/<name>/pairs.yaml``, read and checked.
+"""Minimal pairs as data: ``constructions/<name>/pairs.yaml`` and ``form_pairs.yaml``, read and checked.
 
 A pair has a context and two continuations, one right and one wrong. Both continuations come from one template, and the
 slots in which they differ are declared, so that they differ nowhere else.
@@ -19,6 +19,7 @@ from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row, SlotName, 
 from cxprobe.english import capitalise_sentences
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.pairs.params import FORM, construction_of_pairs
 
 
 def _readable(template: str) -> str:
@@ -84,7 +85,7 @@ class Variant(Closed):
 
 
 class PairsFile(Closed):
-    """The pairs of a construction as pairs.yaml describes them."""
+    """The pairs of a construction as pairs.yaml and form_pairs.yaml describe them."""
 
     tests: Literal["meaning", "form"]
     """What the wrong member of a pair gets wrong: what the construction means, or how it is formed."""
@@ -115,16 +116,38 @@ class PairsFile(Closed):
         return [name for name, slot in self.slots.items() if slot.content]
 
 
-def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
-    """Read and check ``constructions/<name>/pairs.yaml``.
+def pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of pairs: ``pairs.yaml``, or ``form_pairs.yaml`` where the name ends in `FORM`."""
+    return constructions / construction_of_pairs(name) / ("form_pairs.yaml" if name.endswith(FORM) else "pairs.yaml")
+
+
+def read_pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
+    """Read pairs without checking whether they can be made.
 
     Raises:
-        ConstructionError: One line for every fault, with file and line, see `faults_of_pairs`.
+        ConstructionError: The file cannot be read, or a form_pairs.yaml tests something else than form.
     """
-    path = constructions / name / "pairs.yaml"
+    path = pairs_file(name, constructions)
     content = validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    if name.endswith(FORM) and content.tests != "form":
+        raise ConstructionError(f"{path}: tests is {content.tests}, and here it is form; move the pairs to pairs.yaml")
+    return content
+
+
+def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
+    """Read and check pairs.
+
+    Args:
+        name: A construction, or its pairs of form, see `pairs_file`.
+        people: The nouns and pronouns.
+        constructions: The folder of all constructions.
+
+    Raises:
+        ConstructionError: One line for every fault, with file and line, see `read_pairs_file` and `faults_of_pairs`.
+    """
+    content = read_pairs_file(name, constructions)
     if faults := faults_of_pairs(content, people):
-        raise ConstructionError("\n".join(with_lines(path, faults)))
+        raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
     return content
 
 

@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.frames import PairsFile, fill, with_contrasts
+from cxprobe.pairs.frames import PairsFile, fill, pairs_file, with_contrasts
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.pairs.sources import without_gaps
@@ -146,7 +145,7 @@ def render_pairs(
     construction gives people in typical roles, the common nouns are these, so that an exchange turns the roles round.
 
     Args:
-        name: The construction's folder.
+        name: The construction's folder, or its name with "-form" (`cxprobe.pairs.frames.pairs_file`).
         content: Its pairs.
         people: The nouns.
         per_cell: Items per noun type: pairs in a cell, one variant in one order; fewer where there are not so many.
@@ -236,7 +235,7 @@ def _pairs_of_item(
 def _check_sound(name: str, variant: str, context: str, good: str, bad: str) -> None:
     """Refuse what only a combination of rows causes; faults of single rows are found when the file is read."""
     text = f"{context} {good}".strip()
-    where = f"{CONSTRUCTIONS_FOLDER / name / 'pairs.yaml'}, variant {variant}: {text!r}"
+    where = f"{pairs_file(name)}, variant {variant}: {text!r}"
     if good == bad:
         raise DataError(f"{where} is both the right and the wrong member; rows of two groups give one word twice")
     for wrong in wrong_articles(f"{text} {bad}"):

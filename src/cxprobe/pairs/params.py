@@ -15,6 +15,20 @@ DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")
 """What the second one may."""
 
 
+FORM = "-form"
+"""Ends the name of the pairs of form of a construction that has pairs of meaning too."""
+
+
+def construction_of_pairs(name: str) -> str:
+    """Return the folder of pairs: that of "conative" and of "conative-form" is "conative"."""
+    return name.removesuffix(FORM)
+
+
+def called_pairs(name: str) -> str:
+    """Return what pairs are called beside other items of their construction."""
+    return "minimal pairs of form" if name.endswith(FORM) else "minimal pairs"
+
+
 class Benchmark(Closed):
     """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
 
@@ -129,7 +143,7 @@ class PairsParams(Closed):
     writers: Distinct[Slug]
     """Asked to write frames: entries of llms."""
     constructions: Distinct[Slug]
-    """Those with a pairs.yaml."""
+    """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
     make: MakePairs
     score: ScorePairs
     judge: JudgePairs

@@ -120,7 +120,8 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
             names: Collection[str] = getattr(section, key, [])
             allowed: Collection[str] | None = constructions if kind == "constructions" else sections.get(kind)
             for number, name in enumerate(names):
-                if allowed is not None and name not in allowed:
+                folder = pairs.construction_of_pairs(name) if line == "pairs" else name
+                if allowed is not None and folder not in allowed:
                     place = f"{line}.{key}[{number}]" if isinstance(names, list) else f"{line}.{key}.{name}"
                     where = "constructions/" if kind == "constructions" else kind
                     yield f"{place}: '{name}' is not in {where}{suggest(name, list(allowed))}"

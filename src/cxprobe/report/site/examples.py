@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from cxprobe.constructions.people import People
 from cxprobe.constructions.templates import spell
 from cxprobe.pairs.frames import PairsFile, fill
+from cxprobe.pairs.params import called_pairs
 from cxprobe.prompts.items import InferenceItems, ReasoningFrame
 from cxprobe.report.site.inputs import About
 from cxprobe.report.site.words import name_of_scenario
@@ -32,8 +33,8 @@ class Example:
 def examples_of(about: About, people: People | None) -> list[Example]:
     """Return an example of every kind of item that the run has asked about."""
     found: list[Example] = []
-    if about.pairs is not None and people is not None:
-        found += _pairs(about.pairs, people)
+    for name, pairs in about.pairs.items():
+        found += _pairs(called_pairs(name).replace("pairs", "pair"), pairs, people) if people is not None else ()
     if about.scenarios is not None:
         found += _scenarios(about.scenarios)
     if about.items is not None and about.items.inference is not None:
@@ -43,7 +44,7 @@ def examples_of(about: About, people: People | None) -> list[Example]:
     return found
 
 
-def _pairs(pairs: PairsFile, people: People) -> Iterator[Example]:
+def _pairs(kind_of_item: str, pairs: PairsFile, people: People) -> Iterator[Example]:
     values = {slot: words for rows in pairs.groups.values() for slot, words in rows[0].items()}
     kind = next(iter(people.types.values()))
     if pairs.people:
@@ -52,7 +53,7 @@ def _pairs(pairs: PairsFile, people: People) -> Iterator[Example]:
         for sentence in variant.contexts:
             context, good, bad = fill(variant, values, sentence)
             rival = "" if sentence == "construction" else ", rival without the construction"
-            yield Example(f"minimal pair, variant {name}{rival}", context, good.strip(), bad.strip())
+            yield Example(f"{kind_of_item}, variant {name}{rival}", context, good.strip(), bad.strip())
 
 
 def _scenarios(scenarios: Scenarios) -> Iterator[Example]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import isnan
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from cxprobe.lm.params import Member, earlier_checkpoints, members_of, series_of
+from cxprobe.pairs.params import called_pairs, construction_of_pairs
 from cxprobe.pairs.report import fixed_preferences, is_mock
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.site.inputs import Run
@@ -27,9 +29,9 @@ CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two
 _MARGIN = ("margin", "margin_low", "margin_high")
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
-    "recognised": ("form", "the same pairs: probe trained on other frames"),
-    "expected": ("meaning", "the same pairs: likelihood"),
-    "said": ("words", "the same pairs: asked in words"),
+    "recognised": ("form", "probe trained on other frames"),
+    "expected": ("meaning", "likelihood"),
+    "said": ("words", "asked in words"),
 }
 
 
@@ -100,6 +102,7 @@ class Finding:
         table: The table that has the rate, relative to results/, without suffix.
         chance: What a model without any knowledge gets, in [0, 1].
         source: Where the items come from, as runs in MLflow name it.
+        run: What runs in MLflow call the construction where it is not its folder, as for its pairs of form; else "".
         headline: Whether it stands in the overview.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
@@ -115,6 +118,7 @@ class Finding:
     table: str
     chance: float = HALF
     source: str = "own"
+    run: str = ""
     headline: bool = True
     note: str = ""
     preference: str = ""
@@ -245,7 +249,7 @@ def _recognition(run: Run, cast: Cast) -> Iterator[Finding]:
 
 
 def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
-    path, way = "report_pairs/accuracy", "minimal pairs"
+    path = "report_pairs/accuracy"
     rates, sentences = run.table(path), run.table("report_pairs/tables/sentences")
     several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
     preferences = {}
@@ -254,15 +258,16 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
             where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
             wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
             preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
-    for (construction,), own in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
+    for (name,), own in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
         whole = own[own["n"] == own["n"].max()]  # of those that were asked about all pairs
         blind, blind_in_both = cast.best(whole), cast.best(_right_in_both(whole))
         tests, both = str(own["tests"].iloc[0]), _right_in_both(own)
         for place, row in own.iterrows():
             model = str(row["model"])
-            asked, said = cast.question(model, tests), preferences.get((model, construction), "")
-            of_pairs, single = ("pairs", construction, model, asked), place not in both.index
-            yield Finding(*of_pairs, way, rate_of(row), blind, path, preference=said, headline=single)
+            asked, said = cast.question(model, tests), preferences.get((model, name), "")
+            of_pairs, single = ("pairs", construction_of_pairs(name), model, asked), place not in both.index
+            way = called_pairs(name)
+            yield Finding(*of_pairs, way, rate_of(row), blind, path, run=name, preference=said, headline=single)
             if single:
                 continue
             in_both = both.loc[[place]].iloc[0]
@@ -272,18 +277,20 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
             yield Finding(
                 *(*of_pairs, f"{way}, right in both orders", rate, blind_in_both, path),
                 chance=CHANCE_IN_BOTH,
+                run=name,
                 note=f"{of_margin}; {once}" if of_margin else once,
                 preference=once if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
             )
     # Constructions of which every wording has one answer that is always right are not among the rates.
     known, path = set(rates.get("construction", ())), "report_pairs/tables/unbalanced"
-    for (construction, model), own in groups_of(run.table(path), "construction", "model"):
-        if construction not in known:
+    for (name, model), own in groups_of(run.table(path), "construction", "model"):
+        if name not in known:
             real = own[own["words"] == "real"]
             said = "; ".join(
                 f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}" for _, row in real.iterrows()
             )
-            yield Finding("pairs", construction, model, cast.question(model, "form"), way, None, None, path, note=said)
+            folder, way, asked = construction_of_pairs(name), called_pairs(name), cast.question(model, "form")
+            yield Finding("pairs", folder, model, asked, way, None, None, path, run=name, note=said)
 
 
 def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
@@ -351,14 +358,15 @@ def _prompts(run: Run, cast: Cast) -> Iterator[Finding]:
 def findings_of_ways(construction: str, run: Run, cast: Cast) -> list[Finding]:
     """Return what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
     findings = []
-    for model in cast.with_pages:
-        path = run.path_of_ways(model, construction, "ways")
+    for model, name in product(cast.with_pages, run.constructions[construction].pairs):
+        path = run.path_of_ways(model, name, "ways")
         rates = {str(row["way"]): rate_of(row) for _, row in run.table(path).iterrows()}
         blind = Blind("counts of words", rates["words"]) if "words" in rates else None
         for way, (question, called) in _WAYS.items():
             if way in rates:
+                of_it = f"{called_pairs(name)}: {called}"
                 findings.append(
-                    Finding("pairs", construction, model, question, called, rates[way], blind, path, headline=False)
+                    Finding("pairs", construction, model, question, of_it, rates[way], blind, path, headline=False)
                 )
     return findings
 
@@ -366,15 +374,13 @@ def findings_of_ways(construction: str, run: Run, cast: Cast) -> list[Finding]:
 def findings_of_variants(construction: str, run: Run, cast: Cast) -> list[Finding]:
     """Return what models get on each wording of the minimal pairs, as findings of their own."""
     path = "report_pairs/tables/sentences"
-    table, pairs = run.table(path), run.constructions[construction].pairs
-    if pairs is None or table.empty:
-        return []
-    own = table[(table["construction"] == construction) & (table["words"] == "real")]
-    several = own["sentence"].nunique() > 1
-    findings = []
-    for _, row in own[own["model"].isin(cast.with_pages)].iterrows():
-        variant = str(row["variant"])
-        asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
-        way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
-        findings.append(Finding("pairs", construction, str(row["model"]), "meaning", way, rate_of(row), None, path))
+    table, findings = run.table(path), []
+    for name, pairs in run.constructions[construction].pairs.items() if len(table) else ():
+        own = table[(table["construction"] == name) & (table["words"] == "real")]
+        several = own["sentence"].nunique() > 1
+        for _, row in own[own["model"].isin(cast.with_pages)].iterrows():
+            variant, model = str(row["variant"]), str(row["model"])
+            asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
+            way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
+            findings.append(Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path))
     return findings

@@ -10,7 +10,8 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
-from cxprobe.pairs.frames import PairsFile, load_pairs
+from cxprobe.pairs.frames import PairsFile, load_pairs, pairs_file
+from cxprobe.pairs.params import construction_of_pairs
 from cxprobe.prompts.items import Items, load_items
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.stage import Stage
@@ -22,15 +23,15 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "pairs": ("make", "score", "judge", "ask"),
     "prompts": ("make", "score", "judge"),
 }
-_FILES = {"pairs": "pairs.yaml", "scenarios": "scenarios.yaml", "prompts": "items.yaml"}
+_FILES = {"scenarios": "scenarios.yaml", "prompts": "items.yaml"}
 
 
 @dataclass(frozen=True)
 class About:
-    """The files of a construction; None for one that no line of work needed."""
+    """The files of a construction; None for one that no line of work needed; of pairs those that params.yaml names."""
 
     construction: Construction
-    pairs: PairsFile | None
+    pairs: Mapping[str, PairsFile]
     scenarios: Scenarios | None
     items: Items | None
 
@@ -63,7 +64,9 @@ class Run:
                 self.stage.use(RESULTS / f"report_{line}" / "accuracy.csv")
         has_pairs = bool(sections["pairs"].constructions)
         self.people = load_people(self.stage.use(PEOPLE_FILE)) if has_pairs else None
-        asked = [name for own in sections.values() for name in own.constructions]
+        asked = [
+            name for own in sections.values() for name in dict.fromkeys(map(construction_of_pairs, own.constructions))
+        ]
         ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
         self.constructions = {name: self._about(name) for name in ordered}
 
@@ -111,11 +114,12 @@ class Run:
         folder = CONSTRUCTIONS_FOLDER / name
         self.stage.use(folder / "construction.yaml")
         asked = {line for line in _FILES if name in getattr(self.params, line).constructions}
-        for line in asked:
-            self.stage.use(folder / _FILES[line])
+        pairs = [one for one in self.params.pairs.constructions if construction_of_pairs(one) == name]
+        for path in (*(folder / _FILES[line] for line in asked), *map(pairs_file, pairs)):
+            self.stage.use(path)
         return About(
             load_construction(name),
-            load_pairs(name, self.people) if self.people is not None and "pairs" in asked else None,
+            {one: load_pairs(one, self.people) for one in pairs if self.people is not None},
             load_scenarios(name) if "scenarios" in asked else None,
             load_items(name) if "prompts" in asked else None,
         )

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import product
 from math import log10
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
+from cxprobe.pairs.params import called_pairs, construction_of_pairs
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.site.examples import examples_of
 from cxprobe.report.site.figures import pictures_of
@@ -186,7 +188,9 @@ def runs_in_mlflow(finding: Finding, lines: Sequence[str]) -> str:
         lines: The lines of work that ran; each has an experiment, beside those of benchmarks and of the three ways.
     """
     source = "" if finding.line == "scenarios" else finding.source
-    sought = {"model": finding.model, "construction": finding.construction} | ({"source": source} if source else {})
+    sought = {"model": finding.model, "construction": finding.run or finding.construction} | (
+        {"source": source} if source else {}
+    )
     said = [f"params.{name} = '{value}'" for name, value in sought.items()]
     said.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
     experiments = json.dumps([str(number + 1) for number in range(len(lines) + 2)])
@@ -255,31 +259,32 @@ def _agreement(construction: str, run: Run, cast: Cast) -> list[Table]:
     head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
     title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
     tables = []
-    for model in cast.with_pages:
-        path, rows = run.path_of_ways(model, construction, "agreement"), []
+    for model, name in product(cast.with_pages, run.constructions[construction].pairs):
+        path, rows = run.path_of_ways(model, name, "agreement"), []
         for _, row in run.table(path).iterrows():
             known = pd.notna(row["kappa"]) and pd.notna(row["low"])
             kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
             counts = [str(int(row[name])) for name in _COUNTS]
             rows.append([cast.label(model), row["first"], row["second"], kappa, number(row["n"]), *counts])
-        tables += [Table(title, path, head, rows)] if rows else []
+        tables += [Table(f"{title} ({called_pairs(name)})", path, head, rows)] if rows else []
     return tables
 
 
 def _blind(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
     """Give what every blind model gets on the items of a construction."""
-    divided = {"recognition": "source", "scenarios": "scenario", "prompts": "set", "pairs": "words"}
-    for line, column in divided.items():
+    divided = {"recognition": ["source"], "scenarios": ["scenario"], "prompts": ["set"], "pairs": ["tests", "words"]}
+    for line, columns in divided.items():
         path = "report_recognition/tables/recognition" if line == "recognition" else f"report_{line}/accuracy"
         table = run.table(path)
         if table.empty:
             continue
         rows = []
-        for _, row in table[(table["construction"] == construction) & table["model"].isin(cast.blind)].iterrows():
-            rate, part = rate_of(row), str(row[column])
-            rows.append([row["model"], SETS.get(part, part), percent(rate.value), interval(rate), f"{rate.n:,}"])
+        of_it = table["construction"].map(construction_of_pairs) == construction
+        for _, row in table[of_it & table["model"].isin(cast.blind)].iterrows():
+            rate, parts = rate_of(row), [SETS.get(str(part), str(part)) for part in row[columns]]
+            rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
         if rows:
-            head = ["blind model", column, "accuracy", "interval", "n"]
+            head = ["blind model", *columns, "accuracy", "interval", "n"]
             yield Table(f"What blind models get: {line}", path, head, rows)
 
 
@@ -291,14 +296,19 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
         if table.empty:
             continue
         named = [column] if column == "construction" else ["first", "second"]
-        own = table[(table[named] == value).any(axis=1) & ~table[["first", "second"]].isin(cast.mocks).any(axis=1)]
+        told = (
+            table.assign(construction=table["construction"].map(construction_of_pairs))
+            if "construction" in table
+            else table
+        )
+        own = table[(told[named] == value).any(axis=1) & ~table[["first", "second"]].isin(cast.mocks).any(axis=1)]
         numbers = ["difference", "low", "high", "p_holm", "detectable"]
         own = own.assign(**{name: pd.to_numeric(own[name], errors="coerce") for name in numbers})
         tested = own["p_holm"].notna()
         title = f"Paired differences on the same items: {line}"
         if tested.any() and own.loc[tested, "detectable"].isna().all():
             title += "; too few clusters for any tested one to be significant"
-        by = [str(name) for name in own.columns if name not in (*COMPARISON, column)]
+        by = [str(name) for name in own.columns if name not in COMPARISON and (own[name] != value).any()]
         rows = []
         for _, row in own[own["difference"].notna()].iterrows():
             points = {name: f"{100 * row[name]:+.0f}" for name in numbers[:3]}

@@ -5,6 +5,7 @@ from itertools import groupby
 
 import pandas as pd
 
+from cxprobe.pairs.params import called_pairs, construction_of_pairs
 from cxprobe.report.site.findings import ABOVE_BLIND, QUESTIONS, Cast, Finding, groups_of
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, number
@@ -49,12 +50,11 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
             )
     yield from _power(construction, headlines, run)
     pairs = run.table("report_pairs/accuracy")
-    if "clusters" in pairs:
-        counts = pairs.loc[pairs["construction"] == construction, "clusters"]
-        if len(counts) and (frames := int(counts.min())) < _FEWEST_FRAMES:
+    for (name,), own in groups_of(pairs if "clusters" in pairs else pairs.head(0), "construction"):
+        if construction_of_pairs(name) == construction and (frames := int(own["clusters"].min())) < _FEWEST_FRAMES:
             yield (
-                f"Minimal pairs: only {frames} frame{'s' * (frames != 1)} (frames that share a word count as one): "
-                f"with fewer than {_FEWEST_FRAMES}, the interval says little about other frames."
+                f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share a "
+                f"word count as one): with fewer than {_FEWEST_FRAMES}, the interval says little about other frames."
             )
     asked = {one.question for one in findings if one.model in cast.shown}
     for question in QUESTIONS:
@@ -65,22 +65,23 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
 
 def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterator[str]:
     """Give how large a difference from the best blind model had to be to be found, where no model is above it."""
-    settled = {(one.line, one.source) for one in headlines if one.verdict == ABOVE_BLIND}
-    unsettled = {(one.line, one.source) for one in headlines} - settled
+    settled = {(one.line, one.run or one.source) for one in headlines if one.verdict == ABOVE_BLIND}
+    unsettled = {(one.line, one.run or one.source) for one in headlines} - settled
     for line, column in _DIVIDED.items():
         table = run.table(f"report_{line}/tables/comparisons")
         if table.empty or all(line != other for other, _ in unsettled):
             continue
-        own = table[(table["construction"] == construction) & (table["compares"] == "best blind")]
+        of_it = table["construction"].map(construction_of_pairs) == construction
+        own = table[of_it & (table["compares"] == "best blind")]
         own = own[pd.to_numeric(own["detectable"], errors="coerce").notna()]
         for (part,), rows in groups_of(own, column):
             names = {
                 "recognition": f"Probe, {part} sentences",
                 "prompts": f"{SETS.get(part, part)[:1].upper()}{SETS.get(part, part)[1:]}",
                 "scenarios": f"Scenario {part}",
-                "pairs": "Minimal pairs",
+                "pairs": called_pairs(part).capitalize(),
             }
-            if line == "recognition" and (line, part) not in unsettled:
+            if line in ("recognition", "pairs") and (line, part) not in unsettled:
                 continue
             if line == "scenarios" and part != run.scenarios(construction).base:
                 continue
