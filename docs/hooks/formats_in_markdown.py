@@ -34,7 +34,7 @@ you want; a file that is not there is a line of work that does not apply.
 | [labels.tsv](#labelstsv) | recognition of mined sentences |
 | [scenarios.yaml](#scenariosyaml) | scenarios |
 | [pairs.yaml](#pairsyaml) | minimal pairs |
-| `form_pairs.yaml` | minimal pairs of form, in the format of pairs.yaml; `pairs.constructions` calls them `<name>-form` |
+| `form_pairs.yaml` | minimal pairs of form, in the format of pairs.yaml; called `<name>-form` in params.yaml |
 | [items.yaml](#itemsyaml) | prompts |
 | [ratings.tsv](#ratingstsv) | what people said about the items |
 """

@@ -20,7 +20,7 @@ FORM = "-form"
 
 
 def construction_of_pairs(name: str) -> str:
-    """Return the folder of pairs: that of "conative" and of "conative-form" is "conative"."""
+    """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
     return name.removesuffix(FORM)
 
 
