@@ -92,7 +92,7 @@ class Answered:
         how, judged, replies = HowToJudge.of(section, source), {}, {}
         balanced = with_balance(pairs, how.cell)
         for slug, member in self.members.items():
-            shown = pairs_for(member, pairs)
+            shown = pairs_for(member, pairs, section.score.fewer if source == OWN else {})
             if shown.empty:
                 continue
             shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)

@@ -256,9 +256,9 @@ def test_a_pair_without_a_preference_or_with_two_is_refused():
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
     scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
-    assert judge_answers(pairs_for(ALONE, TEXTS), scored, how_to_judge()).items["id"].tolist() == ["a"]
-    assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""]).empty
-    assert pairs_for(MODEL, TEXTS) is TEXTS
+    assert judge_answers(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge()).items["id"].tolist() == ["a"]
+    assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
+    assert pairs_for(MODEL, TEXTS, {}) is TEXTS
 
 
 def test_a_blind_model_that_was_asked_about_fewer_pairs_is_not_set_beside_the_others():

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from cxprobe.lm.params import (
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, ProbePairs, ScorePairs, WriteFrames
+from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PerCell, ProbePairs, ScorePairs, WriteFrames
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -171,7 +172,7 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
     monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
-    score = ScorePairs(schemes=["pll"], bos="none", token_budget=64)
+    score = ScorePairs(schemes=["pll"], bos="none", token_budget=64, fewer={})
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
         run_script("score_pairs", "clm", score=score)
     path = Path("data/make_pairs/toy.parquet")
@@ -181,6 +182,31 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
         run_script("score_pairs", "clm", judge=judge)
     path.write_bytes(before)
+
+
+def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(outcomes, tmp_path, monkeypatch):
+    del outcomes
+    made = read_table(Path("data/make_pairs/toy.parquet"))
+    copy = tmp_path / "copy"
+    shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
+    monkeypatch.chdir(copy)
+    score = ScorePairs(schemes=["pll"], bos="as_tokenizer", token_budget=64, fewer={"clm": PerCell(meaning=1, form=1)})
+    run_script("score_pairs", "clm", score=score, models=["clm", "blind"])
+    run_script("score_pairs", "blind", score=score, models=["clm", "blind"])
+    run_script("judge_pairs", score=score, models=["clm", "blind"], llms=[])
+    judged = read_table(Path("data/judge_pairs/items.parquet"))
+    n = judged.groupby("model").size()
+    assert n["shorter"] == len(made)
+    assert 0 < n["clm"] < len(made) / 2
+    report = run_script("report_pairs", models=["clm", "blind"], llms=[])
+    beside = report.tables["tables/comparisons"]
+    own = beside[(beside["first"] == "clm") & (beside["construction"] == "toy")]
+    assert set(own["n"]) == {n_of_real_and_balanced(judged, "clm")}
+
+
+def n_of_real_and_balanced(judged, model) -> int:
+    """Return how many pairs of a model are compared with those of others."""
+    return int(((judged["model"] == model) & (judged["words"] == "real") & judged["balanced"]).sum())
 
 
 def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):

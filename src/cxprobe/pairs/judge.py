@@ -17,8 +17,8 @@ from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
-from cxprobe.pairs.params import Benchmark, PairsParams
-from cxprobe.pairs.sources import OWN, with_units
+from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
+from cxprobe.pairs.sources import OWN, first_items, with_units
 from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
     CLUSTER,
@@ -132,11 +132,12 @@ def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str]
     )
 
 
-def pairs_for(member: Member, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs that a model is asked about.
+def pairs_for(member: Member, pairs: pd.DataFrame, fewer: Mapping[str, PerCell]) -> pd.DataFrame:
+    """Return the pairs that a model is asked about: all, or the first of each cell (`ScorePairs.fewer`).
 
     One that is shown the continuation alone is asked about pairs with a context; on others it would be no blind model.
     """
+    pairs = first_items(pairs, fewer.get(member.entry))
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 

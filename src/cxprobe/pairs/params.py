@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere, suggest
 from cxprobe.lm.params import Bos, Llm, Model, SchemeName, members_of
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
@@ -71,6 +71,9 @@ class ScorePairs(Closed):
     """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
+    fewer: dict[Slug, PerCell]
+    """Model -> the items that it is asked about: as many of each cell, from the first on. For masked models, which
+    read a text once for each of its tokens."""
 
 
 class JudgePairs(Closed):
@@ -169,6 +172,9 @@ def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str,
         if getattr(section, part) and getattr(section, need) is None:
             yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
     judge, schemes = section.judge, section.score.schemes
+    for slug in section.score.fewer:
+        if slug not in models:
+            yield f"pairs.score.fewer.{slug}: is not in models{suggest(slug, list(models))}"
     for key, value, where, allowed in (
         ("scheme", judge.scheme, "pairs.score.schemes", schemes),
         ("score", judge.score, "pairs.judge.scores", judge.scores),

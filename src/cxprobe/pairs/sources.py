@@ -7,7 +7,7 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.pairs.params import PairsParams
+from cxprobe.pairs.params import PairsParams, PerCell
 from cxprobe.stats import CLUSTER, UNIT
 
 OWN = "own"
@@ -39,6 +39,15 @@ def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     gaps = pairs.columns[pairs.isna().any()]
     return pairs.assign(**{name: pairs[name].fillna(pairs["id"] if name.startswith(CLUSTER) else "") for name in gaps})
+
+
+def first_items(pairs: pd.DataFrame, per_cell: PerCell | None) -> pd.DataFrame:
+    """Return the pairs of the first items of each construction, kind of words and noun type; all for None."""
+    if per_cell is None:
+        return pairs
+    items = pairs.drop_duplicates("item")
+    place = items.groupby(["construction", "tests", "words", "noun_type"]).cumcount()
+    return pairs[pairs["item"].isin(items.loc[place < items["tests"].map(per_cell.model_dump()), "item"])]
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
