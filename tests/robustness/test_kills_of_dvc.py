@@ -52,10 +52,10 @@ def finished(tmp_path_factory) -> Path:
     for name, item in STAGES.items():
         outs = [str(Path(top, name, item)) for top in ("data", "results") if (top, name) != ("data", "report_pairs")]
         stages[name] = {
-            "cmd": f"TOY_STAGE={name} python toy_stage.py {item}".strip(),
+            "cmd": f"TOY_STAGE={name} python toy_stage.py",
             "deps": ["input.txt", *before],
             "outs": outs,
-        }
+        } | ({"matrix": {"model": [item]}} if item else {})  # DVC gives the item to the script
         before = outs[:1]
     with (folder / "dvc.yaml").open("w") as file:
         YAML().dump({"stages": stages}, file)

@@ -29,7 +29,7 @@ from cxprobe.run.tracking import (
 
 pytestmark = pytest.mark.pipeline
 
-pytest_plugins = ["toy_stages"]
+pytest_plugins = ["small_disks", "toy_stages"]
 
 CONTEXT = RunContext(
     started=1000,
@@ -334,6 +334,14 @@ def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, m
     assert not (temporary / "mlruns").exists()
     monkeypatch.chdir(workspace)
     assert sync([JUDGED]) == 0
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
+    shutil.rmtree("mlruns")
+    disk = small_disk(workspace / "mlruns", "64k")
+    with pytest.raises(TrackingError, match=f"the disk is full: .*bytes are free on {disk}"):
+        sync([JUDGED])
 
 
 def be_no_database(path: Path) -> None:

@@ -30,7 +30,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from cxprobe.errors import CxprobeError
-from cxprobe.files.writing import project_folder, read_json, this_machine, write_json
+from cxprobe.files.writing import full_disk, project_folder, read_json, this_machine, write_json
 from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, view_tag, views_of
 from cxprobe.run.provenance import milliseconds
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
@@ -76,8 +76,8 @@ def add_runs(records: Sequence[RunRecord], context: RunContext) -> None:
             _add_missing(client, _one_after_another(records, context))
             _write_views(client, records)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
-        warning = f"MLflow at {tracking_uri()} does not work ({error}): the results are written; `cxprobe sync` writes"
-        print(blot(f"{warning} the runs later"), file=sys.stderr)
+        warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
+        print(blot(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
 
 
 def _one_after_another(records: Sequence[RunRecord], context: RunContext) -> list[tuple[RunRecord, RunContext]]:
@@ -108,8 +108,8 @@ def sync(records: Sequence[RunRecord]) -> int:
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
             blot(
-                f"the tracking store at {tracking_uri()} cannot be written ({error}); if it is a local file and "
-                "damaged, delete it and run `cxprobe sync` again, which writes all runs into a new one"
+                f"the tracking store at {tracking_uri()} cannot be written ({full_disk(error) or error}); if it is a "
+                "local file and damaged, delete it and run `cxprobe sync` again, which writes all runs into a new one"
             )
         ) from error
     if ended:
