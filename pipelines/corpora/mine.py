@@ -1,6 +1,7 @@
 """mine_sentences: a corpus -> the sentences that may have a construction, with their tags and features."""
 
 import shutil
+from pathlib import Path
 
 import pandas as pd
 
@@ -39,7 +40,11 @@ def mine_sentences(stage: Stage) -> Outcome:
     found = collect(job, construction, settings.duplicates, stage.data)
     check_readable(found, slug, settings.most_faults)
     write_table(found.sentences, stage.data / "sentences.parquet")
-    shutil.rmtree(job.output)
+    # Under another name first: what a kill leaves of it must not pass for finished shards.
+    ended = Path(f"{job.output}.ended")
+    shutil.rmtree(ended, ignore_errors=True)
+    Path(job.output).rename(ended)
+    shutil.rmtree(ended)
     made = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
     return Outcome(
         counts={key: found.counts[key] for key in COUNTS} | made,
