@@ -88,7 +88,7 @@ def test_every_test_of_reasoning_is_shown_with_its_answer(toy, people):
     assert told["vocabulary"][1] == told["name"][1] == "Bob"
     assert {answer for _, answer in told.values()} == {"Ann", "Bob", NOTHING_FOLLOWS}
     assert list(told) == list(TESTS) == list(TESTS_OF_REASONING)
-    assert f"*Who is calmer?* The options are: Ann, Bob, or {NOTHING_FOLLOWS}." in page
+    assert f"*Of Ann and Bob, who is calmer?* The options are: Ann, Bob, or {NOTHING_FOLLOWS}." in page
 
 
 def test_every_scenario_and_calibration_is_shown_with_its_answer(toy, people):

@@ -45,9 +45,9 @@ REASONING = "reasoning:\n" + "".join(
     rule: "in {name}ton, the older you are, the calmer you are."
     swapped: "in {name}ton, the older you are, the wilder you are."
     facts: "{first} and {second} live in {name}ton, and {{R1}} is older than {{R2}}."
-    question: "who is calmer, of those in {name}ton?"
+    question: "of {{R1}} and {{R2}} in {name}ton, who is calmer?"
     other_facts: "{first} and {second} live in {name}ton, and {{R1}} is taller than {{R2}}."
-    nonce_facts: "{first} and {second} live in {name}ton, and {{R1}} is blicker than {{R2}}."
+    nonce_facts: "{first} and {second} live in {name}ton, and {{R1}} blicks with {{R2}}."
 """
     for number, name in enumerate(NAMES)
     for first, second in [("{R1}", "{R2}") if number % 2 else ("{R2}", "{R1}")]
@@ -106,10 +106,11 @@ def test_a_planted_fault_of_inferences_is_told_with_its_line(tmp_path, old, new,
     [
         ('rule: "in Adaton, the older you are, the calmer you are."', 'rule: " . "', 4, "rule is missing: ' . ' has"),
         ("is taller than {R2}", "is older than {R2}", 8, "says the same as facts, so that the test changes nothing"),
-        ("is blicker than", "is taller than", 9, "says the same as other_facts, so that the test changes nothing"),
+        ("blicks with", "is taller than", 9, "says the same as other_facts, so that the test changes nothing"),
         ("the wilder you are", "the calmer you are", 5, "says the same as the rule, so that R2 cannot be the answer"),
         ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "in Adaton, {R1} is older than most", 6,
          "does not name R2, between which"),
+        ("of {R1} and {R2} in Adaton, who", "in Adaton, who", 7, "does not name R1 and R2, between which"),
         ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "{R1}, {R2} and {R3} live there", 6, "names R3"),
         ("he: the man called Aday", "he: the man called Ada", 3, "'Ada' is also in 'the man called Ada'"),
         ("she: Ada", "she: the king", 3, "'the king' does not agree with the pronoun 'she'; write he"),

@@ -78,10 +78,12 @@ def test_the_eight_tests_of_a_frame(tmp_path):
             None,
         ),
         "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
-        "nonce": (f"{rule} Ann is blicker than Bob and his dog.", None),
+        "nonce": (f"{rule} Ann blicks with Bob and his dog.", None),
     }
     assert {item.test: (item.text, answer_of(item)) for item in rendered} == expected
-    assert all(item.question == "Who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered)
+    assert all(
+        item.question == "Of Ann and Bob, who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered
+    )
     assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
     assert len({item.id for item in rendered}) == 8
     assert len({item.frame_id for item in rendered}) == 1

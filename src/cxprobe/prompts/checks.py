@@ -99,7 +99,7 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
         frames: The frames.
 
     Returns:
-        Faults: parts that say nothing, or the same as another part or frame; facts that do not name both options;
+        Faults: parts that say nothing, or the same as another part or frame; facts or a question that do not name both;
         options that are alike, or that are written out where a slot should be; a referent compared with itself;
         articles; and facts that name the right option first too often, or too seldom.
     """
@@ -139,7 +139,7 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
     # A test replaces the facts by other ones.
     for part, known, text in repeated((part, parts[part]) for part in _FACTS if normalised(parts[part])):
         yield Fault((part,), f"{part}: {text!r} says the same as {known}, so that the test changes nothing; rewrite it")
-    for part in _FACTS:
+    for part in ("question", *_FACTS):
         text, named = parts[part], set(_REFERENT.findall(parts[part]))
         if lacking := sorted({"R1", "R2"} - named):
             names = " and ".join(lacking)

@@ -332,11 +332,11 @@ class ReasoningFrame(Closed):
     facts: str
     """What, together with the rule, decides between R1 and R2, and does not without it."""
     question: str
-    """What is asked."""
+    """What is asked, with both options named, since facts may be about others: "of {R1} and {R2}, who ...?\""""
     other_facts: str
     """Facts about another property, with which the rule decides nothing."""
     nonce_facts: str
-    """The facts with a made-up word in the place of what the rule speaks of, with which it decides nothing."""
+    """Facts with a made-up word that stands for nothing in the rule or the question, so that nothing can be guessed."""
     swapped: str | None = None
     """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
     opposite."""
