@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cxprobe.segmentation import WITHIN_A_SENTENCE, joined, sentences
@@ -58,6 +58,7 @@ def test_the_sentences_hold_every_word_of_the_document_in_order(document):
 
 
 @settings(max_examples=1000)
+@example("", "!.A. The", "")  # a single letter right after an end
 @given(TEXTS, TEXTS, TEXTS)
 def test_what_stays_in_one_sentence_passes_the_expression_for_documents(before, between, behind):
     document = f"{before}X1X{between}Y2Y{behind}"

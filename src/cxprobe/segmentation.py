@@ -33,7 +33,7 @@ WITHIN_A_SENTENCE = (
     rf"|[{_ENDS}]{_TAIL}[^{_ENDS}{_CLOSERS}\n{_BLANKS}]"
     rf"|[{_ENDS}]{_TAIL}[{_BLANKS}]+"
     rf"(?:[^{_OPENERS}\p{{Lu}}\p{{Lt}}\n{_BLANKS}]|[{_OPENERS}]+[^{_OPENERS}\p{{Lu}}\p{{Lt}}\n])"
-    rf"|[^\pL\n]{_SHORT})*"
+    rf"|(?:[^\pL\n]|[{_ENDS}]{_TAIL}){_SHORT})*"
     rf"(?:[{_ENDS}]{_TAIL}[{_BLANKS}]*[{_OPENERS}]*)?"
 )
 
