@@ -18,21 +18,27 @@ from cxprobe.stats import Estimate
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
 CONSTRUCTION = "comparative-correlative"
-# Panel -> its title, where the rates of a model are, and models in the order of the panel: trained, twin, blind.
+# Panel -> its title, where the rates of a model are, models in the order of the panel (trained, twin, blind), the
+# columns of a rate, and what guessing gives.
+RATE, BOTH = ("accuracy", "low", "high", "n"), ("both", "both_low", "both_high", "both_n")
 FORM = (
     "Trained probe: the construction,\nor two noun phrases",
     ("results/judge_recognition/metrics.json", f"{{}}/{CONSTRUCTION}, balanced"),
     ("mini-mlm", "minilm", "minilm-random"),
     ("bag-of-words", "word-ngrams", "character-ngrams", "positions", "tag-unigrams", "tag-ngrams"),
+    RATE,
+    50,
 )
 MEANING = (
-    "Likelihood, without training:\nminimal pairs of meaning",
+    "Likelihood of minimal pairs of meaning:\nright in both orders of two people",
     ("results/report_pairs/accuracy.csv", f"model={{}}, construction={CONSTRUCTION}, words=real"),
     ("mini-mlm", "mini-clm", "mini-clm-random"),
     (
         *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
         *("trained-bag-of-words", "trained-tags"),
     ),
+    BOTH,
+    25,
 )
 NAMES = {
     "minilm": "MiniLM",
@@ -66,8 +72,11 @@ def read_panel(root: Path, panel: tuple[Any, ...]) -> dict[str, Estimate]:
         root: The project's folder.
         panel: `FORM` or `MEANING`.
     """
-    _, (file, key), models, blind = panel
-    rates = {slug: estimate(read_rate(root / file, key.format(slug))) for slug in (*models, *blind)}
+    _, (file, key), models, blind, columns, _ = panel
+    rates = {}
+    for slug in (*models, *blind):
+        row = read_rate(root / file, key.format(slug))
+        rates[slug] = estimate(dict(zip(RATE, (row[name] for name in columns), strict=True)))
     best = max(blind, key=lambda slug: rates[slug].value)
     return {NAMES.get(slug, slug): rates[slug] for slug in models} | {
         f"best blind that ran ({NAMES.get(best, best)})": rates[best]
@@ -80,11 +89,12 @@ def describe(root: Path) -> str:
     for panel in (FORM, MEANING):
         rates = read_panel(root, panel)
         listed = ", ".join(f"{name} {percent(rate.value)} {interval(rate)}" for name, rate in rates.items())
-        said.append(f"{listed}; {number(next(iter(rates.values())).n)}")
+        sizes = sorted({rate.n for rate in rates.values()})
+        said.append(f"{listed}; {' to '.join(map(number, sizes))}")
     text = (
         "Two panels about the comparative correlative, of different items and methods. Left: a trained probe tells the "
-        f"construction from two noun phrases: {said[0]}. Right: likelihood of minimal pairs of meaning, "
-        f"untrained: {said[1]}. Chance is 50 %."
+        f"construction from two noun phrases: {said[0]}. Right: pairs of meaning of "
+        f"which the likelihood is right in both orders of two people: {said[1]}. Guessing gives 50 % and 25 %."
     )
     return text.replace("\u00a0", " ")
 
@@ -99,8 +109,9 @@ def draw(root: Path) -> Figure:
                 axis.plot([100 * rate.low, 100 * rate.high], [place, place], color=colour, linewidth=2)
                 axis.plot(100 * rate.value, place, "o", color=colour, markersize=7)
                 axis.annotate(percent(rate.value), (100 * rate.high, place), (6, -3), textcoords="offset points")
-            axis.axvline(50, color="#8a8a8a", linestyle=":")
-            axis.set(xlabel=f"right, % (n = {rate.n})", xlim=(20, 105), ylim=(len(rates) - 0.5, -0.6))
+            axis.axvline(panel[-1], color="#8a8a8a", linestyle=":")
+            sizes = " to ".join(map(str, sorted({rate.n for rate in rates.values()})))
+            axis.set(xlabel=f"right, % (n = {sizes})", xlim=(-3, 105), ylim=(len(rates) - 0.5, -0.6))
             axis.set_title(panel[0], fontsize=11)
             names = [name.replace(" (", "\n(") for name in rates]
             axis.set_yticks(range(len(rates)), names, multialignment="right")

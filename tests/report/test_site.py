@@ -356,7 +356,7 @@ def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder
     assert prefers.verdict.words == "a fixed preference"
     assert knows.blind == Blind("shorter", Estimate(0.0, 0.0, 0.1, 20))
     assert knows.verdict.words == "above every blind model that ran"
-    assert knows.note.startswith("mean margin +0.50 nats [+0.20, +0.80]; right in one order: 70")
+    assert knows.note.startswith("mean margin +0.500 nats [+0.200, +0.800]; right in one order: 70")
     assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 

@@ -126,7 +126,7 @@ def _picture(path: str, run: Run, cast: Cast) -> Picture | None:
         ends = []
         for _, row in own.sort_values(shown.value, kind="stable").iloc[[0, -1]].iterrows():
             parts = " ".join(f"layer {row[name]}" if name == "layer" else str(row[name]) for name in shown.rows)
-            share = f"{row[shown.value]:+.2f} nats" if shown.value == "margin" else percent(row[shown.value])
+            share = f"{row[shown.value]:+.3f} nats" if shown.value == "margin" else percent(row[shown.value])
             ends.append(f"{share} ({parts.replace('_', ' ').replace('-', ' ')})")
         sizes = " to ".join(f"{size:,}" for size in sorted({int(own["n"].min()), int(own["n"].max())}))
         said.append(f"{cast.label(model)}: from {' to '.join(ends)}, n = {sizes} each")

@@ -272,7 +272,7 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
                 continue
             in_both = both.loc[[place]].iloc[0]
             rate, margin = rate_of(in_both), [float(in_both[name]) for name in _MARGIN]
-            of_margin = "" if isnan(margin[0]) else "mean margin {:+.2f} nats [{:+.2f}, {:+.2f}]".format(*margin)
+            of_margin = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]".format(*margin)
             once = f"right in one order: {in_full(rate_of(row))}"
             yield Finding(
                 *(*of_pairs, f"{way}, right in both orders", rate, blind_in_both, path),
