@@ -625,6 +625,12 @@ def test_a_difference_of_items_that_nearly_all_agree_is_found_at_the_promised_po
     assert np.mean(found) == pytest.approx(0.8, abs=0.05)
 
 
+def test_units_that_differ_by_half_can_show_half_the_difference():
+    differ = np.random.default_rng(16).binomial(1, 0.1, 40)
+    wholes, halves = (detectable(np.ones(40), 1 - size * differ, names(40), tests=60) for size in (1.0, 0.5))
+    assert halves == pytest.approx(wholes / 2)
+
+
 def test_the_detectable_difference_is_that_many_standard_errors():
     rng = np.random.default_rng(13)
     first, second = rng.binomial(1, [[0.7], [0.6]], size=(2, 120)).astype(float)

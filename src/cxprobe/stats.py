@@ -338,6 +338,7 @@ class PairedDifference:
         p: The two-sided p value: the larger one of Student's t test and of a permutation test over clusters, see
             `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
             5 % for five. NaN where there is one cluster, which says nothing about others.
+        step: The mean size of the differences of the items that differ, in (0, 1]; 1 where none does.
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Cameron & Miller 2015 for Student's t with the
@@ -351,6 +352,7 @@ class PairedDifference:
     n: int
     groups: int
     p: float
+    step: float
 
     def detectable(self, power: float = 0.8, tests: int = 1) -> float:
         """Return the smallest difference that these items would probably have shown, at a level of 5 %.
@@ -376,7 +378,7 @@ class PairedDifference:
             return float("nan")
         quantiles = stdtrit(self.groups - 1, 1 - level / 2) + stdtrit(self.groups - 1, power)
         enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        return float(max(quantiles * self.error, enough))
+        return float(max(quantiles * self.error, enough * self.step))
 
 
 def compare_paired(
@@ -400,7 +402,7 @@ def compare_paired(
     if groups == 1:
         wide = estimate_difference(first, second, clusters)
         low, high = min(value, wide.low, 0.0), max(value, wide.high, 0.0)
-        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"))
+        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"), 1.0)
     residuals = differences - value
     dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
     constant = np.ptp(differences) == 0  # rounding may leave an error that is not 0
@@ -416,7 +418,9 @@ def compare_paired(
         low, high = min(low, wide.low), max(high, wide.high)
     if p >= 1 - LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
-    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p)
+    sizes = np.abs(differences[differences != 0])
+    step = float(sizes.mean()) if len(sizes) else 1.0
+    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p, step)
 
 
 def _permutation_p(sums: NDArray[np.float64]) -> float:

@@ -183,7 +183,7 @@ def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_cons
         "Does it expect the meaning? Asked by minimal pairs.",
     ]
     assert "above chance; no blind model ran: 90 % [80, 95], n = 50 none" in probed
-    assert "not above every blind model that ran: 90 % [80, 95], n = 60" in form
+    assert "not shown to be above every blind model: 90 % [80, 95], n = 60" in form
     assert "above chance too: shorter 100 % [90, 100], n = 60" in form
     assert "above every blind model that ran: 70 % [65, 75], n = 300" in meaning
     assert "too few items: 4.5 of 9 right" in meaning

@@ -54,7 +54,7 @@ ABOVE_BLIND = Verdict(
 ABOVE_CHANCE = Verdict(
     "above-chance",
     "◆",
-    "above chance, not above every blind model that ran",
+    "above chance, not shown to be above every blind model",
     "the interval lies above chance, and not above that of the best blind model that ran",
 )
 NO_BLIND = Verdict(

@@ -6,7 +6,7 @@ from itertools import groupby
 import pandas as pd
 
 from cxprobe.pairs.params import called_pairs, construction_of_pairs
-from cxprobe.report.site.findings import ABOVE_BLIND, QUESTIONS, Cast, Finding, groups_of
+from cxprobe.report.site.findings import ABOVE_BLIND, PREFERENCE, QUESTIONS, Cast, Finding, groups_of
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, number
 
@@ -33,12 +33,12 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
         most = max((one.blind for one in every if one.blind), key=lambda blind: blind.rate.value)
         names = ", ".join(one.way.partition(":")[0] for one in every)
         yield (
-            f"{names[:1].upper()}{names[1:]}: these items can be solved without the construction. The blind model "
+            f"{names[:1].upper()}{names[1:]}: a blind model is above chance on these items too: "
             f"{most.model} gets {in_full(most.rate)}."
             + ("" if any(one.headline for one in every) else " The overview has other items.")
         )
     for one in headlines:
-        if one.preference and one.model in cast.shown:
+        if one.verdict == PREFERENCE and one.model in cast.shown:
             yield f"{one.model} has a fixed preference ({one.way.partition(':')[0]}): {one.preference}."
     for one in headlines:
         if one.model in cast.twins and one.rate and not one.rate.low <= one.chance <= one.rate.high:
