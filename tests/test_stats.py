@@ -609,12 +609,12 @@ def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of
     assert naive > found
 
 
-@pytest.mark.parametrize("power", [0.8, 0.9])
-def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(power):
+@pytest.mark.parametrize(("clusters", "power", "tests"), [(30, 0.8, 1), (30, 0.9, 1), (48, 0.8, 1), (48, 0.8, 9)])
+def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(clusters, power, tests):
     rng = np.random.default_rng(11)
     repetitions = 600
-    size = np.mean([detectable(*planted(rng, 0), power=power) for _ in range(100)])
-    found = [p_of(*planted(rng, size)) < 0.05 for _ in range(repetitions)]
+    size = np.mean([detectable(*planted(rng, 0, clusters), power, tests) for _ in range(100)])
+    found = [p_of(*planted(rng, size, clusters)) < 0.05 / tests for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(power, abs=3 * np.sqrt(power * (1 - power) / repetitions))
 
 

@@ -339,6 +339,8 @@ class PairedDifference:
             `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
             5 % for five. NaN where there is one cluster, which says nothing about others.
         step: The mean size of the differences of the items that differ, in (0, 1]; 1 where none does.
+        uneven: The sum of squares of the clusters' shares of the items, in (0, 1], of the way with the largest one, and
+            1 / m for m equal clusters; 0 where there are more than `MOST_PERMUTED` clusters.
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Cameron & Miller 2015 for Student's t with the
@@ -353,12 +355,14 @@ class PairedDifference:
     groups: int
     p: float
     step: float
+    uneven: float
 
     def detectable(self, power: float = 0.8, tests: int = 1) -> float:
         """Return the smallest difference that these items would probably have shown, at a level of 5 %.
 
-        It is (t_(1 - level / 2) + t_power) standard errors, and at least what lets as many items differ with that
-        probability as a permutation test needs to reach the level.
+        It is (c + t_power) standard errors, and at least what lets as many items differ with that probability as a
+        permutation test needs to reach the level. c is the critical value of the test that finds less: t_(1 - level / 2),
+        or that of the permutation test, which grows with the share of the items that single clusters have.
 
         Args:
             power: The probability with which a difference of this size is found, in (0.5, 1).
@@ -366,8 +370,8 @@ class PairedDifference:
                 smallest p value under Holm's correction, so that the power is at least the one that is asked for.
 
         Returns:
-            A number above 0; NaN where no difference could be found, since there are too few clusters: fewer than six
-            for one test.
+            A number above 0; NaN where no difference could be found, since there are too few clusters, or one of them
+            has most of the items: fewer than six for one test.
 
         Source:
             Bloom 1995, the minimum detectable effect.
@@ -376,9 +380,13 @@ class PairedDifference:
         fewest = ceil(1 - log2(level))  # as many clusters that differ alike have a p value of at most the level
         if self.groups < fewest:
             return float("nan")
-        quantiles = stdtrit(self.groups - 1, 1 - level / 2) + stdtrit(self.groups - 1, power)
+        z = ndtri(1 - level / 2)
+        if (rest := 1 - z**2 * self.uneven) <= 0:
+            return float("nan")
+        # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
+        critical = max(stdtrit(self.groups - 1, 1 - level / 2), z / sqrt(rest))
         enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        return float(max(quantiles * self.error, enough * self.step))
+        return float(max((critical + stdtrit(self.groups - 1, power)) * self.error, enough * self.step))
 
 
 def compare_paired(
@@ -402,7 +410,7 @@ def compare_paired(
     if groups == 1:
         wide = estimate_difference(first, second, clusters)
         low, high = min(value, wide.low, 0.0), max(value, wide.high, 0.0)
-        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"), 1.0)
+        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"), 1.0, 1.0)
     residuals = differences - value
     dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
     constant = np.ptp(differences) == 0  # rounding may leave an error that is not 0
@@ -420,7 +428,9 @@ def compare_paired(
         low, high = min(low, 0.0), max(high, 0.0)
     sizes = np.abs(differences[differences != 0])
     step = float(sizes.mean()) if len(sizes) else 1.0
-    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p, step)
+    shares = [np.bincount(codes) / n for codes in alone]  # (clusters,) each
+    uneven = max((float(share @ share) for share in shares if len(share) <= MOST_PERMUTED), default=0.0)
+    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p, step, uneven)
 
 
 def _permutation_p(sums: NDArray[np.float64]) -> float:
