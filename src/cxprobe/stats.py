@@ -361,8 +361,8 @@ class PairedDifference:
         """Return the smallest difference that these items would probably have shown, at a level of 5 %.
 
         It is (c + t_power) standard errors, and at least what lets as many items differ with that probability as a
-        permutation test needs to reach the level. c is the critical value of the test that finds less: t_(1 - level / 2),
-        or that of the permutation test, which grows with the share of the items that single clusters have.
+        permutation test needs to reach the level. c is the critical value of the test that finds less: Student's t, or
+        the permutation test, whose critical value grows with the share of the items that single clusters have.
 
         Args:
             power: The probability with which a difference of this size is found, in (0.5, 1).
