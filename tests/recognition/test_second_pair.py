@@ -25,7 +25,7 @@ LIMIT = 0.6
 PER_LABEL = 40
 CONSTRUCTIONS = ROOT / "constructions"
 CC = "comparative-correlative"
-KINDS = ["cluster_MOOD", "cluster_PICK"]  # the verbs that change places
+KINDS = ["cluster_SAY", "cluster_LIKE"]  # the verbs that change places
 BLIND = [(CC, "balanced"), ("placebo-order", "generated")]
 
 
@@ -108,23 +108,23 @@ def test_the_frames_of_both_labels_are_the_same_rules_with_the_two_verbs_exchang
     """So that words, tags, lengths and seams are equally probable under both labels, whatever a blind model counts."""
     construction = load_construction(CC, CONSTRUCTIONS).for_source("balanced")
     rules = load_grammars(CC, construction, CONSTRUCTIONS, source="balanced")[half].productions()
-    other = {"MOOD": "PICK", "PICK": "MOOD", "POS": "NEG", "NEG": "POS"}
+    other = {"SAY": "LIKE", "LIKE": "SAY", "POS": "NEG", "NEG": "POS"}
 
     def exchanged(text: str) -> str:
-        return re.sub("MOOD|PICK|POS|NEG", lambda found: other[found[0]], text)
+        return re.sub("SAY|LIKE|POS|NEG", lambda found: other[found[0]], text)
 
-    frames = Counter(str(rule) for rule in rules if str(rule.lhs()) not in ("MOOD", "PICK"))
+    frames = Counter(str(rule) for rule in rules if str(rule.lhs()) not in ("SAY", "LIKE"))
     assert Counter(map(exchanged, frames.elements())) == frames
 
 
-def test_only_in_positives_is_the_main_verb_one_that_takes_no_object(made):
+def test_only_in_positives_is_the_main_verb_one_that_takes_a_clause(made):
     sentences, _ = made[CC, "balanced"]
     for row in sentences.itertuples():
-        (main,) = re.findall(r"\bwe (\w+), for the ", row.text.lower())
-        (aside,) = re.findall(r"\bthey (\w+)", row.text)
-        assert row.text.split()[row.first_start] == row.text.split()[row.second_start] == "the"
-        assert (main, aside) == (
-            (row.cluster_MOOD, row.cluster_PICK) if row.label == "positive" else (row.cluster_PICK, row.cluster_MOOD)
+        words = row.text.split()
+        (asked,) = re.findall(r"\b(?:what|whatever|Whatever) she (\w+)", row.text)
+        assert words[row.first_start] == words[row.second_start] == "the"
+        assert (words[row.first_start - 1], asked) == (
+            (row.cluster_SAY, row.cluster_LIKE) if row.label == "positive" else (row.cluster_LIKE, row.cluster_SAY)
         )
 
 
