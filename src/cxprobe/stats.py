@@ -728,7 +728,10 @@ def _sum_over_shared(
     # A name that is repeated in a row is one cluster; the repetition becomes one that no other item is in.
     rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
     codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
-    codes.sort(axis=1)
+    # Each item keeps the clusters that it shares, or one of its own, since the number of subsets doubles with each.
+    shared = np.bincount(codes.ravel())[codes] > 1  # (n, k)
+    codes = np.take_along_axis(codes, np.argsort(~shared, axis=1, kind="stable"), axis=1)
+    codes = np.sort(codes[:, : max(1, shared.sum(axis=1).max())], axis=1)  # (n, most that an item shares)
     total = np.zeros(groups.max() + 1)
     for size in range(1, codes.shape[1] + 1):
         subsets = np.array(list(combinations(range(codes.shape[1]), size)))  # (subsets, size)
