@@ -43,7 +43,7 @@ def read_rows(
     kind = path.with_name(path.name.removesuffix(".gz")).suffix
     if kind.removeprefix(".") not in (*_REMEDY, "jsonl"):
         raise DataError(f"{path}: '{kind}' is not a format of rows (allowed: .tsv, .csv, .jsonl, each also .gz)")
-    for line, row in parse_rows(_text(path), kind.removeprefix("."), path, required, texts):
+    for line, row in parse_rows(unpacked_text(path), kind.removeprefix("."), path, required, texts):
         check_filled(row, required, f"{path}, line {line}")
         yield line, row
 
@@ -73,7 +73,12 @@ def check_filled(row: Mapping[str, str], columns: Iterable[str], place: str) -> 
         raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
 
 
-def _text(path: Path) -> str:
+def unpacked_text(path: Path) -> str:
+    """Return the text of a UTF-8 file, compressed (.gz) or not, without a byte order mark.
+
+    Raises:
+        DataError: It is no file that can be read, or not such a text; see `decode`.
+    """
     if not path.exists():
         raise DataError(f"{path} does not exist")
     if not path.is_file():

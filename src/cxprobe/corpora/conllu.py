@@ -1,0 +1,210 @@
+"""Sentences in CoNLL-U, with constructions in MISC as UCxn writes them.
+
+`Cxn=` stands on the head of a construction and names it; `CxnElt=` stands on its parts, `<head>:<construction>.<role>`.
+
+Source:
+    Weissweiler et al. 2024 (UCxn: Typologically Informed Annotation of Constructions Atop Universal Dependencies).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Token
+from spacy.vocab import Vocab
+
+from cxprobe.errors import DataError
+from cxprobe.files.rows import unpacked_text
+
+NO_HEAD = -1  # of a word without a place in a tree
+_COLUMNS = 10
+
+
+class Word(NamedTuple):
+    """A syntactic word; "_" stands for what is not annotated.
+
+    Attributes:
+        form: As it is written.
+        lemma: Its lemma.
+        upos: Its universal part of speech.
+        xpos: Its tag in the treebank's own set.
+        feats: Its morphology, as "Number=Sing|Person=3".
+        head: The number, from 1, of the word that it depends on; 0 for the root, `NO_HEAD` where there is no tree.
+        deprel: As what it depends on it.
+        space: Whether a space follows.
+        cxn: The constructions that it is the head of, as ("Ditransitive",).
+        elements: What it is in constructions, as ("2:Ditransitive.Rec",), 2 being the number of their head.
+    """
+
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: int = NO_HEAD
+    deprel: str = "_"
+    space: bool = True
+    cxn: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
+
+
+class Sentence(NamedTuple):
+    """A sentence; ``document`` is what "newdoc id" names, or "" where there is none."""
+
+    id: str
+    text: str
+    document: str
+    words: tuple[Word, ...]
+
+
+def read_conllu(path: Path, *, tags: bool = False) -> Iterator[Sentence]:
+    """Yield the sentences of a file in CoNLL-U, compressed (.gz) or not; empty nodes are left out.
+
+    Args:
+        path: The file.
+        tags: Whether the last column has one tag a word, "B-DITRAN", "I-DITRAN" or "O", in place of MISC, as in the ASC
+            treebank. Such a word is the head of the construction DITRAN.
+
+    Raises:
+        DataError: It is no such file; with the line.
+    """
+    document, comments, rows = "", dict[str, str](), list[tuple[str, list[str]]]()
+    for number, line in enumerate([*unpacked_text(path).split("\n"), ""], start=1):
+        place, line = f"{path}, line {number}", line.removesuffix("\r")
+        if line.startswith("#") and not rows:
+            key, _, value = line[1:].partition("=")
+            comments[key.strip()] = value.strip()
+        elif line:
+            rows.append((place, line.split("\t")))
+            if len(rows[-1][1]) != _COLUMNS:
+                found = len(rows[-1][1])
+                raise DataError(f"{place}: CoNLL-U has {_COLUMNS} columns, found {found}; put one tab between two")
+        elif rows:
+            words = _words(rows, tags)
+            document = comments.get("newdoc id", document)
+            text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
+            yield Sentence(comments.get("sent_id", f"line {number}"), text, document, words)
+            comments, rows = {}, []
+
+
+def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[Word, ...]:
+    """Return the words of a sentence; rows are their cells, each with its place."""
+    words: list[Word] = []
+    joined, space_after = 0, True  # the last of words that are written as one, and whether a space follows them
+    most = sum(cells[0].isdecimal() for _, cells in rows)
+    for place, cells in rows:
+        number, hyphen, end = cells[0].partition("-")
+        misc = {} if tags else dict(part.partition("=")[::2] for part in cells[9].split("|"))
+        space = misc.get("SpaceAfter") != "No"
+        if hyphen and number == str(len(words) + 1) and end.isdecimal():
+            joined, space_after = int(end), space
+            continue
+        if "." in number and number.partition(".")[0] == str(len(words)):
+            continue
+        if number != str(len(words) + 1):
+            raise DataError(f"{place}: the number {cells[0]!r} cannot follow {len(words)}; number words from 1")
+        if cells[6] != "_" and not (cells[6].isdecimal() and int(cells[6]) <= most):
+            raise DataError(f"{place}: the head {cells[6]!r} is none of 0 to {most}, the sentence's words, nor _")
+        if tags and cells[9] != "O" and cells[9][:2] not in ("B-", "I-"):
+            raise DataError(f"{place}: {cells[9]!r} in the last column is no tag such as O or B-DITRAN")
+        if len(words) < joined:
+            space = len(words) + 1 == joined and space_after
+        head = NO_HEAD if cells[6] == "_" else int(cells[6])
+        cxn = (cells[9][2:],) * (cells[9] != "O") if tags else _values(misc, "Cxn")
+        form, lemma, upos, xpos, feats = cells[1:6]
+        words.append(Word(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
+    return tuple(words)
+
+
+def _values(misc: Mapping[str, str], key: str) -> tuple[str, ...]:
+    return tuple(misc[key].split(",")) if misc.get(key) else ()
+
+
+def conllu_text(sentences: Iterable[Sentence]) -> str:
+    """Return sentences as a file in CoNLL-U; `read_conllu` gives them back.
+
+    Their texts and forms have no tab and no line break.
+    """
+    lines, document = list[str](), ""
+    for sentence in sentences:
+        if sentence.document != document:
+            document = sentence.document
+            lines.append(f"# newdoc id = {document}")
+        lines += [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
+        for number, word in enumerate(sentence.words, start=1):
+            misc = [f"Cxn={','.join(word.cxn)}"] * bool(word.cxn) + [f"CxnElt={','.join(word.elements)}"] * bool(
+                word.elements
+            )
+            misc += ["SpaceAfter=No"] * (not word.space)
+            head = "_" if word.head == NO_HEAD else str(word.head)
+            lines.append("\t".join([str(number), *word[:5], head, word.deprel, "_", "|".join(misc) or "_"]))
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def gold_doc(sentence: Sentence, vocab: Vocab) -> Doc:
+    """Return a sentence with its own words, tags, lemmas and tree as spaCy has them.
+
+    Raises:
+        DataError: A word has no head.
+    """
+    words = sentence.words
+    if any(word.head == NO_HEAD for word in words):
+        raise DataError(f"the sentence {sentence.id} has no tree; let a pipeline parse it, without --gold")
+    known = [["" if cell == "_" else str(cell) for cell in word[1:5]] for word in words]
+    lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
+    return Doc(
+        vocab,
+        words=[word.form for word in words],
+        spaces=[word.space for word in words],
+        lemmas=lemmas,
+        pos=pos,
+        tags=tags,
+        morphs=morphs,
+        heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)],
+        deps=["ROOT" if word.head == 0 else word.deprel for word in words],
+    )
+
+
+def annotated_sentence(
+    doc: Doc, id: str, document: str, construction: str = "", parts: Sequence[tuple[str, Token]] = ()
+) -> Sentence:
+    """Return a parsed sentence, with a construction where one is named.
+
+    The head of the construction is the part that is highest in the tree, the first one of several; the root of the
+    sentence if there are no parts. A tree has one root: what else the parser left without a head depends on it as
+    "parataxis", as in UD English EWT.
+
+    Args:
+        doc: The sentence.
+        id: Of the sentence.
+        document: That it is from.
+        construction: As UCxn names it, such as "Ditransitive"; "" for none.
+        parts: The role of each part, such as "Rec", and its word.
+
+    Raises:
+        DataError: It has no tree.
+    """
+    if not doc.has_annotation("DEP"):
+        raise DataError(f"the sentence {id} has no tree; name a pipeline with a parser in params.yaml")
+    root = next(token for token in doc if token.head == token)
+    top = min((token for _, token in parts), key=lambda token: (len(list(token.ancestors)), token.i), default=root)
+    words = []
+    for token in doc:
+        depends = token.head != token
+        head = token.head.i + 1 if depends else 0 if token == root else root.i + 1
+        words.append(
+            Word(
+                token.text,
+                token.lemma_ or "_",
+                token.pos_ or "_",
+                token.tag_ or "_",
+                str(token.morph) or "_",
+                head,
+                token.dep_ if depends else "root" if token == root else "parataxis",
+                bool(token.whitespace_),
+                (construction,) if construction and token == top else (),
+                tuple(f"{top.i + 1}:{construction}.{role}" for role, part in parts if part == token and construction),
+            )
+        )
+    return Sentence(id, doc.text, document, tuple(words))

@@ -1,0 +1,164 @@
+"""CoNLL-U with constructions: what was written is read again, and what others published has what they say it has."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from conftest import ROOT
+from cxprobe.corpora.conllu import NO_HEAD, Sentence, Word, annotated_sentence, conllu_text, gold_doc, read_conllu
+from cxprobe.errors import DataError
+
+# With a multiword token, an empty node, two constructions on one head, and a second document.
+TREEBANK = """\
+# newdoc id = letters
+# sent_id = letters-1
+# text = They didn't give her it.
+1\tThey\tthey\tPRON\tPRP\tNumber=Plur|Person=3\t4\tnsubj\t4:nsubj\t_
+2-3\tdidn't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdid\tdo\tAUX\tVBD\tTense=Past\t4\taux\t4:aux\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t4:advmod\t_
+4\tgive\tgive\tVERB\tVB\t_\t0\troot\t0:root\tCxnElt=4:Ditransitive.V|Cxn=Ditransitive,Negation#2
+4.1\tgave\tgive\tVERB\tVBD\t_\t_\t_\t4:conj\tCxn=None
+5\ther\tshe\tPRON\tPRP\t_\t4\tiobj\t4:iobj\tCxnElt=4:Ditransitive.Rec
+6\tit\tit\tPRON\tPRP\t_\t4\tobj\t4:obj\tSpaceAfter=No|CxnElt=4:Ditransitive.Theme
+7\t.\t.\tPUNCT\t.\t_\t4\tpunct\t4:punct\t_
+
+# sent_id = notes-1
+# newdoc id = notes
+1\tYes\tyes\tINTJ\tUH\t_\t_\t_\t_\tSpaceAfter=No
+2\t!\t!\tPUNCT\t.\t_\t_\t_\t_\t_
+
+"""
+
+
+def read(tmp_path, text, name="some.conllu", **settings):
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return list(read_conllu(tmp_path / name, **settings))
+
+
+@pytest.mark.parametrize("name", ["some.conllu", "some.conllu.gz"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_words_constructions_documents_and_spaces_are_read(tmp_path, name, line_end):
+    first, second = read(tmp_path, TREEBANK.replace("\n", line_end), name)
+    assert (first.id, first.document, second.id, second.document) == ("letters-1", "letters", "notes-1", "notes")
+    assert first.words[0] == Word("They", "they", "PRON", "PRP", "Number=Plur|Person=3", 4, "nsubj")
+    assert first.words[3].cxn == ("Ditransitive", "Negation#2")
+    assert [word.elements for word in first.words[3:6]] == [
+        ("4:Ditransitive.V",),
+        ("4:Ditransitive.Rec",),
+        ("4:Ditransitive.Theme",),
+    ]
+    assert gold_doc(first, spacy.blank("en").vocab).text.strip() == first.text
+    assert second.text == "Yes!"  # it says none itself
+    assert [word.head for word in second.words] == [NO_HEAD, NO_HEAD]
+
+
+def test_tags_in_the_last_column_are_heads_of_constructions(tmp_path):
+    rows = [("She", 2, "O"), ("gave", 0, "B-DITRAN"), ("him", 2, "O"), ("tea", 2, "I-TRAN_S")]
+    text = "".join(f"{n}\t{form}\t_\t_\t_\t_\t{head}\tdep\t_\t{tag}\n" for n, (form, head, tag) in enumerate(rows, 1))
+    (sentence,) = read(tmp_path, text, tags=True)
+    assert [word.cxn for word in sentence.words] == [(), ("DITRAN",), (), ("TRAN_S",)]
+    with pytest.raises(DataError, match=r"line 4: 'Cxn=A' in the last column is no tag such as O or B-DITRAN"):
+        read(tmp_path, text.replace("I-TRAN_S", "Cxn=A"), tags=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("\t4:aux\t_", "\t4:aux", "line 6: CoNLL-U has 10 columns, found 9"),
+        ("3\tn't", "4\tn't", "line 7: the number '4' cannot follow 2"),
+        ("\t4\tadvmod", "\t9\tadvmod", "line 7: the head '9' is none of 0 to 7"),
+        ("\t4\tadvmod", "\t-4\tadvmod", "line 7: the head '-4' is none of 0 to 7"),
+    ],
+)
+def test_a_fault_is_named_with_its_line(tmp_path, old, new, fault):
+    assert old in TREEBANK
+    with pytest.raises(DataError, match=fault):
+        read(tmp_path, TREEBANK.replace(old, new))
+
+
+def texts(**more):
+    letters = st.characters(exclude_categories=("C", "Z"), exclude_characters="\t\n\r", **more)
+    return st.text(letters, min_size=1, max_size=6).filter(lambda text: text != "_")
+
+
+@st.composite
+def sentences(draw):
+    n = draw(st.integers(1, 6))
+    name, names = texts(), st.lists(texts(codec="ascii").map(lambda text: text.strip(",|=") or "X"), max_size=2)
+    values = names.map(
+        lambda found: tuple(value.replace(",", "").replace("|", "").replace("=", "") or "X" for value in found)
+    )
+    words = tuple(
+        Word(
+            *(draw(name) for _ in range(5)),
+            head=draw(st.integers(NO_HEAD, n)),
+            deprel=draw(name),
+            space=draw(st.booleans()),
+            cxn=draw(values),
+            elements=draw(values),
+        )
+        for _ in range(n)
+    )
+    return Sentence(draw(name), draw(name), draw(st.sampled_from(["one", "two"])), words)
+
+
+@given(written=st.lists(sentences(), min_size=1, max_size=4))
+def test_whatever_was_written_is_read_again(tmp_path_factory, written):
+    path = tmp_path_factory.mktemp("written") / "some.conllu"
+    path.write_text(conllu_text(written), newline="")
+    assert list(read_conllu(path)) == written
+
+
+def test_a_parsed_sentence_names_its_construction_on_the_part_that_is_highest():
+    words = ["Now", "they", "gave", "her", "tea", "."]
+    heads, deps = [2, 2, 2, 2, 2, 5], ["advmod", "nsubj", "ROOT", "iobj", "obj", "ROOT"]
+    doc = Doc(spacy.blank("en").vocab, words=words, heads=heads, deps=deps, spaces=[True] * 4 + [False] * 2)
+    parts = [("Rec", doc[3]), ("V", doc[2]), ("Theme", doc[4])]
+    sentence = annotated_sentence(doc, "1", "d", "Ditransitive", parts)
+    assert sentence.text == "Now they gave her tea."
+    assert [word.cxn for word in sentence.words] == [(), (), ("Ditransitive",), (), (), ()]
+    assert [word.elements for word in sentence.words[2:5]] == [
+        ("3:Ditransitive.V",),
+        ("3:Ditransitive.Rec",),
+        ("3:Ditransitive.Theme",),
+    ]
+    assert [(word.head, word.deprel) for word in sentence.words[-2:]] == [(3, "obj"), (3, "parataxis")]
+    assert [word.head for word in sentence.words].count(0) == 1
+    without = annotated_sentence(doc, "1", "d", "Ditransitive")
+    assert [word.cxn for word in without.words].index(("Ditransitive",)) == 2  # the root
+    none = annotated_sentence(doc, "1", "d", parts=parts)
+    assert not any(word.cxn or word.elements for word in none.words)
+    same = gold_doc(sentence, spacy.blank("en").vocab)
+    assert ([token.text for token in same], [token.head.i for token in same]) == (words, [2, 2, 2, 2, 2, 2])
+
+
+def test_a_sentence_without_a_tree_is_refused():
+    with pytest.raises(DataError, match="1 has no tree; name a pipeline with a parser"):
+        annotated_sentence(spacy.blank("en")("Yes."), "1", "d", "Ditransitive")
+
+
+# Not stored here, since most of it has licences of its own; these run where a copy lies.
+SHARED = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data"))
+SIZES = {  # sentences, those with a construction, and constructions, as the treebanks' notes say
+    "sv_talbanken/sv_talbanken-ud-test": (1219, 154, 166),
+    "fr_gsd/fr_gsd-ud-dev": (1476, 61, 64),
+    "he_iahltwiki/he_iahltwiki-ud-dev": (348, 16, 16),
+    "cop_scriptorium/cop_scriptorium-ud-dev": (381, 47, 61),
+    "en_gentle/en_gentle-ud-test": (1334, 93, 103),
+}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no copy of the treebanks")
+@pytest.mark.parametrize("name", SIZES)
+def test_treebanks_with_constructions_have_what_their_notes_count(name):
+    found = list(read_conllu(SHARED / "benchmarks" / "ucxn" / f"{name}.conllu.gz"))
+    with_any = [sentence for sentence in found if any(word.cxn for word in sentence.words)]
+    assert (len(found), len(with_any), sum(len(word.cxn) for one in found for word in one.words)) == SIZES[name]
+    assert all(word.form for sentence in found for word in sentence.words)
