@@ -7,7 +7,7 @@ import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.corpora.collecting import check_readable, collect
-from cxprobe.corpora.engine import count_finished, make_job, run_shards
+from cxprobe.corpora.engine import SLOTS, count_finished, make_job, run_shards
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.search import check_examples, load_tagger
 from cxprobe.corpora.sources import open_corpus
@@ -29,7 +29,7 @@ def mine_sentences(stage: Stage) -> Outcome:
     path, construction = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml"), load_construction(name)
 
     pattern = load_pattern(name, construction)
-    check_examples(pattern, load_tagger(settings.tagger, pattern), path)
+    check_examples(pattern, load_tagger(settings.pipeline_of(pattern), pattern), path)
     source = open_corpus(corpus, SCRATCH)
     job = make_job(source, settings, pattern, SCRATCH / stage.name)
     finished, total = count_finished(job, settings.engine), len(source.shards)
@@ -39,7 +39,7 @@ def mine_sentences(stage: Stage) -> Outcome:
 
     found = collect(job, construction, settings.duplicates, stage.data)
     check_readable(found, slug, settings.most_faults)
-    write_table(found.sentences, stage.data / "sentences.parquet")
+    write_table(found.sentences, stage.data / "sentences.parquet", {"slots": SLOTS})
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
     shutil.rmtree(ended, ignore_errors=True)

@@ -1,7 +1,7 @@
 """Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for blind models."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,32 +13,40 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 BATCH = 256  # sentences that the tagger takes at once
-# Components of a pipeline that set no attribute of single tokens, and take time.
-_NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter", "entity_linker", "textcat")
+# Components of a pipeline that set nothing that is asked for here, and take time.
+_NOT_NEEDED = ("ner", "senter", "entity_linker", "textcat")
 
 
-def load_tagger(place: str, name: str, *, morphology: bool = False) -> "Language":
-    """Load a spaCy pipeline, by the name of an installed package or by its folder, without what tags do not need.
+def load_tagger(place: str, name: str, *, asks_for: Collection[str] = ()) -> "Language":
+    """Load a spaCy pipeline, by the name of an installed package or by its folder, without what is not needed.
 
     Args:
         place: What names the pipeline, for messages, such as "mining.tagger".
         name: The package or folder.
-        morphology: Whether coarse parts of speech and morphology are needed beside the tags.
+        asks_for: What is needed beside TAG: some of POS, MORPH, DEP, LEMMA. With DEP or LEMMA nothing of parses is left
+            out, so that words have lemmas where the pipeline has any.
 
     Raises:
-        ModelError: It does not exist, or does not set tags.
+        ModelError: It does not exist, or does not set what is needed.
     """
     import spacy  # takes a second to import, and models that are not blind do without it
 
+    parses = not {"DEP", "LEMMA"}.isdisjoint(asks_for)
+    left_out = [] if parses else ["parser", "lemmatizer", "trainable_lemmatizer"]
+    left_out += [] if parses or not {"POS", "MORPH"}.isdisjoint(asks_for) else ["morphologizer"]
     try:
-        nlp = spacy.load(name, exclude=[*_NOT_NEEDED, *([] if morphology else ["morphologizer"])])
+        nlp = spacy.load(name, exclude=[*_NOT_NEEDED, *left_out])
     except OSError as fault:
         raise ModelError(
             f"{place}: '{name}' is neither a folder with a spaCy pipeline nor an installed package; "
             f"install it, or name another ({' '.join(str(fault).split())[:200]})"
         ) from None
-    if not nlp("The more.").has_annotation("TAG"):
-        raise ModelError(f"{place}: '{name}' sets no fine-grained tags; its components are {nlp.pipe_names}")
+    example = nlp("They gave him more.")
+    if absent := [key for key in sorted({"TAG", *asks_for}) if not example.has_annotation(key)]:
+        raise ModelError(
+            f"{place}: '{name}' does not set {', '.join(absent)}, which is needed; its components are "
+            f"{nlp.pipe_names}; name another pipeline"
+        )
     return nlp
 
 

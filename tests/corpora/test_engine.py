@@ -40,7 +40,7 @@ def one_run(corpus, toy_tagger, tmp_path_factory):
 def test_each_sentence_is_a_row_with_its_features(one_run):
     _, found = one_run
     table = found.sentences
-    assert table.columns.tolist()[:6] == ["id", "text", "url", "start", "end", "tags"]
+    assert table.columns.tolist()[:7] == ["id", "text", "url", "start", "end", "tags", "slots"]
     assert table["id"].is_unique
     first = table.iloc[0]
     assert first["text"].split(" ")[first["second_start"]] == "the"

@@ -1,12 +1,16 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from labelling_desk import BLANK
 from spacy.tokens import Doc
 
 from conftest import PATTERN, ROOT
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.search import Found, Matchers, Rejected, check_examples, find, load_tagger
+from cxprobe.corpora.pattern import Pattern, load_pattern
+from cxprobe.corpora.search import Found, Matchers, Rejected, Slot, check_examples, find, load_tagger
 from cxprobe.errors import ConstructionError, ModelError
 
+DEPS = ("iobj", "obj", "nsubj")
 MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
 
 
@@ -79,6 +83,88 @@ def test_a_sentence_is_dropped_for_a_reason(correlative, toy_tagger, sentence, r
 def test_the_tags_of_the_whole_sentence_are_kept(correlative, toy_tagger):
     found = judge(correlative, toy_tagger, "The longer we waited, the colder it became.")
     assert found.tags == "DT JJR NN NN . DT JJR NN NN ."
+
+
+def tree_pattern(*nodes: dict, never: tuple[str, ...] = ()) -> Pattern:
+    form = {"name": "a tree", "dependencies": list(nodes)}
+    part = {"prefilter": ".", "patterns": [form]}
+    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"], "never": list(never)})
+
+
+VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"TAG": {"REGEX": "^VB"}}}
+RECIPIENT = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}}
+THEME = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "theme", "RIGHT_ATTRS": {"DEP": "obj"}}
+DITRANSITIVE = tree_pattern(VERB, RECIPIENT, THEME)
+
+
+def gave(nlp) -> Doc:
+    words = ["“", "Anna", "gave", "her", "Brothers", "it", "."]
+    spaces = [False, True, True, True, True, False, False]
+    deps = ["punct", "nsubj", "ROOT", "nmod:poss", "iobj", "obj", "punct"]
+    tags = ["``", "NNP", "VBD", "PRP$", "NNS", "PRP", "."]
+    lemmas = ["“", "Anna", "give", "her", "brother", "it", "."]
+    return Doc(nlp.vocab, words, spaces, tags=tags, deps=deps, heads=[2, 2, 2, 4, 2, 2, 2], lemmas=lemmas)
+
+
+def test_a_tree_says_which_words_fill_the_slots():
+    found = Matchers(DITRANSITIVE, BLANK).match(gave(BLANK))
+    assert isinstance(found, Found)
+    assert (found.words, found.marks) == (5, (1,))
+    assert found.slots == (
+        Slot("verb", 6, 10, "give"),
+        Slot("recipient", 15, 23, "brother"),
+        Slot("theme", 24, 26, "it"),
+    )
+
+
+def test_without_lemmas_a_slot_has_the_form_in_lower_case():
+    doc = gave(BLANK)
+    for token in doc:
+        token.lemma = 0
+    found = Matchers(DITRANSITIVE, BLANK).match(doc)
+    assert isinstance(found, Found)
+    assert [slot.word for slot in found.slots] == ["gave", "brothers", "it"]
+
+
+def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
+    nodes = (VERB, RECIPIENT, THEME)
+    matchers = Matchers(tree_pattern(*nodes, never=("her",)), BLANK)
+    assert isinstance(matchers.match(gave(BLANK)), Found)
+    matchers = Matchers(tree_pattern(*nodes, never=("it",)), BLANK)
+    assert matchers.match(gave(BLANK)) == Rejected("other dependencies")
+
+
+@given(
+    st.integers(2, 8).flatmap(
+        lambda size: st.lists(st.tuples(st.integers(0, 7), st.sampled_from(DEPS)), min_size=size, max_size=size)
+    )
+)
+def test_a_tree_is_found_where_a_plain_search_finds_it(words):
+    heads = [min(head, place) if place else 0 for place, (head, _) in enumerate(words)]  # no circle
+    deps = ["ROOT" if head == place else dep for place, (head, (_, dep)) in enumerate(zip(heads, words, strict=True))]
+    doc = Doc(BLANK.vocab, ["w"] * len(words), tags=["VB"] * len(words), heads=heads, deps=deps)
+    places = range(len(words))
+    trees = [
+        (verb, first, second)
+        for verb in places
+        for first in places
+        for second in places
+        if heads[first] == heads[second] == verb and (deps[first], deps[second]) == ("iobj", "obj")
+    ]
+    found = Matchers(DITRANSITIVE, BLANK).match(doc)
+    if not trees:
+        assert found == Rejected("other dependencies")
+        return
+    assert isinstance(found, Found)
+    named = {slot.slot: slot.start // 2 for slot in found.slots}
+    tree = (named["verb"], named["recipient"], named["theme"])
+    assert tree in trees
+    assert (max(tree), found.marks[0]) == min((max(tree), min(tree)) for tree in trees)
+
+
+def test_a_pipeline_that_does_not_parse_is_refused_for_a_tree(toy_tagger):
+    with pytest.raises(ModelError, match=r"mining\.parser: .* does not set DEP, which is needed; its components are"):
+        load_tagger(str(toy_tagger), DITRANSITIVE)
 
 
 def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, tmp_path):

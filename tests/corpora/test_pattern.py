@@ -1,9 +1,11 @@
 import pytest
+from spacy.matcher import DependencyMatcher
 from spacy.schemas import TokenPattern
+from spacy.vocab import Vocab
 
 from conftest import PATTERN
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import FROM_TAGS, LEXICAL, lexical_only, load_pattern
+from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, LEXICAL, OPERATORS, lexical_only, load_pattern
 from cxprobe.errors import ConstructionError
 
 
@@ -17,10 +19,10 @@ def load_text(toy_constructions, folder, text):
     ("old", "new", "message"),
     [
         ("prefilter: '", "prefilter: '(?!x)", "parts[0].prefilter: '(?!x)(?i:the"),
-        ("tokens: [{LOWER: the}, {TAG: JJ}]", "tokens: []", "parts[0].patterns[0].tokens"),
+        ("tokens: [{LOWER: the}, {TAG: JJ}]", "tokens: []", "parts[0].patterns[0]: expected either tokens or depend"),
         ("{TAG: JJ}", "{TAG: JJ, OP: '!'}", "OP '!' beside a tag"),
         ("{TAG: JJ}", "{TGA: JJ}", "unknown key 'TGA'; did you mean 'TAG'?"),
-        ("{TAG: JJ}", "{DEP: amod}", "unknown key 'DEP'"),
+        ("{TAG: JJ}", "{ENT_TYPE: PERSON}", "unknown key 'ENT_TYPE'"),
         ("{TAG: JJ}", "{TAG: {INN: [JJ]}}", "unknown key 'INN'; did you mean 'IN'?"),
         ("tokens: [", "enabled: false, tokens: [", "parts[0]: none of its patterns is enabled, so nothing could"),
         ("never: [big]", "never: [Big]", "'Big' must be in lower case"),
@@ -36,6 +38,53 @@ def test_a_fault_is_told_with_its_file_and_key(toy_constructions, tmp_path, old,
     assert message in str(raised.value)
 
 
+TREE = (
+    "dependencies: [{RIGHT_ID: verb, RIGHT_ATTRS: {POS: VERB}}, "
+    "{LEFT_ID: verb, REL_OP: '>', RIGHT_ID: theme, RIGHT_ATTRS: {DEP: obj}}]"
+)
+
+
+def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path):
+    tokens = "tokens: [{LOWER: the}, {TAG: JJ}]"
+    assert tokens in PATTERN
+    pattern = load_text(toy_constructions, tmp_path, PATTERN)
+    assert not pattern.is_parsed
+    assert pattern.asks_for == {"TAG"}
+    (tmp_path / "toy").rename(tmp_path / "before")
+    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(tokens, TREE))
+    assert pattern.is_parsed
+    assert pattern.asks_for == {"POS", "DEP"}
+    (tmp_path / "toy").rename(tmp_path / "earlier")
+    assert load_text(toy_constructions, tmp_path, PATTERN.replace("{TAG: JJ}", "{LEMMA: red}")).is_parsed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("LEFT_ID: verb, ", "", "[0]: theme: each word but the first needs REL_OP and the LEFT_ID of an earlier word"),
+        ("LEFT_ID: verb", "LEFT_ID: theme", "theme: each word but the first needs REL_OP and the LEFT_ID of an earl"),
+        ("{RIGHT_ID: verb", "{LEFT_ID: verb, RIGHT_ID: verb", "verb: each word but the first needs REL_OP"),
+        ("REL_OP: '>'", "REL_OP: '=>'", "dependencies[1].REL_OP: '=>' is not an operator of spaCy's DependencyMatcher"),
+        ("RIGHT_ID: theme", "RIGHT_ID: verb", "verb: two words have this RIGHT_ID"),
+        ("{DEP: obj}", "{DEPS: obj}", "dependencies[1].RIGHT_ATTRS: {'DEPS': 'obj'}: unknown key 'DEPS'; did you mean"),
+        ("{DEP: obj}", "{DEP: obj, OP: '!'}", "OP cannot stand in RIGHT_ATTRS"),
+        ("dependencies:", "tokens: [{LOWER: the}], dependencies:", "expected either tokens or dependencies"),
+    ],
+)
+def test_a_fault_of_a_tree_is_told_with_its_place(toy_constructions, tmp_path, old, new, message):
+    assert old in TREE
+    with pytest.raises(ConstructionError) as raised:
+        load_text(
+            toy_constructions, tmp_path, PATTERN.replace("tokens: [{LOWER: the}, {TAG: JJ}]", TREE.replace(old, new))
+        )
+    assert "parts[0].patterns[0]" in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_the_operators_are_those_of_spacy():
+    assert set(DependencyMatcher(Vocab())._ops) == OPERATORS
+
+
 def test_without_tags_a_token_pattern_keeps_what_the_words_decide():
     tokens = [{"LOWER": "the", "TAG": "DT"}, {"TAG": {"IN": ["JJ"]}, "OP": "?"}, {"POS": "ADV"}]
     assert lexical_only(tokens) == [{"LOWER": "the"}, {"OP": "?"}, {}]
@@ -43,9 +92,9 @@ def test_without_tags_a_token_pattern_keeps_what_the_words_decide():
 
 def test_the_keys_of_token_patterns_are_those_of_spacy_but_for_what_is_set_nowhere():
     known = {name.upper() for name in TokenPattern.model_fields}
-    assert known >= LEXICAL | FROM_TAGS
-    unset = {"DEP", "LEMMA", "SENT_START", "IS_SENT_START", "UNDERSCORE"}
-    assert known - LEXICAL - FROM_TAGS == unset | {f"ENT_{kind}" for kind in ("TYPE", "IOB", "ID", "KB_ID")}
+    assert known >= LEXICAL | FROM_TAGS | FROM_PARSES
+    unset = {"SENT_START", "IS_SENT_START", "UNDERSCORE", *(f"ENT_{kind}" for kind in ("TYPE", "IOB", "ID", "KB_ID"))}
+    assert known - LEXICAL - FROM_TAGS - FROM_PARSES == unset
 
 
 def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_path):
@@ -54,4 +103,4 @@ def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_pat
     other = "      - {name: the + comparative, enabled: false, tokens: [{LOWER: the}, {TAG: JJR}]}\n"
     pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(form, form + other))
     assert len(pattern.parts[0].patterns) == 2
-    assert pattern.alternatives(0) == [[{"LOWER": "the"}, {"TAG": "JJ"}]]
+    assert [form.tokens for form in pattern.alternatives(0)] == [[{"LOWER": "the"}, {"TAG": "JJ"}]]

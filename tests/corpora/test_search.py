@@ -40,7 +40,7 @@ def search_by_tagging_everything(block: Block, matchers: Matchers) -> list[Candi
         for (start, end), doc in zip(places, tagged, strict=True):
             found = matchers.match(doc)
             if isinstance(found, Found) and found.words <= MOST_WORDS:
-                candidates.append(Candidate(doc.text, url, start, end, found.tags, found.words, list(found.marks)))
+                candidates.append(Candidate(doc.text, url, start, end, found.tags, found.words, list(found.marks), []))
     return candidates
 
 

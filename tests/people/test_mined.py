@@ -20,7 +20,7 @@ from cxprobe.people.mined import (
 
 def hits(pattern, text: str, tags: str) -> list[tuple[int, int, str]]:
     """Return where the parts of the construction are: first character, the one after the last, form."""
-    pieces = piece_finder(pattern, BLANK)(text, tags)
+    pieces = piece_finder(pattern, BLANK)(Candidate("x", text, "u", 0, len(text)), tags)
     assert "".join(piece.text for piece in pieces) == text
     ends = list(accumulate(len(piece.text) for piece in pieces))
     return [(end - len(one.text), end, one.form) for one, end in zip(pieces, ends, strict=True) if one.form]
@@ -74,6 +74,21 @@ def test_of_several_forms_at_one_place_the_longest_is_marked_but_nothing_twice()
 @pytest.mark.parametrize("tags", ["DT", "DT NN NN NN , DT JJ NN NN ."], ids=["other tokens", "another pattern"])
 def test_a_sentence_that_the_pattern_does_not_match_has_no_hits(tags):
     assert hits(toy_pattern(), "the red cat runs, the old dog sings.", tags) == []
+
+
+def test_words_that_fill_slots_are_marked_whatever_the_tags_say():
+    text = "She gave Ann a book."
+    sentence = Candidate("x", text, "u", 0, len(text), ((4, 8, "verb"), (9, 12, "recipient"), (15, 19, "theme")))
+    pieces = piece_finder(toy_pattern(), BLANK)(sentence, "DT")
+    assert [(piece.text, piece.form) for piece in pieces] == [
+        ("She ", ""),
+        ("gave", "verb"),
+        (" ", ""),
+        ("Ann", "recipient"),
+        (" a ", ""),
+        ("book", "theme"),
+        (".", ""),
+    ]
 
 
 TEXT = "One. Two  here. Three it is. Four. Five."

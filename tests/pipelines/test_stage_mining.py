@@ -18,7 +18,8 @@ def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
     make_project(folder)
     run(folder, "dvc", "repro", "mine_sentences")
     sentences = pd.read_parquet(folder / SENTENCES)
-    assert sentences.columns.tolist() == ["id", "text", "url", "start", "end", "tags", "length", "second_start"]
+    columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
+    assert sentences.columns.tolist() == columns
     results = folder / "results" / "mine_sentences" / "toy"
     counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
     assert counts["sentences"] == len(sentences) == 80

@@ -72,7 +72,14 @@ def test_labels_of_what_was_not_mined_are_counted():
 def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
     """Make, for each label, sequences of so many sentences."""
     rows = [
-        {"id": f"{name}{place}.{number}", "text": "t", "url": f"u{number}", "tags": f"{name} {place}", "label": name}
+        {
+            "id": f"{name}{place}.{number}",
+            "text": "t",
+            "url": f"u{number}",
+            "tags": f"{name} {place}",
+            "slots": [],
+            "label": name,
+        }
         for name, counts in sizes.items()
         for place, count in enumerate(counts)
         for number in range(count)

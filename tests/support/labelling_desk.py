@@ -32,8 +32,8 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
             text = f"{beginning}the {adjective} cat runs, the fast dog sings."
             tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
             url = f"https://example.org/{len(beginning)}#{number}"
-            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags))
-    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags"])
+            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags, []))
+    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "slots"])
 
 
 def session(labels=(), who="Ann", seed=1, table=None) -> Session:

@@ -40,6 +40,7 @@ def settings_of(tagger: Path, workers: int = 1) -> Mining:
             "constructions": {},
             "watched": [],
             "tagger": str(tagger),
+            "parser": "no_such_parser",
             "most_words": 60,
             "longest_line": 10000,
             "most_faults": 0.1,

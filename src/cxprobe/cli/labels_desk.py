@@ -243,7 +243,7 @@ def _desk(
 
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
-    finder = piece_finder(pattern, load_tagger(params.mining.tagger, pattern))
+    finder = piece_finder(pattern, load_tagger(params.mining.pipeline_of(pattern), pattern))
     return Desk(content, finder, _surroundings(construction, groups, params, read_corpus), disputed)
 
 

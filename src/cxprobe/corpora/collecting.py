@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet
@@ -34,7 +34,8 @@ class Collected(NamedTuple):
     """The outcome of mining.
 
     Attributes:
-        sentences: Columns id, text, url, start, end, tags, and one for each feature.
+        sentences: Columns id, text, url, start, end, tags, slots (what fills the slots of construction.yaml that the
+            pattern names), and one for each feature.
         counts: How many documents and sentences each step has seen and has let through.
         rejects: Reason -> how many sentences, the most frequent reason first.
         faults: Columns shard, line, offset, fault: what could not be read.
@@ -149,8 +150,9 @@ def _with_features(candidates: pd.DataFrame, construction: Construction) -> pd.D
         name: [feature.of(words, tuple(marks)) for words, marks in candidates[["words", "marks"]].to_numpy()]
         for name, feature in construction.features.items()
     }
-    columns = {"id": [text_id("mined", text) for text in candidates["text"]]}
+    columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
     columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
+    columns["slots"] = [[slot for slot in slots if slot["slot"] in construction.slots] for slots in candidates["slots"]]
     table = pd.DataFrame(columns | measured)
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
 

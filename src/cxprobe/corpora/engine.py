@@ -40,8 +40,11 @@ _LOOK = 2.0  # seconds between two counts of finished shards
 SHARD_MODULES = tuple(Path(str(module.__file__)) for module in (segmentation, pattern_module, readers, search))
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
+SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT}))
 SCHEMAS = {
-    "candidates": pa.schema({"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER)}),
+    "candidates": pa.schema(
+        {"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER), "slots": SLOTS}
+    ),
     "rejects": pa.schema({**_PLACE, "reason": _TEXT}),
     "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT, "raw": pa.binary()}),
 }
@@ -55,7 +58,7 @@ class Job:
         source: The corpus; each of its files is a task.
         longest_line: Bytes; a longer record is recorded as a fault.
         pattern: What is looked for.
-        tagger: The spaCy pipeline.
+        pipeline: That of spaCy which tags, or parses.
         most_words: A longer sentence is not a candidate.
         output: The folder of the shards' tables.
     """
@@ -63,7 +66,7 @@ class Job:
     source: CorpusFiles
     longest_line: int
     pattern: Pattern = field(repr=False)
-    tagger: str
+    pipeline: str
     most_words: int
     output: str
 
@@ -71,18 +74,19 @@ class Job:
 def make_job(source: CorpusFiles, settings: Mining, pattern: Pattern, scratch: Path) -> Job:
     """Return the job of mining a corpus; its folder in ``scratch`` is named by everything that its output depends on.
 
-    So a run that was killed continues where it stopped, and one with another pattern, tagger or corpus, or with another
-    version of the code that a shard runs, starts from the beginning.
+    So a run that was killed continues where it stopped, and one with another pattern, pipeline or corpus, or with
+    another version of the code that a shard runs, starts from the beginning.
     """
-    job = Job(source, settings.longest_line, pattern, settings.tagger, settings.most_words, output="")
-    tagger = Path(settings.tagger)
-    files = [path for path in sorted(tagger.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
-    contents = [(str(path.relative_to(tagger)), digest(path)) for path in files]  # none of an installed package
+    name = settings.pipeline_of(pattern)
+    job = Job(source, settings.longest_line, pattern, name, settings.most_words, output="")
+    folder = Path(name)
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    contents = [(str(path.relative_to(folder)), digest(path)) for path in files]  # none of an installed package
     code = [digest(path) for path in SHARD_MODULES]
     output = scratch_folder(scratch, astuple(job), contents, code)
-    # Workers of a cluster run in folders of their own, where a relative path may lead to another tagger.
-    where = str(tagger.resolve()) if tagger.is_dir() else settings.tagger
-    return replace(job, output=str(output.resolve()), tagger=where)
+    # Workers of a cluster run in folders of their own, where a relative path may lead to another pipeline.
+    where = str(folder.resolve()) if folder.is_dir() else name
+    return replace(job, output=str(output.resolve()), pipeline=where)
 
 
 def count_finished(job: Job, engine: Engine) -> int:
@@ -220,7 +224,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator
 
 def _mine(job: Job, rank: int) -> Counter[str]:
     counts: Counter[str] = Counter(shards=1)
-    matchers = _matchers(job.tagger, job.pattern.model_dump_json())
+    matchers = _matchers(job.pipeline, job.pattern.model_dump_json())
     broken: list[Fault] = []
     paths = {name: table_path(job, rank, name) for name in SCHEMAS}
     with (
@@ -297,7 +301,7 @@ def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBa
 
 
 @lru_cache(maxsize=2)
-def _matchers(tagger: str, pattern: str) -> Matchers:
-    """Load the tagger once per process, not once per shard."""
+def _matchers(pipeline: str, pattern: str) -> Matchers:
+    """Load the pipeline once per process, not once per shard."""
     parsed = Pattern.model_validate_json(pattern)
-    return Matchers(parsed, load_tagger(tagger, parsed))
+    return Matchers(parsed, load_tagger(pipeline, parsed))

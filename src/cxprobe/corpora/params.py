@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
 
 
@@ -101,7 +102,9 @@ class Mining(Closed):
     """Constructions whose corpus is listed again at every `dvc repro`, since its files may change: those of folders.
     What is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
     tagger: str
-    """A folder with a spaCy pipeline, or the name of an installed one."""
+    """A folder with a spaCy pipeline, or the name of an installed one: for patterns of words and tags."""
+    parser: str
+    """The same for patterns that ask for dependencies or lemmas; it sets their tags too."""
     most_words: Annotated[int, Field(ge=1)]
     """A longer sentence is not a candidate."""
     longest_line: Annotated[int, Field(ge=1)]
@@ -110,6 +113,10 @@ class Mining(Closed):
     """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
     duplicates: Duplicates
     engine: Engine
+
+    def pipeline_of(self, pattern: Pattern) -> str:
+        """Return which of the two pipelines a pattern needs."""
+        return self.parser if pattern.is_parsed else self.tagger
 
 
 def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:

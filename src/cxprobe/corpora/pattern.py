@@ -12,15 +12,19 @@ from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.segmentation import WITHIN_A_SENTENCE
 
-# The keys of token patterns in spaCy that words alone decide, and those that a tagger must say. What other parts of a
-# pipeline set (DEP, LEMMA, ENT_TYPE) is set nowhere here, and would match nothing.
+# The keys of token patterns in spaCy that words alone decide, those that a tagger must say, and those that a parser or
+# a lemmatiser must say. What other parts of a pipeline set (ENT_TYPE) is set nowhere here, and would match nothing.
 LEXICAL = frozenset({"ORTH", "TEXT", "NORM", "LOWER", "LENGTH", "SHAPE", "SPACY", "OP", "LIKE_NUM", "LIKE_URL"})
 LEXICAL |= {"LIKE_EMAIL", "IS_ALPHA", "IS_ASCII", "IS_DIGIT", "IS_LOWER", "IS_UPPER", "IS_TITLE", "IS_PUNCT", "IS_STOP"}
 LEXICAL |= {"IS_SPACE", "IS_BRACKET", "IS_QUOTE", "IS_LEFT_PUNCT", "IS_RIGHT_PUNCT", "IS_CURRENCY"}
 FROM_TAGS = frozenset({"TAG", "POS", "MORPH"})
+FROM_PARSES = frozenset({"DEP", "LEMMA"})
 # What may stand in the place of a value: {TAG: {IN: [JJR, RBR]}}.
 PREDICATES = frozenset({"REGEX", "IN", "NOT_IN", "IS_SUBSET", "IS_SUPERSET", "INTERSECTS", "==", "!=", ">=", "<=", ">"})
 PREDICATES |= {"<", "FUZZY", *(f"FUZZY{edits}" for edits in range(1, 10))}
+# How two words of a tree stand to each other, as spaCy's DependencyMatcher writes it: > is "is the head of".
+OPERATORS = frozenset({"<", ">", "<<", ">>", ".", ".*", ";", ";*", "$+", "$-", "$++", "$--"})
+OPERATORS |= {f"{way}{sign}" for way in "<>" for sign in ("+", "-", "++", "--")}
 
 TokenPattern = dict[str, Any]
 
@@ -43,11 +47,11 @@ def _lower(word: str) -> str:
 def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
     for token in tokens:
         predicates = [key for value in token.values() if isinstance(value, dict) for key in value]
-        for keys, known in ((token, LEXICAL | FROM_TAGS), (predicates, PREDICATES)):
+        for keys, known in ((token, LEXICAL | FROM_TAGS | FROM_PARSES), (predicates, PREDICATES)):
             for key in keys:
                 if key not in known:
                     raise ValueError(f"{token}: unknown key '{key}'{suggest(key, list(known))}")
-        if token.get("OP") == "!" and FROM_TAGS & token.keys():
+        if token.get("OP") == "!" and (FROM_TAGS | FROM_PARSES) & token.keys():
             raise ValueError(
                 f"{token}: OP '!' beside a tag; without the tag it would forbid every token. Write the tags that are "
                 "allowed instead, {TAG: {NOT_IN: [...]}}"
@@ -55,19 +59,68 @@ def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
     return tokens
 
 
+def _operator(sign: str | None) -> str | None:
+    if sign is not None and sign not in OPERATORS:
+        raise ValueError(f"'{sign}' is not an operator of spaCy's DependencyMatcher{suggest(sign, list(OPERATORS))}")
+    return sign
+
+
+def _one_word(token: TokenPattern) -> TokenPattern:
+    if "OP" in token:
+        raise ValueError(f"{token}: OP cannot stand in RIGHT_ATTRS, which is one word; leave it out")
+    return _known([token])[0]
+
+
 Expression = Annotated[str, AfterValidator(_re2)]
 Word = Annotated[str, AfterValidator(_lower)]
 
 
+class Node(Closed):
+    """A word of a dependency tree, as spaCy's DependencyMatcher takes it."""
+
+    RIGHT_ID: str
+    """Its name: that of the slot in construction.yaml that it fills, or any other."""
+    RIGHT_ATTRS: Annotated[TokenPattern, AfterValidator(_one_word)]
+    """What the word is, as in a pattern of tokens, but without OP: {TAG: {REGEX: "^NN"}, DEP: obj}."""
+    LEFT_ID: str | None = None
+    """The name of an earlier word; absent for the first word."""
+    REL_OP: Annotated[str | None, AfterValidator(_operator)] = None
+    """How the earlier word stands to this one: ">" is "is its head"; absent for the first word."""
+
+
 class Alternative(Closed):
-    """One form that a part can take."""
+    """One form that a part can take: as a sequence of tokens, or as a tree of dependencies."""
 
     name: str
     """What a reader calls it."""
-    tokens: Annotated[list[TokenPattern], AfterValidator(_known), Field(min_length=1)]
+    tokens: Annotated[list[TokenPattern], AfterValidator(_known)] = Field(default_factory=list)
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
+    dependencies: list[Node] = Field(default_factory=list)
+    """The words of a tree, the first without LEFT_ID; a match reaches from its first word to its last."""
     enabled: bool = True
     """Whether the form is looked for; false keeps it in the file for other runs."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "Alternative":
+        if bool(self.tokens) == bool(self.dependencies):
+            raise ValueError("expected either tokens or dependencies, and at least one of them")
+        names: list[str] = []
+        for node in self.dependencies:
+            relation = (node.LEFT_ID, node.REL_OP)
+            if (None in relation if names else any(relation)) or (names and node.LEFT_ID not in names):
+                raise ValueError(
+                    f"{node.RIGHT_ID}: each word but the first needs REL_OP and the LEFT_ID of an earlier word; the "
+                    "first has neither"
+                )
+            if node.RIGHT_ID in names:
+                raise ValueError(f"{node.RIGHT_ID}: two words have this RIGHT_ID; give each its own")
+            names.append(node.RIGHT_ID)
+        return self
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that its words are asked for."""
+        return {key for token in [*self.tokens, *(node.RIGHT_ATTRS for node in self.dependencies)] for key in token}
 
 
 class Part(Closed):
@@ -116,9 +169,21 @@ class Pattern(Closed):
         """RE2 expression that a sentence satisfies if it can be a candidate."""
         return "(?s:.*)".join(f"(?:{part.prefilter})" for part in self.parts)
 
-    def alternatives(self, part: int) -> list[list[TokenPattern]]:
-        """Return the token patterns of a part that are enabled."""
-        return [form.tokens for form in self.parts[part].patterns if form.enabled]
+    @property
+    def asks_for(self) -> set[str]:
+        """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
+        forms = [form for part in range(len(self.parts)) for form in self.alternatives(part)]
+        trees = {"DEP"} if any(form.dependencies for form in forms) else set()
+        return trees | {key for form in forms for key in form.keys & (FROM_TAGS | FROM_PARSES)}
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether sentences must be parsed; tags alone do not say where the construction is."""
+        return bool(self.asks_for & FROM_PARSES)
+
+    def alternatives(self, part: int) -> list[Alternative]:
+        """Return the forms of a part that are enabled."""
+        return [form for form in self.parts[part].patterns if form.enabled]
 
 
 def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:

@@ -2,18 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from spacy.language import Language
-from spacy.matcher import Matcher
+from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc
 
 from cxprobe import tagging
-from cxprobe.corpora.pattern import Pattern, TokenPattern, lexical_only
+from cxprobe.corpora.pattern import Pattern, lexical_only
 from cxprobe.corpora.readers import Block
 from cxprobe.errors import ConstructionError
 from cxprobe.segmentation import joined, sentences
@@ -22,18 +23,50 @@ from cxprobe.tagging import BATCH
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
 _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
-# What a token pattern may ask for beside tags, which only the component "morphologizer" sets.
-_FROM_MORPHOLOGIZER = frozenset({"POS", "MORPH"})
+_AFTER_TAGGING = ("other tags", "other dependencies")  # reasons of a rejection
 
-Match = tuple[int, int, int]  # which part, its first token, and the token behind its last
+
+class Match(NamedTuple):
+    """A place where a part is: the part's key, the tokens, and which of them have a name in the tree."""
+
+    part: int
+    tokens: Sequence[int]
+    names: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def start(self) -> int:
+        """The first token."""
+        return min(self.tokens)
+
+    @property
+    def end(self) -> int:
+        """The token behind the last."""
+        return max(self.tokens) + 1
+
+
+class Slot(NamedTuple):
+    """A word that a pattern names: its name, its characters in the sentence, and its lemma in lower case."""
+
+    slot: str
+    start: int
+    end: int
+    word: str
 
 
 class Found(NamedTuple):
-    """A sentence that has the pattern; ``marks`` are the numbers, from 0, of the words at which its parts start."""
+    """A sentence that has the pattern.
+
+    Attributes:
+        tags: Of all tokens.
+        words: Their number, by spaces.
+        marks: The numbers, from 0, of the words at which the parts start.
+        slots: The words that the pattern names, in their order; without lemmas, ``word`` is the form in lower case.
+    """
 
     tags: str
     words: int
     marks: tuple[int, ...]
+    slots: tuple[Slot, ...]
 
 
 class Rejected(NamedTuple):
@@ -43,10 +76,9 @@ class Rejected(NamedTuple):
 
 
 def load_tagger(name: str, pattern: Pattern) -> Language:
-    """Load the pipeline that mining.tagger names, with what a pattern asks for, see `cxprobe.tagging.load_tagger`."""
-    forms = [form for part in range(len(pattern.parts)) for form in pattern.alternatives(part)]
-    asked = {key for tokens in forms for token in tokens for key in token}
-    return tagging.load_tagger("mining.tagger", name, morphology=bool(asked & _FROM_MORPHOLOGIZER))
+    """Load a pipeline of the section mining with what a pattern asks for, see `cxprobe.tagging.load_tagger`."""
+    place = f"mining.{'parser' if pattern.is_parsed else 'tagger'}"
+    return tagging.load_tagger(place, name, asks_for=pattern.asks_for)
 
 
 class Matchers:
@@ -64,64 +96,78 @@ class Matchers:
     """
 
     def __init__(self, pattern: Pattern, nlp: Language) -> None:
-        whole = [pattern.alternatives(part) for part in range(len(pattern.parts))]
+        forms = [pattern.alternatives(part) for part in range(len(pattern.parts))]
+        # Parts that look for the same are looked for once, under the number of the first of them.
+        self._parts = [forms.index(part) for part in forms]
         self.pattern = pattern
         self.nlp = nlp
         self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
-        self._whole = _matcher(nlp, whole)
-        self._lexical = _matcher(nlp, [[lexical_only(tokens) for tokens in part] for part in whole])
-        # Parts that look for the same are looked for once, under the number of the first of them.
-        self._keys = [nlp.vocab.strings.add(str(whole.index(part))) for part in whole]
+        self._whole, self._lexical = Matcher(nlp.vocab, validate=True), Matcher(nlp.vocab, validate=True)
+        self._trees = DependencyMatcher(nlp.vocab, validate=True)
+        self._keys: dict[int, tuple[int, list[str]]] = {}  # of a form: its part, and the names of its words
+        for part, form in [(number, form) for number in sorted(set(self._parts)) for form in forms[number]]:
+            key = nlp.vocab.strings.add(str(len(self._keys)))
+            self._keys[key] = (part, [node.RIGHT_ID for node in form.dependencies])
+            try:
+                if form.tokens:
+                    self._whole.add(key, [form.tokens])
+                    self._lexical.add(key, [lexical_only(form.tokens)])
+                else:
+                    self._trees.add(key, [[node.model_dump(exclude_none=True) for node in form.dependencies]])
+            except ValueError as fault:
+                said = " ".join(str(fault).split())
+                raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
     def tokenise(self, sentence: str) -> Doc | Rejected:
-        """Return a sentence's tokens if its words allow the pattern, or why they do not."""
+        """Return a sentence's tokens if its words allow the pattern, or why they do not; of trees they say nothing."""
         doc = self.nlp.make_doc(sentence)
-        matches = self._lexical(doc, as_spans=False)
-        if self._starts([match for match in matches if not self._never_in(doc, match)]) is not None:
+        matches = [] if len(self._trees) else self._of_tokens(self._lexical, doc)
+        if len(self._trees) or self._first([match for match in matches if not self._never_in(doc, match)]):
             return doc
-        if self._starts(matches) is None:
+        if not self._first(matches):
             return Rejected("other words")
         return Rejected(f"dropped word: {min(filter(None, (self._never_in(doc, match) for match in matches)))}")
 
     def match(self, doc: Doc) -> Found | Rejected:
-        """Return the places of the parts in a tagged sentence, or that its tags do not match."""
-        matches = self._whole(doc, as_spans=False)
-        starts = self._starts([match for match in matches if not self._never_in(doc, match)])
-        if starts is None:
-            return Rejected("other tags")
+        """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
+        matches = self._of_tokens(self._whole, doc)
+        for key, tokens in self._trees(doc) if len(self._trees) else ():
+            part, names = self._keys[key]
+            matches.append(Match(part, tokens, dict(zip(names, tokens, strict=True))))
+        first = self._first([match for match in matches if not self._never_in(doc, match)])
+        if not first:
+            return Rejected("other dependencies" if self.pattern.is_parsed else "other tags")
         text = doc.text
-        marks = tuple(text.count(" ", 0, doc[start].idx) for start in starts)
-        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks)
+        marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
+        named = sorted((place, name) for match in first for name, place in match.names.items())
+        slots = [
+            Slot(name, token.idx, token.idx + len(token), (token.lemma_ or token.text).lower())
+            for token, name in ((doc[place], name) for place, name in named)
+        ]
+        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, tuple(slots))
+
+    def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
+        """Return what a matcher of sequences finds."""
+        found = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
+        return [Match(self._keys[key][0], range(*place)) for key, *place in found]
 
     def _never_in(self, doc: Doc, match: Match) -> str:
         """Return a word that no part may contain and this match does, or ""."""
-        words = (doc[place].lower for place in range(match[1], match[2]))
+        words = (doc[place].lower for place in match.tokens)
         return next((self._never[word] for word in words if word in self._never), "")
 
-    def _starts(self, matches: list[Match]) -> list[int] | None:
-        """Return the earliest starts of all parts, each after the end of the one before, or None."""
-        starts: list[int] = []
-        free = 0
-        for part in self._keys:
-            ends = [(end, start) for key, start, end in matches if key == part and start >= free]
-            if not ends:
-                return None
-            free, start = min(ends)
-            starts.append(start)
-        return starts
-
-
-def _matcher(nlp: Language, parts: list[list[list[TokenPattern]]]) -> Matcher:
-    matcher = Matcher(nlp.vocab, validate=True)
-    for number, alternatives in enumerate(parts):
-        try:
-            if parts.index(alternatives) == number:
-                matcher.add(str(number), alternatives)
-        except ValueError as fault:
-            raise ConstructionError(f"pattern.yaml, parts[{number}].patterns: {' '.join(str(fault).split())}") from None
-    return matcher
+    def _first(self, matches: list[Match]) -> list[Match]:
+        """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
+        first: list[Match] = []
+        for part in self._parts:
+            free = first[-1].end if first else 0
+            fitting = [match for match in matches if match.part == part and match.start >= free]
+            if not fitting:
+                return []
+            first.append(min(fitting, key=lambda match: (match.end, match.start)))
+        return first
 
 
 def find(matchers: Matchers, sentences: Sequence[str]) -> list[Found | Rejected]:
@@ -179,6 +225,7 @@ class Candidate(NamedTuple):
     tags: str
     words: int
     marks: list[int]
+    slots: list[dict[str, str | int]]
 
 
 class Reject(NamedTuple):
@@ -227,14 +274,15 @@ def search(block: Block, matchers: Matchers, most_words: int) -> Findings:
         if isinstance(verdict, Rejected):
             rejects.append(Reject(*place, verdict.reason))
         else:
-            candidates.append(Candidate(sentence.text, *place, verdict.tags, verdict.words, list(verdict.marks)))
+            slots = [slot._asdict() for slot in verdict.slots]
+            candidates.append(Candidate(sentence.text, *place, verdict.tags, verdict.words, list(verdict.marks), slots))
     counts = Counter(
         documents=len(block.texts),
         documents_that_pass=len(documents),
         documents_with_dropped_words_only=len(passing) - len(documents),
         sentences_of_their_lines_that_pass=len(spans),
         sentences_that_pass=len(kept),
-        sentences_tagged=len(candidates) + sum(reject.reason == "other tags" for reject in rejects),
+        sentences_tagged=len(candidates) + sum(reject.reason in _AFTER_TAGGING for reject in rejects),
         bytes_of_text=pc.sum(pc.binary_length(block.texts)).as_py() or 0,
     )
     return Findings(candidates, rejects, counts)

@@ -2,10 +2,11 @@
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,13 @@ from cxprobe.files.writing import replacing, significant, write_bytes
 _DIGEST = hashlib.sha256().digest_size
 
 
-def write_table(table: pd.DataFrame, path: Path) -> None:
+def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType] = MappingProxyType({})) -> None:
     """Write a table as .parquet (data, exact) or .csv (results, floating-point numbers rounded by `significant`).
+
+    Args:
+        table: The table.
+        path: The file.
+        types: Column -> its type in .parquet, where its cells, such as empty lists, do not tell.
 
     Raises:
         DataError: A cell is empty, or a number is not finite.
@@ -33,7 +39,10 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         write_bytes(_rounded(table).to_csv(index=False, lineterminator="\n").encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
-        table.to_parquet(written, index=False, write_page_checksum=True)
+        schema = pa.Schema.from_pandas(table, preserve_index=False)
+        for name, of_cells in types.items():
+            schema = schema.set(schema.get_field_index(name), pa.field(name, of_cells))
+        table.to_parquet(written, index=False, schema=schema, write_page_checksum=True)
         write_bytes(written.getvalue(), path)
 
 

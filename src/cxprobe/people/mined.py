@@ -1,7 +1,7 @@
 """A mined sentence and what is shown with it: the parts that the pattern matched, and the sentences around it."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,13 +19,23 @@ _PARAGRAPH = re.compile(r"(.*#)([0-9]+)")
 
 
 class Candidate(NamedTuple):
-    """A mined sentence; ``start`` and ``end`` are characters of what ``url`` names."""
+    """A mined sentence.
+
+    Attributes:
+        id: Its id.
+        text: The sentence.
+        url: Where it is from.
+        start: Its first character in what ``url`` names.
+        end: The character after its last one.
+        slots: For each word that fills a slot: its first character in the sentence, the one after its last, the slot.
+    """
 
     id: str
     text: str
     url: str
     start: int
     end: int
+    slots: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,15 +46,16 @@ class Piece:
     form: str
 
 
-PieceFinder = Callable[[str, str], tuple[Piece, ...]]
+PieceFinder = Callable[[Candidate, str], tuple[Piece, ...]]
 
 
 def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
     """Return a function of a sentence and its tags that cuts the sentence where parts of the construction are.
 
-    As in mining, the earliest place that leaves room for the other parts counts; of several matches at that place
-    the longest is shown, up to where the next part begins. A sentence is one piece without a form if the pattern no
-    longer matches it, or if its tags are those of another tokeniser: it was mined with another pattern or tagger then.
+    Where mining has found which words fill slots, these words are the pieces, and the names of slots their forms.
+    Otherwise, as in mining, the earliest place that leaves room for the other parts counts; of several matches at that
+    place the longest is shown, up to where the next part begins. A sentence is one piece without a form if the pattern
+    no longer matches it, or if its tags are those of another tokeniser: it was mined with another pattern or pipeline.
 
     Args:
         pattern: What was mined.
@@ -58,14 +69,17 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
     for part in pattern.parts:
         matcher = Matcher(nlp.vocab, validate=True)
         for form in part.patterns:
-            if form.enabled:
+            if form.enabled and form.tokens:
                 # Of what a tagger says only the fine-grained tag was recorded.
                 tokens = zip(lexical_only(form.tokens), form.tokens, strict=True)
                 known = [words | ({"TAG": token["TAG"]} if "TAG" in token else {}) for words, token in tokens]
                 matcher.add(form.name, [known])
         matchers.append(matcher)
 
-    def find(text: str, tags: str) -> tuple[Piece, ...]:
+    def find(sentence: Candidate, tags: str) -> tuple[Piece, ...]:
+        text = sentence.text
+        if sentence.slots:
+            return _cut_at(text, sentence.slots)
         doc, recorded = nlp.make_doc(text), tags.split(" ")
         if len(doc) != len(recorded):
             return (Piece(text, ""),)
@@ -84,14 +98,19 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
             first, free, _ = min(matches, key=lambda match: (match[1], match[0]))
             start, end, name = max((match for match in matches if match[0] == first), key=lambda match: match[1])
             parts.append((doc[start].idx, doc[start:end].end_char, nlp.vocab.strings[name]))
-        pieces, done = [], 0
-        for number, (start, end, form) in enumerate(parts):
-            end = min(end, *(later for later, _, _ in parts[number + 1 : number + 2]), len(text))
-            pieces += [Piece(text[done:start], ""), Piece(text[start:end], form)]
-            done = end
-        return tuple(piece for piece in (*pieces, Piece(text[done:], "")) if piece.text)
+        return _cut_at(text, parts)
 
     return find
+
+
+def _cut_at(text: str, parts: Sequence[tuple[int, int, str]]) -> tuple[Piece, ...]:
+    """Cut a text at parts (first character, the one after the last, form), each up to where the next one begins."""
+    pieces, done = [], 0
+    for number, (start, end, form) in enumerate(parts):
+        end = min(end, *(later for later, _, _ in parts[number + 1 : number + 2]), len(text))
+        pieces += [Piece(text[done:start], ""), Piece(text[start:end], form)]
+        done = end
+    return tuple(piece for piece in (*pieces, Piece(text[done:], "")) if piece.text)
 
 
 class Surroundings(NamedTuple):

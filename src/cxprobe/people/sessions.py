@@ -114,14 +114,15 @@ class Reply(NamedTuple):
 
 
 def group_sentences(sentences: pd.DataFrame, seed: int) -> tuple[Group, ...]:
-    """Group mined sentences (columns id, text, url, start, end, tags) by their tags, in an order that the seed decides.
+    """Group mined sentences (columns tags and those of `Candidate`) by their tags, in an order that the seed decides.
 
     The order depends neither on the order of the sentences nor on which other sequences there are, so a corpus that
     grows leaves the known sequences in their order.
     """
     groups = []
     for tags, rows in sentences.sort_values("id").groupby("tags", sort=True):
-        columns = [rows[name].tolist() for name in Candidate._fields]
+        slots = [tuple((slot["start"], slot["end"], slot["slot"]) for slot in filled) for filled in rows["slots"]]
+        columns = [slots if name == "slots" else rows[name].tolist() for name in Candidate._fields]
         candidates = tuple(Candidate(*row) for row in zip(*columns, strict=True))
         groups.append(Group("sequence", str(tags), str(tags), candidates))
     return tuple(sorted(groups, key=lambda group: (generator_for(seed, "labelling", group.tags).random(), group.tags)))
@@ -383,7 +384,7 @@ def shown_sentences(group: Group, desk: Desk, labels: Mapping[Target, Judgement]
     shown = []
     for number, candidate in enumerate(group.shown, start=1):
         around = desk.surroundings.get(candidate.id, Surroundings("", ""))
-        pieces, label = desk.find_pieces(candidate.text, group.tags), labels.get(("sentence", candidate.id))
+        pieces, label = desk.find_pieces(candidate, group.tags), labels.get(("sentence", candidate.id))
         shown.append(ShownSentence(number, pieces, around.before, around.after, candidate.url, label))
     return tuple(shown)
 

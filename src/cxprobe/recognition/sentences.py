@@ -219,7 +219,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     """Divide the sentences into a training and a test part that have no sequence of tags in common.
 
     Args:
-        labelled: Columns id, text, url, tags, label, and any others.
+        labelled: Columns id, text, url, start, end, tags, slots, label, and the features.
         folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
             part.
         seed: The project's seed.
@@ -267,7 +267,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "
             "or mine a larger corpus"
         )
-    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "label"])
+    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "label"])
     return pd.DataFrame(
         {
             **ordered[["id", "text", "label"]],
