@@ -30,6 +30,7 @@ from cxprobe.report.site.findings import (
 )
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.pages import render_pages, runs_in_mlflow
+from cxprobe.report.tables import with_blanks
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
@@ -127,6 +128,8 @@ def pages(folder):
     [
         (finding(low=0.6), ABOVE_BLIND),
         (finding(low=0.59), ABOVE_CHANCE),
+        (finding(low=0.59, ahead=True), ABOVE_BLIND),
+        (finding(low=0.6, ahead=False), ABOVE_CHANCE),
         (finding(low=0.6, blind=None), NO_BLIND),
         (finding(0.55, 0.5, 0.6), NO_DIFFERENCE),
         (finding(0.5, 0.4, 0.6, preference="always the first"), PREFERENCE),
@@ -138,6 +141,19 @@ def pages(folder):
 )
 def test_a_verdict_follows_from_the_stated_rule(one, verdict):
     assert one.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "p_holm", "verdict"),
+    [(0.01, float("nan"), ABOVE_BLIND), (-0.01, float("nan"), ABOVE_CHANCE), (0.01, 0.06, ABOVE_CHANCE)],
+)
+def test_a_model_is_above_the_best_blind_one_by_the_difference_on_the_same_items(folder, low, p_holm, verdict):
+    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), shorter=(0.6, 0.5, 0.7, 300))
+    compared = {"construction": "toy", "compares": "best blind", "first": "mlm", "second": "shorter"}
+    numbers = {"difference": 0.1, "low": low, "high": 0.2, "n": 300, "p": p_holm, "p_holm": p_holm, "detectable": 0.1}
+    write_report(folder, "pairs", accuracy=accuracy, comparisons=with_blanks(pd.DataFrame([compared | numbers])))
+    run, cast = read(with_params(folder, ["pairs"]))
+    assert [one.verdict for one in findings_of(run, cast) if one.model == "mlm"] == [verdict]
 
 
 def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):

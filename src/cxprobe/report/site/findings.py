@@ -11,12 +11,12 @@ import pandas as pd
 from cxprobe.lm.params import Member, earlier_checkpoints, members_of, series_of
 from cxprobe.pairs.params import called_pairs, construction_of_pairs
 from cxprobe.pairs.report import fixed_preferences, is_mock
-from cxprobe.report.comparisons import best_blind
+from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, is_smoke_test, name_of_scenario
 from cxprobe.run.params import LINES, Params
 from cxprobe.scenarios.rules import Scenarios
-from cxprobe.stats import Estimate
+from cxprobe.stats import LEVEL, Estimate
 
 Question = Literal["form", "meaning", "words"]
 QUESTIONS: Mapping[Question, str] = {
@@ -48,14 +48,14 @@ ABOVE_BLIND = Verdict(
     "above-blind",
     "▲",
     "above every blind model that ran",
-    "the interval lies above chance and above that of the best blind model that ran; a blind model that did not run "
-    "may be right as often",
+    "the interval lies above chance, and the difference from the best blind model that ran, on the same items, above "
+    "0, after Holm's correction where it is tested; a blind model that did not run may be right as often",
 )
 ABOVE_CHANCE = Verdict(
     "above-chance",
     "◆",
     "above chance, not shown to be above every blind model",
-    "the interval lies above chance, and not above that of the best blind model that ran",
+    "the interval lies above chance, and the difference from the best blind model that ran is not shown to be above 0",
 )
 NO_BLIND = Verdict(
     "above-chance", "◇", "above chance; no blind model ran", "the interval lies above chance, and no blind model ran"
@@ -106,6 +106,8 @@ class Finding:
         headline: Whether it stands in the overview.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
+        ahead: Whether it is above the best blind model on the same items, by the paired difference; None where the two
+            were not compared so, and their intervals must not overlap.
     """
 
     line: str
@@ -122,6 +124,7 @@ class Finding:
     headline: bool = True
     note: str = ""
     preference: str = ""
+    ahead: bool | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -133,7 +136,8 @@ class Finding:
         if self.rate.low > self.chance:
             if self.blind is None:
                 return NO_BLIND
-            return ABOVE_BLIND if self.rate.low > self.blind.rate.high else ABOVE_CHANCE
+            ahead = self.rate.low > self.blind.rate.high if self.ahead is None else self.ahead
+            return ABOVE_BLIND if ahead else ABOVE_CHANCE
         if self.preference:
             return PREFERENCE
         return BELOW if self.rate.high < self.chance else NO_DIFFERENCE
@@ -225,8 +229,19 @@ def findings_of(run: Run, cast: Cast) -> list[Finding]:
     return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
 
 
+def _ahead_of_blind(run: Run, line: str, *by: str) -> dict[tuple[str, ...], bool]:
+    """Return whether models are above the best blind model on the same items, by model and the values of ``by``."""
+    table, ahead = run.table(f"report_{line}/tables/comparisons"), {}
+    for _, row in table[table["compares"] == BEST_BLIND].iterrows() if len(table) else ():
+        p = float(row["p_holm"])
+        shown = row["low"] > 0 if isnan(p) else row["difference"] > 0 and p < 1 - LEVEL
+        ahead[str(row["first"]), *(str(row[column]) for column in by)] = bool(shown)
+    return ahead
+
+
 def _recognition(run: Run, cast: Cast) -> Iterator[Finding]:
     path = "report_recognition/tables/recognition"
+    ahead = _ahead_of_blind(run, "recognition", "construction", "source")
     for (construction,), of_it in groups_of(run.table(path), "construction"):
         best = {source: cast.best(rates) for (source,), rates in groups_of(of_it, "source")}
         # The overview has the source on which the best blind model gets least.
@@ -245,6 +260,7 @@ def _recognition(run: Run, cast: Cast) -> Iterator[Finding]:
                 source=str(row["source"]),
                 headline=row["source"] == hardest,
                 note=f"layer {int(row['layer'])}, the middle one",
+                ahead=ahead.get((str(row["model"]), construction, str(row["source"]))),
             )
 
 
@@ -252,7 +268,7 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
     path = "report_pairs/accuracy"
     rates, sentences = run.table(path), run.table("report_pairs/tables/sentences")
     several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
-    preferences = {}
+    preferences, ahead = {}, _ahead_of_blind(run, "pairs", "construction")
     for (model, construction, words), rows in fixed_preferences(sentences).items():
         if words == "real":
             where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
@@ -266,10 +282,11 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
             model = str(row["model"])
             asked, said = cast.question(model, tests), preferences.get((model, name), "")
             of_pairs, single = ("pairs", construction_of_pairs(name), model, asked), place not in both.index
-            way = called_pairs(name)
-            yield Finding(*of_pairs, way, rate_of(row), blind, path, run=name, preference=said, headline=single)
+            way, than_blind = called_pairs(name), ahead.get((model, name))
             if single:
+                yield Finding(*of_pairs, way, rate_of(row), blind, path, run=name, preference=said, ahead=than_blind)
                 continue
+            yield Finding(*of_pairs, way, rate_of(row), blind, path, run=name, preference=said, headline=False)
             in_both = both.loc[[place]].iloc[0]
             rate, margin = rate_of(in_both), [float(in_both[name]) for name in _MARGIN]
             of_margin = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]".format(*margin)
@@ -280,6 +297,7 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
                 run=name,
                 note=f"{of_margin}; {once}" if of_margin else once,
                 preference=once if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
+                ahead=than_blind,
             )
     # Constructions of which every wording has one answer that is always right are not among the rates.
     known, path = set(rates.get("construction", ())), "report_pairs/tables/unbalanced"
@@ -302,7 +320,7 @@ def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scenarios(run: Run, cast: Cast) -> Iterator[Finding]:
-    path = "report_scenarios/accuracy"
+    path, ahead = "report_scenarios/accuracy", _ahead_of_blind(run, "scenarios", "construction", "scenario")
     for (construction, name), own in groups_of(run.table(path), "construction", "scenario"):
         scenarios, blind = run.scenarios(construction), cast.best(own)
         for _, row in own.iterrows():
@@ -318,6 +336,7 @@ def _scenarios(run: Run, cast: Cast) -> Iterator[Finding]:
                 path,
                 headline=name == scenarios.base,
                 preference=_preference_of_scenarios(run, construction, model, scenarios),
+                ahead=ahead.get((model, construction, name)),
             )
 
 
@@ -335,11 +354,13 @@ def _preference_of_scenarios(run: Run, construction: str, model: str, scenarios:
 
 def _prompts(run: Run, cast: Cast) -> Iterator[Finding]:
     path, score = "report_prompts/accuracy", run.params.prompts.judge.score
+    ahead = _ahead_of_blind(run, "prompts", "construction", "set")
     for (construction, asked_of), of_it in groups_of(run.table(path), "construction", "set"):
         blind, own = cast.best(of_it), of_it[of_it["asked"].isin(["reply", score])]
         for _, row in own.assign(least=own.groupby("model")["shots"].transform("min")).iterrows():
             model, shots = str(row["model"]), int(row["shots"])
             thought = ", reasoned" if row["chain_of_thought"] else ""
+            headline = shots == row["least"] and not thought
             yield Finding(
                 "prompts",
                 construction,
@@ -350,7 +371,8 @@ def _prompts(run: Run, cast: Cast) -> Iterator[Finding]:
                 blind,
                 path,
                 chance=float(row["chance"]),
-                headline=shots == row["least"] and not thought,
+                headline=headline,
+                ahead=ahead.get((model, construction, asked_of)) if headline else None,
                 note="" if row["asked"] == "reply" else f"by the likelihood of the answers ({score})",
             )
 
