@@ -10,6 +10,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member, members_of, series_of
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
+from cxprobe.pairs.frequency import frequency_by
 from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, biases_of_all, with_groups
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
@@ -86,8 +87,10 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
         tables["asked"] = asked_rates(replies, ["model", "construction", "words"])
     people, best = agreement_on("pairs", section.constructions), best_blind_pairs(tables, members)
     figures = pair_figures(tables, best, section.judge.score, members, series, people)
-    compared = compare_models(comparable_pairs(items), ["construction"], members, series, stage.params.report.tested)
+    comparable = comparable_pairs(items)
+    compared = compare_models(comparable, ["construction"], members, series, stage.params.report.tested)
     tables["comparisons"] = with_blanks(compared)
+    tables["frequency"] = with_blanks(frequency_by(comparable, ["model", "construction"]))
     published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     accuracy = with_blanks(with_both_orders(tables.pop("constructions"), tables))
