@@ -278,3 +278,22 @@ def test_faults_are_printed_without_a_traceback_and_nothing_is_written(folder):
     assert code == 2
     assert "constructions/toy/ratings.tsv, line 1: expected the columns" in output
     assert not (folder / "constructions" / "other" / "ratings.tsv").exists()
+
+
+def test_a_language_model_is_kept_under_its_name_and_counted_apart_from_people(folder):
+    validate("export", "--output", "out", "--items", 6, "--raters-per-item", 1, "--constructions", "toy")
+    items = read_items(folder / "out" / "items.csv")
+    answers = [
+        [items["export"][0], row.form, row.number, who, row.gold, "2026-01-31"]
+        for who in ("model:reader-1", "Ann")
+        for row in items.itertuples()
+    ]
+    file = write(folder / "answers.csv", ["export", "form", "number", "rater", "answer", "saved"], answers)
+    code, output = validate("import", file, "--items", folder / "out" / "items.csv")
+    assert code == 0, output
+    of_people, of_models = output.split("Language models, counted apart from people:")
+    for part in (of_people, of_models):
+        assert part.count("toy") == 1
+    ratings = read_ratings(folder / "constructions" / "toy" / "ratings.tsv")
+    assert Counter(rating.rater == "model:reader-1" for rating in ratings) == {True: 6, False: 6}
+    assert set(load_ratings("toy")["rater"]) == {rating.rater for rating in ratings} - {"model:reader-1"}

@@ -215,6 +215,11 @@ def test_a_pseudonym_does_not_show_the_person_and_is_another_in_every_export():
     assert len(set(names)) == 3
 
 
+def test_a_model_keeps_its_name_and_no_person_can_have_such_a_one():
+    assert pseudonym("model:reader-1", EXPORT) == "model:reader-1"
+    assert not pseudonym("reader-1", EXPORT).startswith("model:")
+
+
 def rating(item="i", rater="r", answer="A", gold="A", frame="f"):
     return Rating("pairs", item, frame, rater, answer, gold)
 

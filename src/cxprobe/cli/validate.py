@@ -69,6 +69,8 @@ def import_(
 ) -> None:
     """Add people's answers to ratings.tsv of each construction, and report how far people agree.
 
+    A rater called model:<name> is a language model, and is counted apart.
+
     With an export of Prolific, only people with an approved submission count. A question without an answer is absent,
     and not wrong.
     """
@@ -95,12 +97,17 @@ def import_(
         print(f"left out: {form.rater}, form {form.form}: {form.why}")
     counted = sum(map(len, imported.ratings.values()))
     print(f"{len(imported.left_out)} forms left out; {counted} ratings; {imported.absent} questions without an answer")
-    ratings = pd.concat([load_ratings(name) for name in names], ignore_index=True)
-    shown = human_agreement(ratings)
-    if len(names) > 1:
-        shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
-    _print_agreement(shown, published)
-    _print_mistaken(mistaken_items(ratings, asked))
+    for of_models in (False, True):
+        ratings = pd.concat([load_ratings(name, of_models=of_models) for name in names], ignore_index=True)
+        if of_models and ratings.empty:
+            break
+        shown = human_agreement(ratings)
+        if len(names) > 1:
+            shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
+        if of_models:
+            print("\nLanguage models, counted apart from people:")
+        _print_agreement(shown, published and not of_models)
+        _print_mistaken(mistaken_items(ratings, asked))
 
 
 def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:

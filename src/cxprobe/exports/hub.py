@@ -194,6 +194,7 @@ def card_text(
     best = blind.assign(tried=tried).sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(keys)
     names = dict.fromkeys([*params.pairs.constructions, *params.prompts.constructions])
     ratings = [(name, rating) for name in names for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
+    ratings = [(name, rating) for name, rating in ratings if not rating.is_of_model]
     settings = {line: getattr(params, line).make.model_dump(mode="json") for line in LINES}
     context = begin()
     template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)

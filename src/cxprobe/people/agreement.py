@@ -100,23 +100,26 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     return pairs
 
 
-def load_ratings(construction: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> pd.DataFrame:
-    """Return what people have said of a construction's items.
+def load_ratings(
+    construction: str, constructions: Path = CONSTRUCTIONS_FOLDER, *, of_models: bool = False
+) -> pd.DataFrame:
+    """Return what people have said of a construction's items, or what language models have said.
 
     Returns:
-        One row per item and person: construction, kind, item, frame, rater, answer, gold; see
+        One row per item and rater: construction, kind, item, frame, rater, answer, gold; see
         `cxprobe.people.ratings`. No rows where there is no file, or only its header: nobody has judged yet,
         which is not the same as nobody being right.
 
     Raises:
         ConstructionError: See `read_ratings`.
     """
-    rows = [(construction, *rating) for rating in read_ratings(constructions / construction / RATINGS_FILE)]
+    ratings = read_ratings(constructions / construction / RATINGS_FILE)
+    rows = [(construction, *rating) for rating in ratings if rating.is_of_model == of_models]
     return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
 
 
 def agreement_on(kind: str, constructions: Sequence[str]) -> pd.DataFrame:
-    """Return what `human_agreement` says of the items of one kind, from the ratings of some constructions.
+    """Return what `human_agreement` says of the items of one kind, from people's ratings of some constructions.
 
     Args:
         kind: "pairs", "inference" or "reasoning".
