@@ -36,13 +36,17 @@ from cxprobe.report.site.findings import (
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.reservations import reservations_of
 from cxprobe.report.site.words import SETS, in_full, interval, number, percent
+from cxprobe.report.tables import cell
 from cxprobe.run.params import LINES
 from cxprobe.run.record import STAGE_TAG
 
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
-PACKAGES = ("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq")
+PACKAGES = (
+    *("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas"),
+    *("nltk", "spacy", "statsmodels", "wordfreq"),
+)
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
 _OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
@@ -249,7 +253,10 @@ def _construction(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) 
         "ways": findings_of_ways(slug, run, cast),
         "agreement": _agreement(slug, run, cast),
         "variants": findings_of_variants(slug, run, cast),
-        "tables": [*_blind(slug, run, cast), *_compared(run, "construction", slug, cast)],
+        "tables": [
+            *_blind(slug, run, cast),
+            *(table for give in (_frequency, _compared) for table in give(run, "construction", slug, cast)),
+        ],
         "published": list(_published(slug, run, cast)),
     }
 
@@ -327,6 +334,26 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
             yield Table(title, path, [*by, *_DIFFERENCE], rows)
 
 
+def _frequency(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
+    """Give how far being right on pairs goes with the frequency of words, for a construction or a model."""
+    path, rows = "report_pairs/tables/frequency", []
+    for _, row in run.table(path).iterrows():
+        named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
+        if named[column] == value and row["model"] in cast.with_pages:
+            slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("per_zipf", "at_zero"))
+            fits = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
+            told = fits if pd.isna(row["absent"]) else [f"none: {row['absent']}", ""]
+            counts = row[["n", "frames", "words"]].astype(str)
+            rows.append([row["construction"], cast.label(row["model"]), *told, *counts])
+    if rows:
+        title = (
+            "Frequency: how much the log odds of being right rise with each Zipf unit by which the right text's words "
+            "are more frequent, and the accuracy in percent where both are equally frequent"
+        )
+        head = ["pairs", "model", "per Zipf unit", "accuracy at no difference", "n", "frames", "words"]
+        yield Table(title, path, head, rows)
+
+
 _PAIRS_BESIDE = "Minimal pairs beside published values, which are about other items"
 
 
@@ -378,7 +405,7 @@ def _model(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> dict
         "facts": _facts(cast.members[slug]),
         "findings": findings,
         "benchmarks": benchmarks,
-        "tables": list(_compared(run, "model", slug, cast)),
+        "tables": [*_frequency(run, "model", slug, cast), *_compared(run, "model", slug, cast)],
         "series": [name for name, one in series.items() if slug in one.models],
     }
 
