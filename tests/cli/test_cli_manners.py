@@ -34,6 +34,7 @@ IN_A_PROJECT = {
     "new model": ["mine", "--name", "some/model"],
     "validate export": ["--output", "forms", "--items", "3"],
     "validate import": ["answers.csv", "--items", "items.csv"],
+    "validate pattern": ["toy", "toy.conllu", "--cxn", "Toy"],
     "export hf": ["hub"],
     "export lm-eval": ["tasks"],
     "export inspect": ["tasks"],

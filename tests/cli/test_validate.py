@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, write_toy_construction
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.people.agreement import human_agreement, load_ratings
 from cxprobe.people.answers import read_items
@@ -297,3 +297,54 @@ def test_a_language_model_is_kept_under_its_name_and_counted_apart_from_people(f
     ratings = read_ratings(folder / "constructions" / "toy" / "ratings.tsv")
     assert Counter(rating.rater == "model:reader-1" for rating in ratings) == {True: 6, False: 6}
     assert set(load_ratings("toy")["rater"]) == {rating.rater for rating in ratings} - {"model:reader-1"}
+
+
+@pytest.fixture
+def treebank(folder, toy_tagger):
+    """Four sentences, two of them with the toy construction; the pattern finds one of these, and another."""
+    texts = {
+        "Now the red cat runs, the old dog sings.": "Cxn=Toy",
+        "The calm boys sleep, she says.": "Cxn=Toy",
+        "The tall man reads, the old man sleeps.": "_",
+        "Nothing was said.": "_",
+    }
+    lines = []
+    for number, (text, misc) in enumerate(texts.items(), start=1):
+        lines += [f"# sent_id = s{number}", f"# text = {text}"]
+        lines += [
+            "\t".join([str(place), word, *"_____", "_", "_", misc if place == 1 else "_"])
+            for place, word in enumerate(text.split(), 1)
+        ]
+        lines.append("")
+    (folder / "toy.conllu").write_text("\n".join(lines))
+
+    def change(params):
+        shrink(params)
+        params["mining"]["tagger"] = str(toy_tagger)
+
+    change_params(folder, ROOT / "params.yaml", change)
+    return folder / "toy.conllu"
+
+
+def test_a_pattern_has_its_precision_and_recall_on_a_treebank_with_n_and_interval(treebank):
+    code, output = validate("pattern", "toy", "toy.conllu", "--cxn", "Toy", "--show", 1)
+    assert code == 0, output
+    lines = output.splitlines()
+    assert [line.partition(" [")[0] for line in lines[:2]] == ["precision: 50.0%", "recall: 50.0%"]
+    assert all(line.endswith("n = 2") for line in lines[:2])
+    assert lines[2] == "sentences: 4; found, not annotated: 1; annotated, not found: 1"
+    assert "  not found because of pre-filter: 1" in lines
+    assert "found, not annotated: The tall man reads, the old man sleeps. (s3)" in lines
+    assert "annotated, not found: The calm boys sleep, she says. (s2)" in lines
+
+
+def test_what_a_pattern_cannot_be_compared_with_is_refused(treebank):
+    code, output = validate("pattern", "toy", "toy.conllu", "--cxn", "Other")
+    assert code == 2
+    assert "no sentence has the construction Other; the files have Toy" in output
+    code, output = validate("pattern", "toy", "toy.conllu", "--cxn", "Toy", "--gold")
+    assert code == 2
+    assert "the sentence s1 has no tree" in output
+    code, output = validate("pattern", "toy", "none.conllu", "--cxn", "Toy")
+    assert code == 2
+    assert "none.conllu does not exist" in output

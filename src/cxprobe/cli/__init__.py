@@ -124,8 +124,13 @@ for _command, _panel in _IN_A_PROJECT.items():
 
 _BEGIN = "Begin a part of a project: a construction, a model."
 _group("new", _PROJECT, _BEGIN, {"construction": new.construction, "model": new.model})
-_JUDGE = "Let people judge items: write forms, and read their answers."
-_group("validate", _PEOPLE, _JUDGE, {"export": validate.export, "import": validate.import_})
+_JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
+_COMPARED: Mapping[str, Callable[..., None]] = {
+    "export": validate.export,
+    "import": validate.import_,
+    "pattern": validate.pattern,
+}
+_group("validate", _PEOPLE, _JUDGE, _COMPARED)
 _GIVE = "Give data, tasks and results to other tools."
 _EXPORTS: Mapping[str, Callable[..., None]] = {
     "hf": export.hf,

@@ -1,10 +1,12 @@
-"""The commands by which people judge items: ``cxprobe validate export`` and ``cxprobe validate import``."""
+"""The commands that compare with people: ``cxprobe validate export``, ``import`` and ``pattern``."""
 
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from cxprobe.cli.names import ConstructionName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +110,50 @@ def import_(
             print("\nLanguage models, counted apart from people:")
         _print_agreement(shown, published and not of_models)
         _print_mistaken(mistaken_items(ratings, asked))
+
+
+def pattern(
+    construction: ConstructionName,
+    files: Annotated[list[Path], typer.Argument(help="Treebanks in CoNLL-U, also .gz.")],
+    cxn: Annotated[
+        list[str],
+        typer.Option(help="What Cxn= calls the construction, such as Ditransitive; several times for several."),
+    ],
+    tags: Annotated[
+        bool, typer.Option("--tags", help="The last column has a tag a word, such as B-DITRAN, in place of Cxn=.")
+    ] = False,
+    gold: Annotated[
+        bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees, not those of the pipeline.")
+    ] = False,
+    show: Annotated[int, typer.Option(min=0, help="How many mistaken sentences of each kind are printed.")] = 0,
+) -> None:
+    """Compare a pattern with treebanks that others annotated: its precision and recall, by sentence."""
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.corpora.conllu import read_conllu
+    from cxprobe.corpora.pattern import load_pattern
+    from cxprobe.corpora.search import Matchers, load_tagger
+    from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
+    from cxprobe.run.params import load_params
+    from cxprobe.run.project import require_construction
+
+    require_construction(construction, Path())
+    wanted = load_pattern(construction, load_construction(construction))
+    matchers = Matchers(wanted, load_tagger(load_params().mining.pipeline_of(wanted), wanted))
+    sentences = [sentence for file in files for sentence in read_conllu(file, tags=tags)]
+    searched = search_treebank(sentences, matchers, cxn, gold=gold)
+    for rate in rates_on_treebank(searched).to_dict("records"):
+        print(f"{rate['measure']}: {_rate(rate['rate'], rate['low'], rate['high'])}, n = {rate['n']:,}")
+    found, annotated = searched["found"], searched["annotated"]
+    mistakes = {
+        "found, not annotated": searched[found & ~annotated],
+        "annotated, not found": searched[annotated & ~found],
+    }
+    print("; ".join(f"{what}: {len(rows):,}" for what, rows in {"sentences": searched, **mistakes}.items()))
+    for why, n in searched.loc[annotated & ~found, "why_not"].value_counts().items():
+        print(f"  not found because of {why}: {n:,}")
+    for what, rows in mistakes.items():
+        for row in rows.head(show).itertuples():
+            print(f"{what}: {row.text} ({row.id})")
 
 
 def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:

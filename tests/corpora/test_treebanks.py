@@ -1,0 +1,117 @@
+"""Precision and recall of a pattern on a treebank, against counts by hand and by other code."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+import spacy
+
+from conftest import ROOT
+from cxprobe.corpora.conllu import Sentence, Word, read_conllu
+from cxprobe.corpora.pattern import Pattern
+from cxprobe.corpora.search import Matchers
+from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
+from cxprobe.errors import DataError
+from cxprobe.stats import estimate_rate
+
+TWO_OBJECTS = [
+    {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"TAG": {"REGEX": "^VB"}}},
+    {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}},
+    {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "theme", "RIGHT_ATTRS": {"DEP": "obj"}},
+]
+
+
+def matchers(*, prefilter=".", nlp=None, **form):
+    part = {"prefilter": prefilter, "patterns": [{"name": "a form", **form}]}
+    pattern = Pattern.model_validate({"parts": [part], "must_match": ["a"], "must_not_match": ["b"]})
+    return Matchers(pattern, nlp or spacy.blank("en"))
+
+
+def sentence(text, *cxn, dep="iobj", document="letters", number=1):
+    """Return "They gave her tea" or the like, of four words, with a construction on the verb."""
+    tags, deps = ["PRP", "VBD", "PRP", "NN"], ["nsubj", "root", dep, "obj"]
+    words = [
+        Word(form, xpos=tag, head=0 if place == 1 else 2, deprel=deprel, cxn=cxn if place == 1 else ())
+        for place, (form, tag, deprel) in enumerate(zip(text.split(" "), tags, deps, strict=True))
+    ]
+    return Sentence(f"{document}-{number}", text, document, tuple(words))
+
+
+TREEBANK = [
+    sentence("They gave her tea", "Ditransitive"),
+    sentence("They told him lies", "Ditransitive-Speech#2", "Negation"),
+    sentence("They called her Ann", dep="iobj", document="notes"),
+    sentence("They sent her tea", "Ditransitive", dep="obl", document="notes", number=2),
+    sentence("They forged her tea", "Ditransitives", dep="obl", document=""),
+    sentence("They brewed her tea", "Ditransitive", document="", number=2),
+]
+
+
+def test_sentences_are_found_and_annotated_and_say_why_they_are_missed():
+    found = search_treebank(
+        TREEBANK, matchers(prefilter="gave|told|called|sent", dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True
+    )
+    assert found["annotated"].tolist() == [True, True, False, True, False, True]
+    assert found["found"].tolist() == [True, True, True, False, False, False]
+    assert found["why_not"].tolist() == ["", "", "", "other dependencies", "pre-filter", "pre-filter"]
+    assert found["cluster_document"].nunique() == 4  # two documents, and two sentences of none
+    rates = rates_on_treebank(found).set_index("measure")
+    assert rates["n"].to_dict() == {"precision": 3, "recall": 4}
+    assert rates["rate"].to_dict() == pytest.approx({"precision": 2 / 3, "recall": 1 / 2})
+    clusters = found.loc[found["annotated"], ["cluster_document"]].to_numpy(dtype=object)
+    recall = estimate_rate(found.loc[found["annotated"], "found"].to_numpy(dtype=float), clusters)
+    assert rates.loc["recall", ["low", "high"]].tolist() == pytest.approx([recall.low, recall.high])
+
+
+def test_without_gold_the_pipeline_tags_the_text(toy_tagger):
+    nlp = spacy.load(toy_tagger)
+    treebank = [
+        sentence("Red cats run fast", "Toy"),  # its own tags differ
+        sentence("The cats run fast", number=2),
+    ]
+    adjective = matchers(tokens=[{"TAG": "JJ"}], nlp=nlp)
+    assert search_treebank(treebank, adjective, ["Toy"], gold=False)["found"].tolist() == [True, True]
+    assert search_treebank(treebank, adjective, ["Toy"], gold=True)["found"].tolist() == [False, False]
+
+
+def test_where_nothing_is_found_there_is_no_precision():
+    found = search_treebank(TREEBANK, matchers(prefilter="zzz", dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True)
+    assert rates_on_treebank(found)["measure"].tolist() == ["recall"]
+    assert rates_on_treebank(found)["rate"].tolist() == [0]
+
+
+def test_a_name_that_no_file_has_is_refused_with_those_there_are():
+    with pytest.raises(DataError, match="no sentence has the construction Resultative; the files have Ditransitive, "):
+        search_treebank(TREEBANK, matchers(dependencies=TWO_OBJECTS), ["Resultative"], gold=True)
+
+
+def test_documents_of_treebanks_that_were_joined_stay_apart():
+    joined = [
+        sentence("They gave her tea", "Ditransitive", document="letters"),
+        sentence("They gave her tea", "Ditransitive")._replace(id="file7.txt_3"),
+        sentence("They gave her tea", "Ditransitive")._replace(id="file7.txt_12"),
+    ]
+    found = search_treebank(joined, matchers(dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True)
+    first, second, third = found["cluster_document"]
+    assert first != second == third
+
+
+ASC = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data")) / "benchmarks" / "asc"
+
+
+@pytest.mark.skipif(not ASC.is_dir(), reason="no copy of the ASC treebank")
+def test_on_the_asc_treebank_two_objects_are_found_where_its_lines_have_them():
+    file = ASC / "ASC-gold-dev-33.conllu.gz"
+    hits = annotated = both = 0
+    for block in gzip.decompress(file.read_bytes()).decode().split("\n\n"):
+        rows = [line.split("\t") for line in block.split("\n") if line and not line.startswith("#")]
+        verbs = {row[0] for row in rows if row[4].startswith("VB")}
+        objects = [{row[6] for row in rows if row[7] == dep} for dep in ("iobj", "obj")]
+        hit, has_it = bool(verbs & objects[0] & objects[1]), any("DITRAN" in row[9] for row in rows)
+        hits, annotated, both = hits + hit, annotated + has_it, both + (hit and has_it)
+    found = search_treebank(
+        list(read_conllu(file, tags=True)), matchers(dependencies=TWO_OBJECTS), ["DITRAN"], gold=True
+    )
+    assert (found["found"].sum(), found["annotated"].sum()) == (hits, annotated)
+    assert (found["found"] & found["annotated"]).sum() == both > 40
