@@ -75,10 +75,10 @@ def _run(
     tried = read_table(trials) if stage.params.recognition.tune and trials.is_file() else None
     if tried is not None:
         tables |= {stem: read_table(trials.with_name(f"{stem}.parquet")) for stem in ("tuned", "importance")}
-        figures = {
-            "optimisation_history": optimisation_history(tried, f"{member.label}: {title}"),
-            "parameter_importance": parameter_importance(tables["importance"], f"{member.label}: {title}"),
-        }
+        heading = f"{member.label}: {title}"
+        figures["optimisation_history"] = optimisation_history(tried, heading)
+        if len(tables["importance"]):  # else all settings are equally accurate
+            figures["parameter_importance"] = parameter_importance(tables["importance"], heading)
     metrics = metrics_of(found)
     return JudgedRun(
         model=member.slug,

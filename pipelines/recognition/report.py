@@ -28,13 +28,12 @@ def report_recognition(stage: Stage) -> Outcome:
         once = drawn.drop_duplicates(["feature", "split", "id"])  # of several training draws
         sentences.append(once.assign(construction=name, source=source))
     series = series_of(stage.params.models, section.models)
-    judged_alike = judged_items(pd.concat(items), summary)
-    by = ["construction", "source"]
-    compared = compare_models(judged_alike, by, members, series, stage.params.report.tested)
+    of_summary = judged_items(pd.concat(items), summary)
+    compared = compare_models(of_summary, ["construction", "source"], members, series, stage.params.report.tested)
     tables = {"recognition": summary, **{f"recognition_{stem}": table for stem, table in beside.items()}}
     tables["comparisons"] = with_blanks(compared)
     tables |= recognition_cards(by_layer, pd.concat(sentences, ignore_index=True), members, stage.params.report.limit)
-    figures = figures_of_grid(by_layer, beside["controls"], members, tables["card"])
+    figures = figures_of_grid(by_layer, members, tables["card"])
     return Outcome(
         tables={"accuracy": by_layer, **{f"tables/{stem}": table for stem, table in tables.items()}},
         figures={f"figures/{stem}": figure for stem, figure in figures.items()},

@@ -11,10 +11,17 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, ModelFacts, members_of
+from cxprobe.report.dots import dots_of_run
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
-from cxprobe.scenarios.figures import scenario_figure
-from cxprobe.scenarios.judge import decide_tests, flips_from_base, scenario_metrics, scenario_rates, uncalibrated
+from cxprobe.scenarios.judge import (
+    UNCALIBRATED,
+    decide_tests,
+    flips_from_base,
+    scenario_metrics,
+    scenario_rates,
+    uncalibrated,
+)
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
 from cxprobe.stats import rate_by
 
@@ -80,9 +87,12 @@ def _runs(
                 for kind, table in rates.items()
             }
             metrics = scenario_metrics(overall[member.slug, name], own["accuracy"], own["flips"])
-            files = list(scenarios.values()) if name == "all" else [scenarios[name]]
             figures = {
-                kind: scenario_figure(table, kind, files, [member], f"{member.label}: {name}, {kind}")
+                kind: dots_of_run(
+                    table.assign(group=table["scenario"] + ", " + table["calibration"].replace(UNCALIBRATED, "plain")),
+                    f"{member.label}: {name}, {kind}",
+                    value=kind,
+                )
                 for kind, table in own.items()
             }
             data = stage.use(MADE if name == "all" else MADE / name / "items.parquet")

@@ -30,6 +30,8 @@ def report_scenarios(stage: Stage) -> Outcome:
     rates = {kind: scenario_rates(credits, kind) for kind, credits in judged.items()}
     accuracy = uncalibrated(rates["accuracy"])
     best = best_blind(accuracy, ["construction", "scenario"], members)[["construction", "scenario", "model"]]
+    seeing = [member for member in members if not member.is_blind] or members
+    labels = {member.slug: member.label for member in seeing}
     tables, figures = dict[str, pd.DataFrame](), {}
     for name in names:
         stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
@@ -40,9 +42,7 @@ def report_scenarios(stage: Stage) -> Outcome:
             beside = scenarios_beside_published(own, kind, published, source)
             tables |= {f"tables/{name}/{kind}": own, f"tables/{name}/{kind}_beside_published": beside}
             title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(own))
-            figures[f"figures/{name}_{kind}"] = scenario_figure(
-                own, kind, [scenarios], members, title, published=published, best=blind
-            )
+            figures[f"figures/{name}_{kind}"] = scenario_figure(own, kind, scenarios, labels, title, published, blind)
         texts = read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
         tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, name).items()}
     named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])

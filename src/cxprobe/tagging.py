@@ -1,12 +1,11 @@
 """Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for blind models."""
 
-import hashlib
 from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest
+from cxprobe.files.writing import digest_of_files
 from cxprobe.segmentation import sentences
 
 if TYPE_CHECKING:
@@ -79,9 +78,7 @@ def open_tagger(name: str, sha256: str | None) -> Tagger:
         ModelError: It does not exist, does not set tags, or has another hash.
     """
     nlp = load_tagger("tagger", name)
-    files = {path.relative_to(nlp.path).as_posix(): path for path in nlp.path.rglob("*") if path.is_file()}
-    lines = "".join(f"{digest(path)}  {file}\n" for file, path in sorted(files.items()))
-    actual = hashlib.sha256(lines.encode()).hexdigest()
+    actual = digest_of_files(nlp.path, (path for path in nlp.path.rglob("*") if path.is_file()))
     if sha256 and actual != sha256:
         raise ModelError(
             f"tagger: the files of {nlp.path} have SHA-256 {actual}, params say {sha256}; this is another pipeline: "

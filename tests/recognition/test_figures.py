@@ -2,20 +2,14 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.recognition.figures import accuracy_per_layer, accuracy_per_value, accuracy_side_by_side, smoothed
+from cxprobe.recognition.figures import accuracy_by_layer, figures_of_model, smoothed
 
 FEATURES = ["length", "distance", "first_start"]
-
-
-def checkpoint(slug: str, name: str, **twin) -> Member:
-    return Member(slug, ModelSpec(name=name, revision=None, sha256=None, dtype="float32", **twin), slug)
-
-
+SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
+TWIN = ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1})
 MEMBERS = [
-    checkpoint("one", "first"),
-    checkpoint("two", "second"),
-    checkpoint("two-random", "second", weights="random", seed=1),
-    Member("words", Rule(kind="positions"), "blind"),
+    Member("one", SPEC, "one"),
+    Member("twin", TWIN, "twin"),
     Member("letters", Rule(kind="positions"), "blind"),
 ]
 
@@ -25,51 +19,61 @@ def table(**columns) -> pd.DataFrame:
     return rows.assign(low=0.1, high=0.9, n=90)
 
 
-def by_layer() -> pd.DataFrame:
-    rows = table(model=["one", "two"], feature=FEATURES, layer=range(4))
+def by_layer(**columns) -> pd.DataFrame:
+    rows = table(model=["one", "twin", "letters"], feature=FEATURES, layer=range(4), **columns)
     return rows.assign(accuracy=0.5 + rows["layer"] / 10)
 
 
-def controls(**columns) -> pd.DataFrame:
-    return pd.DataFrame({"feature": FEATURES, "control": "majority", "accuracy": 0.5} | columns)
+def lines(axes) -> dict[str, list[float]]:
+    """Return label -> the heights of each line of a panel."""
+    return {line.get_label(): list(line.get_ydata()) for line in axes.get_lines()}
 
 
-def test_a_line_per_model_and_the_controls_in_every_panel():
-    figure = accuracy_per_layer(by_layer(), controls(), MEMBERS, "toy")
-    titles = [panel.get_title() for panel in figure.axes]
-    assert titles == ["length (n = 90)", "distance (n = 90)", "first start (n = 90)"]
-    for panel in figure.axes:
-        assert [line.get_label() for line in panel.get_lines()] == ["one", "two", "majority"]
-    assert figure.axes[0].get_lines()[0].get_ydata().tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
+def test_models_that_are_not_blind_have_a_line_in_a_panel_for_each_source_and_feature():
+    cards = pd.DataFrame(
+        [("mined", "length", 0.8, "can be solved without it"), ("generated", "length", 0.6, "")],
+        columns=["source", "feature", "accuracy", "says"],
+    )
+    whole = by_layer(source=["generated", "mined"])
+    lacking = whole[(whole["source"] != "mined") | (whole["feature"] != "distance")]
+    figure = accuracy_by_layer(lacking, MEMBERS, "toy", cards)
+    panels = {" ".join(axes.get_title().split()): lines(axes) for axes in figure.axes}
+    assert set(panels) == {
+        "length, generated (n = 90)",
+        "distance, generated (n = 90)",
+        "first start, generated (n = 90)",
+        "length, mined can be solved without it (n = 90)",
+        "first start, mined (n = 90)",
+    }
+    own = panels["length, mined can be solved without it (n = 90)"]
+    assert list(own) == ["one", "twin (random weights)", "chance", "best blind"]
+    assert own["one"] == pytest.approx([0.5, 0.6, 0.7, 0.8])
+    assert own["best blind"] == [0.8, 0.8]
+    assert list(panels["distance, generated (n = 90)"]) == ["one", "twin (random weights)", "chance"]
 
 
-def test_sources_stand_side_by_side_and_what_one_lacks_has_no_panel():
-    generated, mined = (by_layer().assign(source=source, n=1200) for source in ("generated", "mined"))
-    lines = pd.concat([generated, mined[mined["feature"] != "distance"]])
-    own = pd.concat([controls(source=source) for source in ("generated", "mined")])
-    notes = {("mined", "length"): "can be solved\nby letters", ("mined", "distance"): "not drawn"}
-    figure = accuracy_side_by_side(lines, own, MEMBERS, "toy", notes)
-    wanted = {"generated": FEATURES, "mined": ["length", "first_start"]}
-    titles = {f"{name.replace('_', ' ')}, {source} (n = 1,200)" for source, own in wanted.items() for name in own}
-    assert {axes.get_title() for axes in figure.axes} == titles
-    assert all(len(axes.get_lines()) == 3 for axes in figure.axes)
-    said = {axes.get_title(): [text.get_text() for text in axes.texts] for axes in figure.axes}
-    assert said["length, mined (n = 1,200)"] == ["can be solved\nby letters"]
-    assert said["length, generated (n = 1,200)"] == [""]
+def test_each_layer_has_a_line_by_value_and_the_panel_says_what_was_trained_on():
+    by_value = table(feature=FEATURES, value=(3, 5, 9), layer=range(5))
+    by_value["accuracy"] = 0.2 + by_value["layer"] / 10
+    splits = table(feature=FEATURES, split=["train"], value=[3, 4])
+    figures = figures_of_model({"by_layer": by_layer(), "by_value": by_value}, MEMBERS[0], splits, "toy")
+    assert list(figures) == ["accuracy_per_layer", "accuracy_per_value"]
+    figure = figures["accuracy_per_value"]
+    assert "about ± 40 points" in figure.get_suptitle()
+    assert "trained on 3 to 4" in figure.axes[0].get_title()
+    found = lines(figure.axes[0])
+    assert found.pop("chance") == [0.5, 0.5]
+    assert found == {f"layer {layer}": pytest.approx([0.2 + layer / 10] * 3) for layer in range(5)}
 
 
-def test_a_line_per_layer_over_the_values_with_those_that_were_trained_on():
-    by_value = table(feature=FEATURES, value=(3, 5, 9), layer=range(4))
-    by_value["accuracy"] = 0.2 + by_value["layer"] / 5
-    trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 4})
-    figure = accuracy_per_value(by_value, controls(value=3), trained, "toy")
-    panel = figure.axes[0]
-    lines = {tuple(line.get_ydata()) for line in panel.get_lines() if len(line.get_xdata()) == 3}
-    assert lines == {(0.2 + layer / 5,) * 3 for layer in range(4)}
-    assert panel.get_ylim()[0] <= 0.2
-    assert "90 sentences a point, whose 95 % interval is about ± 40 points" in figure.get_suptitle()
-    colours = {line.get_color() for line in panel.get_lines()[1:]}
-    assert len(colours) == 4
+def test_a_blind_model_has_a_dot_for_each_feature_in_place_of_layers():
+    one_layer = by_layer().query("model == 'letters' and layer == 0")
+    by_value = table(feature=FEATURES, value=[3], layer=[0]).assign(accuracy=0.5)
+    splits = table(feature=FEATURES, split=["train"], value=[3])
+    figures = figures_of_model({"by_layer": one_layer, "by_value": by_value}, MEMBERS[2], splits, "toy")
+    (axes,) = figures["accuracy_per_layer"].axes
+    assert axes.get_title() == "letters (blind): toy"
+    assert lines(figures["accuracy_per_value"].axes[0])["layer 0"] == [0.5]
 
 
 def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_stay_as_they_are():
@@ -78,40 +82,3 @@ def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_sta
     assert smoothed(line.assign(n=[0, 10] * 10)).tolist() == pytest.approx([1.0] * 20)  # weighted by n
     few = line[:8]
     assert smoothed(few).tolist() == few["accuracy"].tolist()
-
-
-@pytest.mark.parametrize("best", ["words", "letters"])
-def test_a_blind_model_is_a_horizontal_line_and_the_best_one_is_heavier(best):
-    rates = {"words": 0.9 if best == "words" else 0.6, "letters": 0.8}
-    blind = table(model=rates, feature=FEATURES, layer=[0])
-    blind["accuracy"] = blind["model"].map(rates)
-    figure = accuracy_per_layer(pd.concat([by_layer(), blind]), controls(), MEMBERS, "toy")
-    for panel in figure.axes:
-        level = {float(line.get_ydata()[0]): line for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
-        heavy, thin = level[rates[best]], level[rates["letters" if best == "words" else "words"]]
-        assert heavy.get_color() == "black"
-        assert heavy.get_linewidth() > 2 * thin.get_linewidth()
-        assert heavy.get_linestyle() != thin.get_linestyle()
-        (band,) = panel.patches  # the interval of the best
-        assert band.get_extents().transformed(panel.transData.inverted()).height == pytest.approx(0.9 - 0.1)
-    (legend,) = figure.legends
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["one", "two", "words (blind)", "letters (blind)", "best blind (in its style)", "majority"]
-
-
-def test_a_twin_says_that_it_is_one_and_has_the_colour_of_its_model_in_a_broken_line():
-    twin = by_layer().query("model == 'two'").assign(model="two-random")
-    figure = accuracy_per_layer(pd.concat([by_layer(), twin]), controls(), MEMBERS, "toy")
-    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
-    assert list(lines)[:3] == ["one", "two", "two-random (random weights)"]
-    trained, random = lines["two"], lines["two-random (random weights)"]
-    assert trained.get_color() == random.get_color() != lines["one"].get_color()
-    assert trained.get_linestyle() == "-" != random.get_linestyle()
-
-
-def test_the_one_line_of_a_blind_model_has_no_scale_of_layers():
-    by_value = table(feature=FEATURES, value=[3], layer=[0]).assign(accuracy=0.5)
-    trained = pd.DataFrame({"feature": FEATURES, "least": 3, "greatest": 3})
-    figure = accuracy_per_value(by_value, controls(value=3), trained, "toy")
-    assert len(figure.axes) == len(FEATURES)  # no colour bar
-    assert "blind model" in [line.get_label() for line in figure.axes[0].get_lines()]

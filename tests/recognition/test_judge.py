@@ -71,7 +71,6 @@ def test_accuracies_stand_by_feature_layer_value_and_control():
     assert found.controls[["feature", "control", "accuracy"]].to_numpy().tolist() == [
         [feature, control, 1.0] for feature in FEATURES for control in ("words", "majority")
     ]
-    assert len(found.controls_by_value) == 8
 
 
 def test_a_sentence_that_is_in_two_subsets_is_not_two_independent_sentences():

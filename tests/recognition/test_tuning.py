@@ -155,5 +155,3 @@ def test_the_figures_show_the_highest_accuracy_so_far_and_each_parameter_by_laye
     importances = parameter_importances(tried(), settings(), seed=3)
     (panel,) = parameter_importance(importances, "toy").axes
     assert [line.get_label() for line in panel.get_lines()] == ["C", "l1_ratio", "standardise"]
-    empty = parameter_importance(importances.iloc[:0], "toy")
-    assert empty.texts[-1].get_text() == "all settings are equally accurate"

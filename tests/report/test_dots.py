@@ -14,7 +14,7 @@ RATES = pd.DataFrame(
 
 def drawn(best):
     """Return the best of the blind as they are drawn: panel -> (rate, row)."""
-    figure = dots(RATES, "title", rows="construction", colours="model", panels="variant", best=best)
+    figure = dots(RATES, "title", rows="construction", colours="model", panels="variant", marks={"best blind": best})
     found = {}
     for axes in figure.axes:
         for lines in axes.collections:

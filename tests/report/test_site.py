@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
@@ -96,7 +97,7 @@ def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) ->
         write_table(table, place / ("" if name == "accuracy" else "tables") / f"{name}.csv")
     (place / "figures").mkdir()
     for name in figures:
-        (place / "figures" / f"{name}.png").touch()
+        Figure(figsize=(1, 1)).savefig(place / "figures" / f"{name}.png", metadata={"Title": f"Title of\n{name}"})
 
 
 def pairs_accuracy(**models) -> pd.DataFrame:
@@ -435,15 +436,16 @@ def alternatives(page: str) -> dict[str, str]:
     return {image["src"]: image["alt"].replace("\u00a0", " ") for image in found}
 
 
-def test_a_figure_about_several_constructions_says_in_words_where_each_model_gets_least_and_most(folder):
-    params = with_params(folder, ["pairs"])
-    variants = pd.concat(
-        pairs_accuracy(mlm=(value, 0.1, 0.9, 16)).assign(variant=name) for name, value in (("A", 0.4), ("B", 0.7))
-    )
-    write_report(folder, "pairs", figures=["meaning_by_variant"], variants=variants)
-    (said,) = alternatives(pages_of(params)["figures.html"]).items()
-    assert said[0] == "../report_pairs/figures/meaning_by_variant.png"
-    assert "mlm: from 40 % (toy A) to 70 % (toy B), n = 16 each" in said[1]
+def test_a_figure_stands_with_its_title_on_the_page_of_its_construction_or_of_several(folder):
+    write_report(folder, "pairs", figures=["meaning_by_variant", "recognition_toy"], accuracy=pairs_accuracy())
+    pages = pages_of(with_params(folder, ["pairs"]))
+    numbers = "Its numbers are in the tables of results/report_pairs."
+    assert alternatives(pages["figures.html"]) == {
+        "../report_pairs/figures/meaning_by_variant.png": f"Title of meaning_by_variant. {numbers}"
+    }
+    assert alternatives(pages["constructions/toy.html"]) == {
+        "../../report_pairs/figures/recognition_toy.png": f"Title of recognition_toy. {numbers}"
+    }
 
 
 def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_agreement(folder):

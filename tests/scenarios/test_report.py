@@ -6,17 +6,11 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT
-from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.scenarios.figures import scenario_figure
 from cxprobe.scenarios.report import published_rates, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
 
 TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
-
-SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
-REAL, OTHER = Member("mine", SPEC, "mine"), Member("big-one", SPEC, "big-one")
-TWIN = Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin")
-BLIND = Member("copier", Rule(kind="copier"), "panel")
 
 
 def published() -> pd.DataFrame:
@@ -65,44 +59,45 @@ def test_every_published_percentage_is_a_whole_number_out_of_3620(file):
     np.testing.assert_array_equal((100 * items / 3620).round(2), (100 * table["published"]).round(2))
 
 
-def test_a_panel_for_each_calibration_with_models_published_rates_and_the_chance_line():
-    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
-    figure = scenario_figure(rates(), "accuracy", files, [REAL, OTHER], "toy", published())
-    assert [panel.get_title() for panel in figure.axes] == [
+LABELS = {"mine": "mine", "big-one": "big-one"}
+NONE_BLIND = pd.DataFrame(columns=["scenario", "accuracy"])
+
+
+def marks(axes) -> dict[str, int]:
+    """Return how many marks of each label a panel has."""
+    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    return {line.get_label(): len(line.get_xdata()) for line in lines}
+
+
+def test_a_panel_for_each_calibration_with_models_published_rates_and_what_each_scenario_changes():
+    scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
+    figure = scenario_figure(rates(), "accuracy", scenarios, LABELS, "toy", published(), NONE_BLIND)
+    assert [panel.get_title().replace("\n", " ") for panel in figure.axes] == [
         "not calibrated",
         "calibrated by S5: without the construction",
         "calibrated by PMI: the last sentence alone",
     ]
-    (legend,) = figure.legends
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert set(labels) == {"chance", "mine", "big-one", "hollow: published", "Other (published)"}
-    first = figure.axes[0]
-    below = ["S1: base text", "S2: order of the\nsentences", "S3: the other\nword right"]
-    texts = [text.get_text() for text in figure.texts]
-    assert [text for text in texts if "n = " in text] == [f"{text}\nn = 100" for text in below] * 3
-    assert any(np.ptp(line.get_ydata()) == 0 and line.get_ydata()[0] == 0.5 for line in first.get_lines())
-    lines = [collection for bars in first.containers for collection in bars.lines[2]]
-    bars = [segment for collection in lines for segment in collection.get_segments()]
-    assert len(bars) == 6
-    assert {tuple(bar[:, 1].round(4)) for bar in bars} == {(0.45, 0.5555)}
-
-
-def test_twins_say_what_they_are_and_the_best_blind_model_is_a_tick_in_every_panel():
-    files = [load_scenarios("comparative-correlative", ROOT / "constructions")]
-    every = pd.concat([rates()[rates()["model"] == "mine"].assign(model=name) for name in ("mine", "twin", "copier")])
-    shown = every[every["calibration"].isin(["none", "S5"])]
-    best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
-    figure = scenario_figure(shown, "accuracy", files, [REAL, TWIN, BLIND], "x", best=best)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "mine",
-        "twin (random weights)",
-        "best blind",
-        "chance",
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "S1\nbase text",
+        "S2\norder of the sentences",
+        "S3\nthe other word right",
     ]
+    theirs = {"Big-One (published)": 2, "Other (published)": 1}
+    assert [marks(axes) for axes in figure.axes] == [
+        {"mine": 3, "big-one": 3, **theirs, "chance": 2},
+        {"mine": 3, "big-one": 3, "Big-One (published)": 1, "Other (published)": 1, "chance": 2},
+        {"mine": 3, "big-one": 3, "chance": 2},
+    ]
+
+
+def test_the_best_blind_model_of_a_scenario_is_a_tick_in_every_panel():
+    scenarios = load_scenarios("comparative-correlative", ROOT / "constructions")
+    best = pd.DataFrame({"scenario": ["S1", "S3"], "model": "copier", "accuracy": [1.0, 0.9]})
+    figure = scenario_figure(rates(), "accuracy", scenarios, {"mine": "mine"}, "x", published_rates(None), best)
     for axes in figure.axes:
         (ticks,) = [own for own in axes.collections if own.get_label() == "best blind"]
-        places = [(segment[:, 0].mean(), segment[0, 1]) for segment in ticks.get_segments()]
-        np.testing.assert_allclose(places, [(0, 1.0), (2, 0.9)])
+        places = [(segment[0, 0], segment[:, 1].mean()) for segment in ticks.get_segments()]
+        np.testing.assert_allclose(places, [(1.0, 0), (0.9, 2)])
 
 
 def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_each_is_right():

@@ -11,6 +11,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, write_bytes
 from cxprobe.prompts.params import OWN
 from cxprobe.run.params import Params
+from cxprobe.scenarios.rules import wrong_words
 from cxprobe.stats import CLUSTER
 
 OWN_SETS = (*OWN, "reasoning")  # of what models are asked in words; others were read from files of other people
@@ -108,8 +109,7 @@ def read_scenarios(params: Params) -> pd.DataFrame:
     names = params.scenarios.constructions
     tables = [read_made_table(made / name / "texts.parquet").assign(construction=name) for name in names]
     texts = pd.concat(tables, ignore_index=True)
-    wrong = texts["first"].where(texts["right"] == texts["second"], texts["second"])
-    return texts.assign(wrong=wrong.where(texts["right"] != "", ""))
+    return texts.assign(wrong=wrong_words(texts))
 
 
 def read_made_table(path: Path) -> pd.DataFrame:

@@ -50,8 +50,8 @@ def read_table(path: Path) -> pd.DataFrame:
     """Read a table that `write_table` wrote.
 
     Raises:
-        DataError: The file is damaged: a checksum of .parquet is wrong, or it is no table. A bit that has changed in
-            the description of the columns, or in .csv, can pass.
+        DataError: The file is damaged: a checksum of .parquet is wrong, or no table can be read from it. A bit that
+            has changed in the description of the columns, or in .csv, can pass.
     """
     try:
         return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, page_checksum_verification=True)

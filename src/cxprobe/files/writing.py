@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -217,6 +217,12 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
     """Return a file's digest, as `hashlib` names the algorithm."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def digest_of_files(folder: Path, files: Iterable[Path]) -> str:
+    """Return the SHA-256 of what `sha256sum` prints for files of a folder, a line each, sorted by their paths in it."""
+    named = sorted((path.relative_to(folder).as_posix(), path) for path in files)
+    return hashlib.sha256("".join(f"{digest(path)}  {name}\n" for name, path in named).encode()).hexdigest()
 
 
 def _rounded(content: Any) -> Any:

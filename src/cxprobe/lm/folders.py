@@ -1,6 +1,5 @@
 """The files of a model in a local folder: whether they are whole, and the digest of all that is loaded."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -9,7 +8,7 @@ from textwrap import shorten
 from typing import Any
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest
+from cxprobe.files.writing import digest_of_files
 from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
 # The end of a message on a damaged file.
@@ -103,8 +102,7 @@ def digest_of(folder: Path) -> str:
     files = [file for file in folder.iterdir() if file.suffix in SETTINGS + WEIGHTS and file.is_file()]
     if any(file.suffix == ".safetensors" for file in files):
         files = [file for file in files if file.suffix != ".bin"]
-    lines = "".join(f"{digest(file)}  {file.name}\n" for file in sorted(files))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    return digest_of_files(folder, files)
 
 
 def check_digest(place: str, folder: Path, pinned: str | None) -> str:

@@ -10,7 +10,7 @@ from cxprobe.lm.params import Member, Series, earlier_checkpoints
 from cxprobe.pairs.report import ALL, fixed_preferences, meaning_with_real_words, mocks_beside_others
 from cxprobe.pairs.sources import OWN
 from cxprobe.report.cards import card_figure
-from cxprobe.report.dots import PREFERENCE, curves, dots
+from cxprobe.report.dots import BEST_BLIND, PEOPLE, PREFERENCE, curves, dots
 
 _WAYS = {
     "recognised": "probe (best layer of other frames)",
@@ -107,10 +107,12 @@ def benchmark_figures(
     shown = every[~every["model"].isin(mocks_beside_others(members))].assign(panel=panel)
     blind = shown["model"].isin([member.slug for member in members if member.is_blind])
     shown["model"] = shown["model"].map({member.slug: member.label for member in members})
-    ticks = None if best.empty else best.assign(panel=panel)
-    wanted = {"accuracy": (shown[~blind], title, ticks), "blind": (shown[blind], f"{title}, blind models", None)}
+    wanted = {
+        "accuracy": (shown[~blind], title, {BEST_BLIND: best} if len(best) else {}),
+        "blind": (shown[blind], f"{title}, blind models", {}),
+    }
     figures = {
-        name: dots(table, heading, rows="group", colours="model", panels="panel", best=marks)
+        name: dots(table, heading, rows="group", colours="model", panels="panel", marks=marks)
         for name, (table, heading, marks) in wanted.items()
         if len(table)
     }
@@ -208,6 +210,9 @@ def pair_figures(
         if table.empty:
             continue
         title, panels, value = _OF_PAIRS[name]
+        marks = {BEST_BLIND: ticks[name]} if len(ticks.get(name, ())) else {}
+        if name == "meaning_by_variant" and len(people):
+            marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
         figures[name] = dots(
             table.assign(model=table["model"].map(labels)),
             f"{title}, {score}",
@@ -217,10 +222,7 @@ def pair_figures(
             value=value,
             chance=_CHANCE.get(value),
             unit="nats" if value == "margin" else "",
-            best=ticks[name] if len(ticks.get(name, ())) else None,
-            people=people.merge(table[["construction", "row"]].drop_duplicates())
-            if name == "meaning_by_variant" and len(people)
-            else None,
+            marks=marks,
         )
     figures |= series_figures(tables["series"], "construction", score, best_of_real)
     along = tables["series_biases"]

@@ -16,10 +16,9 @@ from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.figures import setting_names, stems
 from cxprobe.prompts.judge import RULE, SETTING, prompt_accuracy, spread_over_prompts
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.report.dots import LEGEND, LETTER, SPREAD, dots, legend_of
+from cxprobe.report.dots import BEST_BLIND, CONSTANT, dots
 from cxprobe.report.tables import cell
 
-CHANCE = "best constant answer"  # in legends: chance
 _WHO = ["model", "asked"]
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 # What a rate is of, where a setting was asked with several prompts. Published rates are of the best one.
@@ -418,19 +417,9 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
 
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
     """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance)."""
-    figure = dots(table, title, rows=rows, colours="label", panels=panels, chance=None, best=best)
-    names = list(dict.fromkeys(table[rows]))
-    chances = table.groupby([panels, rows])["chance"].max().dropna()
-    edge = SPREAD / 2 + 0.1
-    for axes, panel in zip(figure.axes, dict.fromkeys(table[panels]), strict=True):
-        in_panel = chances[chances.index.get_level_values(panels) == panel]
-        y = np.array([names.index(row) for row in in_panel.index.get_level_values(rows)])
-        axes.vlines(in_panel.to_numpy(), y - edge, y + edge, color="0.35", linestyle=":", linewidth=1.4, label=CHANCE)
-    shown = legend_of(figure.axes)
-    columns = max(1, min(4, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, shown))))))
-    figure.legends[0].remove()
-    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False)
-    return figure
+    constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
+    marks = {CONSTANT: constant} | ({} if best is None else {BEST_BLIND: best})
+    return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
 
 
 def prompt_cards(

@@ -140,7 +140,6 @@ class Recognition(NamedTuple):
         by_layer: Columns feature, layer.
         by_value: Columns feature, value, layer.
         controls: Columns feature, control.
-        controls_by_value: Columns feature, value, control.
         together: Column layer: all features together.
         controls_together: Column control: all features together.
         best_layer: Columns feature, layer, accuracy_on_folds: the layer that is best on the folds of the training part,
@@ -155,7 +154,6 @@ class Recognition(NamedTuple):
     by_layer: pd.DataFrame
     by_value: pd.DataFrame
     controls: pd.DataFrame
-    controls_by_value: pd.DataFrame
     together: pd.DataFrame
     controls_together: pd.DataFrame
     best_layer: pd.DataFrame
@@ -256,7 +254,6 @@ def judge_predictions(credited: Credited) -> Recognition:
         by_layer=by_layer,
         by_value=accuracy_by(probes, ["model", "feature", "value", "layer"]),
         controls=models.merge(accuracy_by(first, ["feature", "control"]), how="cross"),
-        controls_by_value=models.merge(accuracy_by(first, ["feature", "value", "control"]), how="cross"),
         together=together,
         controls_together=models.merge(accuracy_by(_with_sentences(first), ["control"]), how="cross"),
         best_layer=by_model(best_layers(folds, pd.concat([by_layer, together.assign(feature=TOGETHER)]))),

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
-from cxprobe.recognition.figures import accuracy_side_by_side
+from cxprobe.recognition.figures import accuracy_by_layer
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
 from cxprobe.stats import CLUSTER
@@ -15,29 +15,25 @@ _KEYS = ["construction", "source", "feature"]
 CHANCE = 0.5  # of balanced subsets
 
 
-def figures_of_grid(
-    by_layer: pd.DataFrame, controls: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame
-) -> dict[str, Figure]:
+def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame) -> dict[str, Figure]:
     """Draw the accuracies of all models on all sources of sentences, and the cards, a figure each a construction.
 
     Args:
         by_layer: Columns construction, source, model, feature, layer, accuracy, low, high, n.
-        controls: Columns construction, source, model, feature, control, accuracy.
         members: What the models are.
         cards: What `recognition_cards` returns as "card"; may be empty.
 
     Returns:
-        "recognition_<construction>" and, where there are blind models, "cards_<construction>" -> figure.
+        "recognition_<construction>" (none if all models are blind) and, where there are blind models,
+        "cards_<construction>" -> figure.
     """
-    # The controls do not depend on the model, so those of the first model are those of all.
-    first = controls.drop_duplicates([*_KEYS, "control"])
+    seeing = [member.slug for member in members if not member.is_blind]
     figures = {}
     for name, rows in by_layer.groupby("construction", sort=False):
         own = cards[cards["construction"] == name]
-        lines = first[first["construction"] == name]
-        figures[f"recognition_{name}"] = accuracy_side_by_side(
-            rows, lines, members, f"{name}: probes by layer", _notes(own)
-        )
+        if rows["model"].isin(seeing).any():
+            best = own.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(_KEYS)
+            figures[f"recognition_{name}"] = accuracy_by_layer(rows, members, f"{name}: probes by layer", best)
         if not own.empty:
             short = own.assign(dataset=own["source"] + ", " + own["feature"])
             figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")
@@ -104,11 +100,3 @@ def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:
     ranked = counts.assign(share=share).sort_values("count", ascending=False, kind="stable")
     first = ranked.groupby(["dataset", "label"], sort=False).head(most).sort_index()
     return first.rename(columns={TEMPLATE: "template"})
-
-
-def _notes(cards: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return (source, feature) -> what the card of a solved subset says of the best blind model, in two lines."""
-    solved = cards[cards["solved"].astype(bool)].sort_values("accuracy", ascending=False, kind="stable")
-    best = solved.drop_duplicates(_KEYS)
-    notes = zip(best["source"], best["feature"], best["says"], strict=True)
-    return {(source, feature): says.replace(" by ", "\nby ", 1) for source, feature, says in notes}

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from cxprobe.lm.params import Member
-from cxprobe.report.dots import LEGEND, LETTER, LINE, ROW, SPREAD, draw_dots, readable, tidy, write_sizes, write_title
+from cxprobe.report.dots import CHANCE, LIMIT, dots
 from cxprobe.report.tables import cell
 
 CARD = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
@@ -92,32 +90,11 @@ def card_figure(cards: pd.DataFrame, title: str = "What blind models get") -> Fi
         cards: What `card_table` returns, with at least one row; the number of items stands beside each data set.
         title: Of the figure.
     """
-    names, models = (list(dict.fromkeys(cards[column])) for column in ("dataset", "model"))
-    width = 6.4
-    columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(model) for model in models)))))
-    height = len(names) * ROW * max(1.0, len(models) / 4) + 1.1 + LINE * -(-(len(models) + 2) // columns)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
-    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(models)) if len(models) > 1 else np.zeros(1)
-    for number, (model, offset) in enumerate(zip(models, offsets, strict=True)):
-        own = cards[cards["model"] == model]
-        draw_dots(axes, own, "accuracy", own["dataset"].map(names.index).to_numpy(float) + offset, model, number)
-    write_sizes(axes, [cards.loc[cards["dataset"] == name, "n"] for name in names])
-    first = cards.drop_duplicates("dataset")
-    rows = first["dataset"].map(names.index).to_numpy(float)
-    edge = SPREAD / 2 + 0.1
-    axes.vlines(first["chance"], rows - edge, rows + edge, color="0.35", linestyle=":", linewidth=1.2, label="chance")
-    axes.vlines(first["limit"], rows - edge, rows + edge, color="black", linewidth=1.2, label="limit: solved above")
-    solved = set(cards.loc[cards["solved"], "dataset"])
-    axes.set_yticks(range(len(names)), [f"{readable(name)}{' (solved)' if name in solved else ''}" for name in names])
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(-0.02, 1.02)
-    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
-    axes.set_xlabel("accuracy")
-    tidy(axes, "x")
-    write_title(figure, title)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
-    return figure
+    solved = cards["dataset"].isin(cards.loc[cards["solved"], "dataset"])
+    table = cards.assign(row=cards["dataset"].where(~solved, cards["dataset"] + " (solved)"), panel="")
+    first = table.drop_duplicates("dataset")
+    marks = {CHANCE: first.assign(accuracy=first["chance"]), LIMIT: first.assign(accuracy=first["limit"])}
+    return dots(table, title, rows="row", colours="model", panels="panel", chance=None, marks=marks)
 
 
 def _words(text: str) -> list[str]:

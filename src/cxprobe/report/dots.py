@@ -4,9 +4,11 @@ Every row or panel says how many items its rates are of, and marks of few items 
 """
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
-from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, log_ticks
+from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, log_ticks, whole_ticks
 
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -23,8 +25,16 @@ ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 SMALL_LETTER = 0.068  # of the names of rows in two lines, in inches
 LINE, LABEL_LINE = 0.22, 0.14  # of the legend, and of the name of a row, in inches
-BEST_BLIND, PEOPLE = "best blind", "people (majority)"  # in legends
-PEOPLE_COLOUR = "#0072B2"  # the blue of Okabe & Ito
+BEST_BLIND, PEOPLE, CHANCE = "best blind", "people (majority)", "chance"  # in legends
+CONSTANT, LIMIT = "best constant answer", "limit: solved above"
+# What is drawn as a tick across a row -> how.
+_TICKS: Mapping[str, Mapping[str, Any]] = {
+    CONSTANT: {"color": "0.35", "linestyle": ":", "linewidth": 1.4},
+    LIMIT: {"color": "black", "linewidth": 1.2},
+    BEST_BLIND: {"color": "black", "linewidth": 2},
+    PEOPLE: {"color": OKABE_ITO[0], "linewidth": 2},
+    CHANCE: {"color": "0.35", "linestyle": ":", "linewidth": 1.2},
+}
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 PANEL = 2.3  # the width of a panel, in inches
 # Fewest items -> the size of a mark, the width of its line and how dark both are.
@@ -43,8 +53,7 @@ def dots(
     panels: str,
     value: str = "accuracy",
     chance: float | None = 0.5,
-    best: pd.DataFrame | None = None,
-    people: pd.DataFrame | None = None,
+    marks: Mapping[str, pd.DataFrame] = MappingProxyType({}),
     unit: str = "",
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
@@ -59,10 +68,9 @@ def dots(
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        best: The best blind model of each row and panel (see `best_blind`), drawn as a black tick across the
-            row: the columns rows, panels and value. Rows and panels that the table lacks are not drawn.
-        people: How often people are right, drawn as a blue tick across the row in every panel: the columns rows and
-            value. Rows that the table lacks are not drawn.
+        marks: What is drawn as a tick across a row, one of `BEST_BLIND`, `PEOPLE`, `CHANCE`, `CONSTANT` and `LIMIT` ->
+            the columns rows, value and, where it is not the same in every panel, panels. Rows and panels that the table
+            lacks are not drawn.
         unit: Of numbers that are no rates, such as "nats".
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
@@ -71,7 +79,7 @@ def dots(
     width = max(1.9, longest * (SMALL_LETTER if lines > 1 else LETTER)) + (PANEL + 0.25) * len(places)
     hollow = PREFERENCE in table and bool(table[PREFERENCE].any())
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
-    entries = len(kinds) + sum(shown is not None for shown in (chance, best, people)) + hollow
+    entries = len(kinds) + len(marks) + (chance is not None) + hollow
     height = (
         len(names) * max(ROW * max(1.0, len(kinds) / 4), LABEL_LINE * (lines + 0.5))
         + 1.5
@@ -87,14 +95,14 @@ def dots(
             draw_dots(axes, own, value, y, str(kind), number)
         in_panel = table[table[panels] == place]
         write_sizes(axes, [in_panel.loc[in_panel[rows] == name, "n"] for name in names])
-        ticks = [] if best is None else [(best[best[panels] == place], "black", BEST_BLIND)]
-        ticks += [] if people is None else [(people, PEOPLE_COLOUR, PEOPLE)]
-        for own, colour, label in ticks:
-            if len(own := own[own[rows].isin(names)]):  # else not even in the legend
+        for label, table_of_marks in marks.items():
+            own = table_of_marks[table_of_marks[rows].isin(names)]
+            own = own[own[panels] == place] if panels in own else own
+            if len(own):  # else not even in the legend
                 y, half = own[rows].map(names.index).to_numpy(float), SPREAD / 2 + 0.1
-                axes.vlines(own[value], y - half, y + half, color=colour, linewidth=2, label=label)
+                axes.vlines(own[value], y - half, y + half, label=label, **_TICKS[label])
         if chance is not None:
-            axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+            axes.axvline(chance, label=CHANCE, **_TICKS[CHANCE])
         axes.set_title(within(readable(str(place)), PANEL / _HEADING), fontsize=10)
         if not unit:
             axes.set_xlim(-0.02, 1.02)
@@ -119,7 +127,7 @@ def legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
     found = {
         str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    return found | {label: found.pop(label) for label in (BEST_BLIND, PEOPLE, "chance", HOLLOW) if label in found}
+    return found | {label: found.pop(label) for label in (*_TICKS, HOLLOW) if label in found}
 
 
 def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: float = 10) -> None:
@@ -160,26 +168,27 @@ def write_sizes(axes: Axes, sizes: "Sequence[pd.Series[int]]") -> None:
     axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
 
 
-def dots_of_run(table: pd.DataFrame, title: str, *, chance: float | None = 0.5) -> Figure:
+def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", chance: float | None = 0.5) -> Figure:
     """Draw the accuracies of one run, a row per group; fast, since there are as many of these figures as runs.
 
     Args:
-        table: Columns group, accuracy, low, high, and n, which is shown behind the group's name.
+        table: Columns group, value, low, high, and n, which is shown behind the group's name.
         title: Of the figure.
+        value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a mark in each row, where the column chance says.
     """
     height = len(table) * ROW * 0.8 + 0.95
     figure = Figure(figsize=(5.2, height))
     axes = add_panel(figure, 2.2, 0.5, 2.8, height - 0.9, title)
     rows = np.arange(len(table))
-    draw_dots(axes, table, "accuracy", rows, "", 0)
+    draw_dots(axes, table, value, rows, "", 0)
     if chance is None:
         axes.vlines(table["chance"], rows - 0.4, rows + 0.4, color="0.35", linestyle=":", linewidth=1.2)
     else:
         axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(len(table) - 0.5, -0.5)
-    draw_x_scale(axes, PERCENT, "accuracy", grid=True)
+    draw_x_scale(axes, PERCENT, value, grid=True)
     labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
     draw_y_scale(axes, dict(enumerate(labels)))
     return figure
@@ -195,45 +204,58 @@ def curves(
     value: str = "accuracy",
     chance: float | None = 0.5,
     best: pd.DataFrame | None = None,
+    linear: bool = False,
 ) -> Figure:
-    """Draw rates over a quantity on a log axis, a panel for each value of a column, with 95 % bands.
+    """Draw rates over a quantity, a panel for each value of a column, with 95 % bands.
 
     Args:
-        table: Columns x, panels and colours (their names), value, low, high and n, which stands in the panel's title.
+        table: Columns x, panels and colours (their names), value, low, high and perhaps n, which then stands in the
+            panel's title.
         title: Of the figure.
         x: The column of the quantity, such as training tokens.
         panels: The column whose values have a panel each.
-        colours: The column whose values have a curve each, with a colour and a marker; None for one curve a panel.
+        colours: The column whose values have a curve each, with a colour and a marker; colours of numbers follow their
+            order. None for one curve a panel.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
         best: The best blind model of each panel (see `best_blind`), drawn as a black line: the columns panels
             and value. A panel that it lacks has no such line.
+        linear: Whether the quantity is a whole number on a linear axis, such as a layer; else the axis is logarithmic.
     """
     names = list(dict.fromkeys(table[panels]))
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
-    columns = min(4, len(names))
-    lines, bottom, panel_height = -(-len(names) // columns), 0.85, 2.15
+    palette: Sequence[Any] = OKABE_ITO
+    if is_scale := colours is not None and pd.api.types.is_numeric_dtype(table[colours]):
+        palette = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds)))
+    headings = {}
+    for name in names:
+        headings[name] = within(readable(str(name)), 2.2 / _HEADING)
+        if "n" in table:
+            n = table.loc[table[panels] == name, "n"]
+            headings[name] += f"\n(n = {' to '.join(f'{size:,}' for size in sorted({int(n.min()), int(n.max())}))})"
+    columns, space = min(4, len(names)), 0.36 + 0.17 * max(text.count("\n") + 1 for text in headings.values())
+    lines, bottom, panel_height = -(-len(names) // columns), 0.85, 1.45 + space
     figure = Figure(figsize=(columns * 2.4 + 0.8, lines * panel_height + bottom + 0.2))
-    ticks = log_ticks(table[x])
+    least, most = table[x].min(), table[x].max()
+    ends = (least - 0.5, most + 0.5) if linear else (least / 1.2, most * 1.2)
+    ticks = whole_ticks(table[x]) if linear else log_ticks(table[x])
     for number, name in enumerate(names):
         in_panel = table[table[panels] == name]
         line, column = divmod(number, columns)
-        sizes = " to ".join(f"{size:,}" for size in sorted({int(in_panel["n"].min()), int(in_panel["n"].max())}))
-        heading = f"{within(readable(str(name)), 2.2 / _HEADING)}\n(n = {sizes})"
         up = bottom + (lines - 1 - line) * panel_height
-        axes = add_panel(figure, 0.75 + column * 2.4, up, 2.1, panel_height - 0.7, heading)
-        axes.set_xscale("log")
+        axes = add_panel(figure, 0.75 + column * 2.4, up, 2.1, 1.45, headings[name])
+        axes.set_xscale("linear" if linear else "log")
         for kind_number, kind in enumerate(kinds):
             rates = (in_panel if kind is None else in_panel[in_panel[colours] == kind]).sort_values(x)
-            colour, marker = OKABE_ITO[kind_number % len(OKABE_ITO)], MARKERS[kind_number % len(MARKERS)]
+            colour, marker = palette[kind_number % len(palette)], MARKERS[kind_number % len(MARKERS)]
             axes.fill_between(rates[x], rates["low"], rates["high"], color=colour, alpha=0.2, linewidth=0)
-            label = None if kind is None else str(kind)  # in the legend
+            label = None if kind is None else f"{colours} {kind}" if is_scale else str(kind)  # in the legend
             axes.plot(rates[x], rates[value], color=colour, marker=marker, markersize=4, label=label)
         if chance is not None:
-            axes.axhline(chance, color="0.35", linestyle=":", linewidth=1.2, label="chance")
+            axes.axhline(chance, label=CHANCE, **_TICKS[CHANCE])
         for height in [] if best is None else best.loc[best[panels] == name, value]:
             axes.axhline(height, color="black", linewidth=1.2, label=BEST_BLIND)
-        axes.set_xlim(table[x].min() / 1.2, table[x].max() * 1.2)
+        axes.set_xlim(*ends)
         axes.set_ylim(-0.04, 1.04)
         is_lowest = number + columns >= len(names)
         draw_x_scale(axes, ticks if is_lowest else {}, readable(x) if is_lowest else "")

@@ -135,7 +135,7 @@ def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, 
     for stem, figure in figures.items():
         drawn = BytesIO()
         # Without the date and the version of matplotlib the same numbers give the same file.
-        figure.savefig(drawn, format="png", dpi=150, metadata={"Software": None})
+        figure.savefig(drawn, format="png", dpi=150, metadata={"Software": None, "Title": figure.get_suptitle()})
         write_bytes(drawn.getvalue(), folder / f"{stem}.png")
     return [*(Path(f"{stem}.csv") for stem in tables), *(Path(f"{stem}.png") for stem in figures)]
 

@@ -1,6 +1,5 @@
 """Scenarios: accuracies and flips of several models beside published ones, and what the tests consist of."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.templates import MASK
+from cxprobe.lm.ngrams import places_of
 from cxprobe.report.cards import composition_table, word_table
 from cxprobe.report.tables import cell
-from cxprobe.scenarios.rules import Scenarios
+from cxprobe.scenarios.rules import Scenarios, wrong_words
 from cxprobe.stats import Estimate, differs_from_published
 
 PUBLISHED = ["model", "scenario", "calibration", "published", "items"]
@@ -98,11 +98,10 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
         candidates themselves, how often each is right and wrong.
     """
     tests = texts[texts["right"] != ""]
-    right = tests["right"]
-    wrong = tests["first"].where(right == tests["second"], tests["second"])
+    right, wrong = tests["right"], wrong_words(tests)
     labels = []
     for text, *words in zip(tests["text"], right, wrong, strict=True):
-        last = [_last_place(text.split(MASK)[0], word) for word in words]
+        last = [max(places_of(text.split(MASK)[0], word), default=-1) for word in words]
         is_last = "last" if last[0] > last[1] else "first"
         labels.append("not told apart" if last[0] == last[1] else f"right word {is_last}")
     named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})
@@ -111,9 +110,3 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
         "card_composition": composition_table(named.assign(label=labels)),
         "card_words": word_table(pd.concat(candidates, ignore_index=True), most=None),
     }
-
-
-def _last_place(text: str, word: str) -> int:
-    """Return where a whole word stands last in a text, or -1."""
-    matches = re.finditer(rf"(?<!\w){re.escape(word.lower())}(?!\w)", text.lower())
-    return max((match.start() for match in matches), default=-1)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -30,6 +31,19 @@ def _row(words: Any) -> Any:
     return [words] if isinstance(words, str) else words
 
 
+# What a test or a calibration changes in its texts, as scenarios.yaml names it -> in words; others are words already.
+CHANGES = {
+    "none": "base text",
+    "recency": "order of the sentences",
+    "vocabulary": "the other word right",
+    "name": "names exchanged",
+    "paraphrase": "the fact in other words",
+    "nonce": "made-up words",
+    "distractor": "another rule beside it",
+    "short": "without the construction",
+    "adjective": "about another property",
+}
+PURPOSES = CHANGES | {"name": "about others"}
 Count = Annotated[int, Field(ge=1)]
 FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
 SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
@@ -282,6 +296,12 @@ def _unknown(place: str, slots: Iterable[str], known: list[str]) -> Iterator[str
     for slot in slots:
         if slot not in known:
             yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
+
+
+def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the candidate that is not right of each text (columns right, first, second), "" for a calibration."""
+    wrong = texts["first"].where(texts["right"] == texts["second"], texts["second"])
+    return wrong.where(texts["right"] != "", "")
 
 
 def example_words(scenarios: Scenarios, text: str) -> dict[str, str]:

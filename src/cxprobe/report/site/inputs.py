@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
+from PIL import Image
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -34,6 +35,21 @@ class About:
     pairs: Mapping[str, PairsFile]
     scenarios: Scenarios | None
     items: Items | None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a report.
+
+    Attributes:
+        path: Relative to results/.
+        title: What it shows.
+        construction: Which it is about; "" for several.
+    """
+
+    path: str
+    title: str
+    construction: str
 
 
 @dataclass
@@ -92,10 +108,15 @@ class Run:
         """Return where the table of a run is in which pairs were asked in several ways."""
         return f"judge_pairs/runs/ways/{model}/{construction}/own/{table}"
 
-    def figures(self) -> list[str]:
-        """Return the figures of the reports, relative to results/."""
-        folders = [RESULTS / f"report_{line}" / "figures" for line in self.lines]
-        return [path.relative_to(RESULTS).as_posix() for folder in folders for path in sorted(folder.glob("*.png"))]
+    def pictures(self) -> list[Picture]:
+        """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it."""
+        found = []
+        for path in (own for line in self.lines for own in sorted((RESULTS / f"report_{line}/figures").glob("*.png"))):
+            with Image.open(path) as image:
+                title = image.info["Title"].replace("\n", " ")
+            named = [slug for slug in path.stem.split("_") if slug in self.constructions]
+            found.append(Picture(path.relative_to(RESULTS).as_posix(), title, "".join(named)))
+        return found
 
     def scenarios(self, construction: str) -> Scenarios:
         """Return the scenarios of a construction that params.yaml names.

@@ -19,7 +19,6 @@ from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
 from cxprobe.pairs.params import called_pairs, construction_of_pairs
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.site.examples import examples_of
-from cxprobe.report.site.figures import pictures_of
 from cxprobe.report.site.findings import (
     ABOVE_BLIND,
     NO_RATE,
@@ -96,7 +95,7 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
         findings: What `cxprobe.report.site.findings.findings_of` returns of both.
     """
     environment = _environment(run, cast)
-    pictures = pictures_of(run, cast)
+    pictures = run.pictures()
 
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)

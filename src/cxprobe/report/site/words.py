@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cxprobe.scenarios.rules import Scenarios
+from cxprobe.scenarios.rules import CHANGES, Scenarios
 from cxprobe.stats import Estimate
 
 SETS: Mapping[str, str] = {
@@ -11,14 +11,6 @@ SETS: Mapping[str, str] = {
     "reasoning": "multiple choice",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-_CHANGES = {
-    "recency": "order of the sentences",
-    "vocabulary": "the other word right",
-    "name": "names exchanged",
-    "paraphrase": "the fact in other words",
-    "nonce": "made-up words",
-    "distractor": "another rule beside it",
-}
 _SPACE = "\u00a0"
 _WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 
@@ -53,4 +45,4 @@ def in_full(rate: Estimate) -> str:
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:
     """Return a test with what it changes, such as "S2: order of the sentences"."""
     bias = scenarios.tests[name].bias
-    return f"{name}: {'base text' if name == scenarios.base else _CHANGES.get(bias, bias)}"
+    return f"{name}: {'base text' if name == scenarios.base else CHANGES.get(bias, bias)}"
