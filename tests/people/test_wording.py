@@ -30,13 +30,13 @@ def test_the_project_has_checks_of_all_kinds_none_twice():
 @pytest.mark.parametrize(
     ("keys", "value", "message"),
     [
-        (("checks", "instruction", "question"), "Read on.", "it needs {answer}"),
-        (("checks", "agreement", "question"), "Choose {answer}.", "it needs none"),
+        (("checks", "instruction", "question"), "Read on.", "exactly the fields {answer}"),
+        (("checks", "agreement", "question"), "Choose {answer}.", "must have no fields"),
         (("checks", "shuffled", "members", 0, "wrong"), "Train the to.", "does not have the words of"),
         (("checks", "agreement", "members", 0), {"right": "A.", "wrong": "A."}, "nobody could tell them apart"),
         (("checks", "agreement", "members"), [], "at least 1 item"),
-        (("tasks", "inference", "text"), "So: {premis}", "it needs {premise}"),
-        (("tasks", "inference", "question"), "So: {", "is not a template"),
+        (("tasks", "inference", "text"), "So: {premis}", "exactly the fields {premise}"),
+        (("tasks", "inference", "question"), "So: {", "Single '{' encountered"),
         (("tasks", "pairs", "title"), " ", "at least 1 character"),
         (("tasks", "pair"), {}, "did you mean 'pairs'"),
     ],

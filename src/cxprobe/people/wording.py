@@ -2,33 +2,15 @@
 
 from collections import Counter
 from pathlib import Path
-from string import Formatter
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed
+from cxprobe.lm.prompts import read_prompts, with_fields
 
 WORDING_FILE = Path("prompts/validation.yaml")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-def _template_of(*names: str) -> AfterValidator:
-    """Return a validator of a template that must have these slots and no others."""
-
-    def check(text: str) -> str:
-        try:
-            slots = {slot for _, slot, _, _ in Formatter().parse(text) if slot is not None}
-        except ValueError as fault:
-            raise ValueError(f"{text!r} is not a template: {fault}") from None
-        if slots != set(names):
-            given = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
-            needed = ", ".join(f"{{{slot}}}" for slot in names) or "none"
-            raise ValueError(f"{text!r} has the slots {given}; it needs {needed}")
-        return text
-
-    return AfterValidator(check)
 
 
 class Task(Closed):
@@ -57,9 +39,9 @@ class RelationNames(Closed):
 class InferenceTask(Task):
     """What a sentence means for a statement."""
 
-    text: Annotated[Text, _template_of("premise")]
+    text: Annotated[Text, with_fields("premise")]
     """How the premise is shown."""
-    question: Annotated[Text, _template_of("hypothesis")]
+    question: Annotated[Text, with_fields("hypothesis")]
     """How the hypothesis is asked about."""
     options: RelationNames
 
@@ -95,7 +77,7 @@ class Member(Closed):
 class Check(Closed):
     """A kind of attention checks."""
 
-    question: Annotated[Text, _template_of()]
+    question: Annotated[Text, with_fields()]
     """What is asked."""
     members: Annotated[list[Member], Field(min_length=1)]
     """The sentences; each form has one member."""
@@ -104,7 +86,7 @@ class Check(Closed):
 class Instruction(Check):
     """Whether an instruction is followed."""
 
-    question: Annotated[Text, _template_of("answer")]
+    question: Annotated[Text, with_fields("answer")]
     """What is asked; {answer} is the letter of the right one."""
 
 
@@ -140,4 +122,4 @@ def load_wording(path: Path = WORDING_FILE) -> Wording:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return validate(Wording, read_yaml(path, PromptError, english=True), path, PromptError)
+    return read_prompts(Wording, path)

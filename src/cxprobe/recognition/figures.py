@@ -94,8 +94,16 @@ def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
     """
     share = importances["importance"]
     table = importances.assign(low=share, high=share).rename(columns={"layer": _LAYER})
-    how = {"x": _LAYER, "panels": "feature", "colours": "parameter", "value": "importance"}
-    return curves(table, title, chance=None, linear=True, **how)
+    return curves(
+        table,
+        title,
+        x=_LAYER,
+        panels="feature",
+        colours="parameter",
+        value="importance",
+        chance=None,
+        linear=True,
+    )
 
 
 def smoothed(line: pd.DataFrame) -> "pd.Series[float]":

@@ -226,7 +226,7 @@ def curves(
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
     palette: Sequence[Any] = OKABE_ITO
     if is_scale := colours is not None and pd.api.types.is_numeric_dtype(table[colours]):
-        palette = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds)))
+        palette = list(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds))))
     headings = {}
     for name in names:
         headings[name] = within(readable(str(name)), 2.2 / _HEADING)
