@@ -58,7 +58,7 @@ def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
     for row in (
         "| minimal pairs | 24 | first-mentioned 75 % [50, 90] |",
         "| minimal pairs, pseudowords | 12 | shorter 50 % [40, 60] |",
-        "| reasoning | 8 | first-referent 25 % [20, 30] |",
+        "| multiple choice | 8 | first-referent 25 % [20, 30] |",
         "| inference | 4 | hypothesis-only 100 % [50, 100] |",
         "| scenario S1 | 6 | copier 100 % [100, 100] |",
     ):
