@@ -1,7 +1,8 @@
-"""Write the trained pipeline as the project carries it: with a model card, and without the treebank's words.
+"""Write a trained pipeline as the project carries it: with a model card, and without the treebank's words.
 
-The tagger works on hashes of words, so the strings of the training text are of no use; they would be nearly half a
-megabyte, and the treebank's vocabulary. Run it as ``python pack.py training/model-best en_ewt_cxprobe``.
+The network works on hashes of words, so the strings of the training text are of no use; they would be nearly half a
+megabyte, and the treebank's vocabulary. Only what labels and edit trees are written with stays. Run it as
+``python pack.py training/model-best en_ewt_cxprobe "What the pipeline is"``.
 """
 
 import json
@@ -9,11 +10,16 @@ import sys
 from pathlib import Path
 
 import spacy
+import srsly
+from spacy.language import Language
+from spacy.vectors import Vectors
+
+VECTORS = 14_500  # the most frequent words; with more, the parser's folder would be above 15 MB
+NO_TREE = 2**32 - 1  # what spaCy writes in the place of a part that an edit tree does not have
 
 CARD = {
     "name": "ewt_cxprobe",
     "version": "1.0.0",
-    "description": "Tagger, morphologizer and sentence splitter for English, trained on UD English EWT.",
     "author": "cxprobe",
     "license": "CC BY-SA 4.0",
     "sources": [
@@ -27,15 +33,36 @@ CARD = {
 }
 
 
-def pack(source: Path, target: Path) -> None:
-    """Save the pipeline at ``source`` to ``target`` with its card, and with no more strings than a blank one has."""
+def pack(source: Path, target: Path, description: str) -> None:
+    """Save the pipeline at ``source`` to ``target`` with its card, its most frequent vectors, and few strings."""
     nlp = spacy.load(source)
-    nlp.meta.update(CARD)
+    nlp.meta.update({**CARD, "description": description})
+    vectors = nlp.vocab.vectors
+    if vectors.shape[0]:
+        keys = [key for key, row in sorted(vectors.key2row.items(), key=lambda item: item[1]) if row < VECTORS]
+        kept = {"data": vectors.data[: len(keys)], "keys": keys, "attr": vectors.attr, "name": vectors.name}
+        nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, **kept)
     nlp.to_disk(target)
-    labels = {label for pipe in ("morphologizer", "tagger") for label in nlp.pipe_labels[pipe]}
-    strings = labels | set(spacy.blank("en").vocab.strings)
+    strings = needed_strings(nlp) | set(spacy.blank("en").vocab.strings)
     (target / "vocab" / "strings.json").write_text(json.dumps(sorted(strings)), "utf-8")
 
 
+def needed_strings(nlp: Language) -> set[str]:
+    """Return the labels of all components, and the letters that the lemmatizer's edit trees take away and put in.
+
+    Rare trees, which spell out single words of the treebank, are no labels, and their letters are left out.
+    """
+    strings = {label for name, labels in nlp.pipe_labels.items() if name != "trainable_lemmatizer" for label in labels}
+    if "trainable_lemmatizer" in nlp.pipe_names:
+        lemmatizer = nlp.get_pipe("trainable_lemmatizer")
+        trees = srsly.msgpack_loads(lemmatizer.trees.to_bytes())["trees"]
+        reached = list(lemmatizer.cfg["labels"])
+        while reached:
+            tree = trees[reached.pop()]
+            reached += [tree[side] for side in ("prefix_tree", "suffix_tree") if tree.get(side, NO_TREE) != NO_TREE]
+            strings |= {nlp.vocab.strings[tree[key]] for key in ("orig", "subst") if key in tree}
+    return strings
+
+
 if __name__ == "__main__":
-    pack(*map(Path, sys.argv[1:]))
+    pack(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
