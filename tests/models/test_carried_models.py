@@ -57,7 +57,7 @@ def test_the_carried_models_are_small():
     assert 5 <= len(CHECKPOINTS) <= 6
     listed = subprocess.run(["git", "ls-files", "models"], cwd=ROOT, capture_output=True, text=True, check=True)
     tracked = listed.stdout.split()
-    assert sum((ROOT / name).stat().st_size for name in tracked) < 96 * MIB
+    assert sum((ROOT / name).stat().st_size for name in tracked) < 104 * MIB
     # Else DVC's commands in the project's folder, such as a bare `dvc status`, would speak of the training.
     assert [name for name in tracked if name.endswith(("dvc.yaml", "dvc.lock", ".dvc"))] == []
 
