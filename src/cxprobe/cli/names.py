@@ -1,5 +1,6 @@
 """The names that a shell completes, and how sizes are printed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,15 @@ ConstructionName = Annotated[
     str, typer.Argument(help="The name of its folder in constructions/.", autocompletion=complete_construction)
 ]
 """The argument of commands about a construction."""
+
+
+def print_table(lines: Sequence[Sequence[str]], texts: int) -> None:
+    """Print lines of cells in columns; so many columns of texts are aligned at the left, the others at the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [cell.ljust(width) for cell, width in zip(line[:texts], widths, strict=False)]
+        cells += [cell.rjust(width) for cell, width in zip(line[texts:], widths[texts:], strict=True)]
+        print("  ".join(cells).rstrip())
 
 
 def shown_size(size: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from cxprobe.cli.names import print_table
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,11 +58,8 @@ def plan() -> None:
     if not left:
         print("nothing is left to ask")
         return
-    cells = [HEADER, *((row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for stage, model, *numbers in cells:
-        aligned = "  ".join(number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True))
-        print(f"{stage.ljust(widths[0])}  {model.ljust(widths[1])}  {aligned}".rstrip())
+    cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
+    print_table([HEADER, *cells], texts=2)
     print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import ConstructionName
+from cxprobe.cli.names import ConstructionName, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,10 +177,8 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
             right, full, items = known.loc[row["construction"]]
             cells += [f"{right:.2%}", f"{full:.2%}", f"{items:.0f}"]
         lines.append([*cells, *["-"] * (len(lines[0]) - len(cells))])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print()
-    for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    print_table(lines, texts=len(lines[0]))
 
 
 def _rate(value: float, low: float, high: float) -> str:

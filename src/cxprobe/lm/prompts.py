@@ -1,5 +1,6 @@
 """Files of prompts: texts with fields, which the lines of work that ask in words or by likelihood fill in."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, TypeVar
@@ -7,11 +8,12 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, StringConstraints
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, read_yaml, validate
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 PROMPTS_FOLDER = Path("prompts")
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 P = TypeVar("P", bound=Closed)
+T = TypeVar("T")
 
 
 def fields_of(text: str) -> set[str]:
@@ -30,6 +32,17 @@ def with_fields(*fields: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+def named(prompts: Mapping[str, T], name: str, kind: str) -> T:
+    """Return the prompt or continuation of a name.
+
+    Raises:
+        PromptError: There is none.
+    """
+    if name not in prompts:
+        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
+    return prompts[name]
 
 
 def read_prompts(model: type[P], path: Path) -> P:

@@ -7,9 +7,8 @@ from typing import Annotated
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, suggest
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, read_prompts, with_fields
+from cxprobe.files.schema import Closed
+from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, named, read_prompts, with_fields
 from cxprobe.seeding import generator_for
 
 _TEXTS = ["id", "context", "good", "bad"]
@@ -56,13 +55,12 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
     Source:
         Oba & Sugawara 2026, appendix D, where the order of the two is drawn; all words are this project's own.
     """
-    if name not in prompts.prompts:
-        raise PromptError(f"pairs.ask.prompt: prompt '{name}' is unknown{suggest(name, list(prompts.prompts))}")
+    before = named(prompts.prompts, name, "pairs.ask.prompt: prompt")
     rows = []
     for id_, context, good, bad in pairs[_TEXTS].itertuples(index=False, name=None):
         texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
         for gold, (a, b) in texts.items() if good != bad else ():
-            question = "\n\n".join([prompts.prompts[name], prompts.item.format(a=a, b=b), prompts.direct])
+            question = "\n\n".join([before, prompts.item.format(a=a, b=b), prompts.direct])
             rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
     return pd.DataFrame(rows, columns=_COLUMNS)
 

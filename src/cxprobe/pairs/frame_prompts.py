@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cxprobe.errors import ConstructionError, PromptError
-from cxprobe.files.schema import Closed, suggest
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, read_prompts, with_fields
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed
+from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, named, read_prompts, with_fields
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 
 
@@ -74,7 +74,4 @@ def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingProm
         extended or unacceptable and appropriate or inappropriate; all words are this project's own.
     """
     path = folder / "frames.yaml"
-    prompts = read_prompts(WritingPrompts, path).prompts
-    if name not in prompts:
-        raise PromptError(f"{path}: prompt '{name}' is unknown{suggest(name, list(prompts))}")
-    return prompts[name]
+    return named(read_prompts(WritingPrompts, path).prompts, name, f"{path}: prompt")

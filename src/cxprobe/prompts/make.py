@@ -11,6 +11,7 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
+from cxprobe.lm.prompts import named
 from cxprobe.prompts.cxnli import Repair, read_inference_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
 from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, ReasoningFiles, Shots
@@ -25,7 +26,6 @@ from cxprobe.prompts.wording import (
     ask_reasoning,
     continue_inference,
     continue_reasoning,
-    named,
     shown_letter,
     shown_options,
 )

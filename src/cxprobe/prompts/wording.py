@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, FaultsError, suggest
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, read_prompts, with_fields
+from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, named, read_prompts, with_fields
 from cxprobe.lm.texts import Choice
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
@@ -363,19 +363,3 @@ def continue_reasoning(
     parts = {"text": item.text, "question": item.question} | {letter.lower(): shown[letter] for letter in shown}
     answers = {str(letter): answer.format(**parts) for letter, answer in texts.answers.items()}
     return Choice(id_, texts.text.format(**parts), answers, texts.anywhere)
-
-
-def named(prompts: Mapping[str, T], name: str, kind: str) -> T:
-    """Return what has a name in a file of prompts.
-
-    Args:
-        prompts: Name -> what it stands for.
-        name: The name.
-        kind: What it is the name of, for the message: "prompt" or "continuation".
-
-    Raises:
-        PromptError: There is none.
-    """
-    if name not in prompts:
-        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
-    return prompts[name]

@@ -4,7 +4,7 @@ Every row or panel says how many items its rates are of, and marks of few items 
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -122,16 +122,10 @@ def dots(
     return figure
 
 
-def legend_of(panels: Iterable[Axes]) -> dict[str, Any]:
-    """Return label -> what it stands for, of all panels, each label once; chance and what is below it come last."""
-    found = {
-        str(label): handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    return found | {label: found.pop(label) for label in (*_TICKS, HOLLOW) if label in found}
-
-
 def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: float = 10) -> None:
-    """Add one legend of all panels to a figure, in as many columns as its width allows, and at most ``most``.
+    """Add one legend of all panels to a figure, each label once and those of marks last.
+
+    It has as many columns as the width of the figure allows, and at most ``most``.
 
     Args:
         figure: The figure.
@@ -139,7 +133,12 @@ def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: fl
         outside: Whether a constrained layout makes space for it.
         fontsize: In points.
     """
-    entries = legend_of(figure.axes)
+    found = {
+        str(label): handle
+        for axes in figure.axes
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    entries = found | {label: found.pop(label) for label in (*_TICKS, HOLLOW) if label in found}
     if entries:
         columns = max(1, min(most, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))))
         look: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": fontsize}

@@ -302,11 +302,7 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
         if table.empty:
             continue
         named = [column] if column == "construction" else ["first", "second"]
-        told = (
-            table.assign(construction=table["construction"].map(construction_of_pairs))
-            if "construction" in table
-            else table
-        )
+        told = table.assign(construction=table["construction"].map(construction_of_pairs))
         own = table[(told[named] == value).any(axis=1) & ~table[["first", "second"]].isin(cast.mocks).any(axis=1)]
         numbers = ["difference", "low", "high", "p_holm", "detectable"]
         own = own.assign(**{name: pd.to_numeric(own[name], errors="coerce") for name in numbers})
