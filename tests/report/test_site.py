@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +10,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+from chromium import CHROMIUM, browser
 from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
 
@@ -209,7 +211,7 @@ def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_cons
     probes = rates(one=(0.9, 0.8, 0.95, 50)).assign(construction="toy", source="generated")
     write_report(folder, "recognition", recognition=probes.assign(layer=1, control_majority=0.5))
     index = pages_of(params)["index.html"]
-    tables = [text_of(one) for one in re.findall(r'<table class="grid".*?</table>', index, re.DOTALL)]
+    tables = [text_of(one) for one in re.findall(r'<table class="grid folds".*?</table>', index, re.DOTALL)]
     probed, form, meaning = tables
     titles = re.findall(r'<h2 class="grid">.*?</h2>', index)
     assert [text_of(one) for one in titles] == [
@@ -305,6 +307,25 @@ def test_pages_need_nothing_else_and_every_picture_says_in_words_what_it_shows(p
             if tag == "svg":
                 assert re.search(r"\d", attributes["aria-label"]), path
                 assert attributes["role"] == "img"
+
+
+@pytest.mark.pipeline
+@pytest.mark.skipif(CHROMIUM is None or sys.platform != "linux", reason="needs Chromium")
+def test_no_page_is_cut_on_a_phone(pages, folder):
+    """Tables with a caption are reference, and may be scrolled."""
+    cut = """[...document.querySelectorAll("main *")].filter(one => !one.closest("table:has(caption), .bar, .unseen"))
+        .filter(one => one.getBoundingClientRect().right > document.documentElement.clientWidth)
+        .map(one => one.innerText)"""
+    labels = """[...document.querySelectorAll(".grid td")].map(one => getComputedStyle(one, "::before").content)"""
+    with browser(folder / "profile") as tab:
+        tab.resize(390, 844)
+        for name, text in pages.items():
+            (folder / "page.html").write_text(text)
+            tab.open((folder / "page.html").as_uri())
+            assert tab.run(cut) == [], name
+            assert tab.run("document.documentElement.scrollWidth <= innerWidth"), name
+            if name == "index.html":
+                assert set(tab.run(labels)) == {'"mlm"', '"clm"', '"best blind model"'}
 
 
 def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
