@@ -1,8 +1,14 @@
 """list_code: the code of the package -> for each script, the modules that it reaches, so that DVC sees what changed."""
 
+import sys
 from pathlib import Path
 
+from cxprobe.errors import CxprobeError
 from cxprobe.run.code import write_code
 
 if __name__ == "__main__":
-    write_code(Path("pipelines"), Path("data/list_code"))
+    try:
+        write_code(Path("pipelines"), Path("data/list_code"))
+    except CxprobeError as fault:  # such as a full disk
+        print(f"list_code: {fault}", file=sys.stderr)
+        raise SystemExit(2) from None

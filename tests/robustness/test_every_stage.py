@@ -54,7 +54,7 @@ def ask_for_everything(params: dict) -> None:
     params["recognition"]["tune"] = search
 
 
-NAMES = [f"{script.parent.name}/{script.stem}" for script in SCRIPTS if script.parent.name != "code"]
+NAMES = [f"{script.parent.name}/{script.stem}" for script in SCRIPTS]
 
 
 @pytest.mark.parametrize("name", NAMES)

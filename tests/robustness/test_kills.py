@@ -4,10 +4,12 @@ The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tri
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
-from killing import Attacked, attack
+from killing import Attacked, attack, faults_of_next
+from stage_process import Kill
 from toy_stages import TOY, write_toy_project
 
 # Kills with each signal, which `make test` has time for.
@@ -25,3 +27,20 @@ def test_a_killed_stage_leaves_nothing_half_done_and_the_next_run_makes_it_whole
     (tmp_path / "input.txt").write_text("hello")
     wrong, _ = attack(stage, stage.run_whole(), older, int(os.environ.get("CXPROBE_KILLS", QUICK[name])))
     assert wrong == []
+
+
+@pytest.mark.pipeline
+def test_a_mining_that_is_killed_while_it_removes_its_finished_shards_mines_them_again(project):
+    outputs = [Path(top, "mine_sentences", "toy") for top in ("data", "results")]
+    stage = Attacked(project, project / "pipelines" / "corpora" / "mine.py", ["toy"], outputs, {})
+    whole = stage.run_whole()
+    kept, left = project / "data/.scratch/mine_sentences", set()
+    for change in range(whole.changes, 0, -3):
+        stage.remove_outputs()
+        stage.run(Kill(signal.SIGKILL, change, 0))
+        if not (project / outputs[0] / "sentences.parquet").exists():
+            break
+        if files := [path for path in kept.rglob("*") if path.is_file()]:
+            left.add(len(files))
+            assert list(faults_of_next(stage, whole)) == [], change
+    assert len(left) > 3  # so often it was killed with another number of files removed

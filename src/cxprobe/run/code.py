@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from cxprobe.files.writing import write_bytes
+from cxprobe.files.writing import remove_left_behind, write_bytes
 
 # Modules that only pass values on, or that write the same numbers elsewhere: a change there changes no result.
 _WITHOUT_EFFECT = ("cxprobe.errors", "cxprobe.secrets", "cxprobe.run")
@@ -23,6 +23,7 @@ def write_code(pipelines: Path, folder: Path) -> int:
         pipelines: The folder of scripts, as ``pipelines/<line>/<step>.py``.
         folder: Where to write ``<line>/<step>.txt``: a line for each file that the script reaches, with its SHA-256.
     """
+    remove_left_behind(folder)
     scripts = sorted(pipelines.glob("*/*.py"))
     for script in scripts:
         files = reached_files(script)
