@@ -107,8 +107,9 @@ def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_tol
         params["pairs"]["models"].append("clm-random")
 
     change(project, add)
-    header, row, _ = planned()[-3:]
+    header, row, _, kept = planned()[-4:]
     assert header.startswith("stage")
+    assert "`cxprobe measure --status` says how many" in kept
     assert row.split()[:2] == ["score_pairs", "clm-random"]
     change(project, lambda params: params.update(seed=99))
     assert "make_pairs is not up to date; run `dvc repro make_pairs` to count what is new" in planned()

@@ -61,6 +61,7 @@ def plan() -> None:
     cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
     print_table([HEADER, *cells], texts=2)
     print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
+    print("Answers that are kept already are counted too; `cxprobe measure --status` says how many they are.")
 
 
 def changed_stages(stages: Sequence[str]) -> set[str]:
