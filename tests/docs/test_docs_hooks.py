@@ -136,7 +136,8 @@ def test_stages_are_described_by_their_comment_and_script():
 
 
 def test_the_verdicts_of_the_report_are_listed_with_their_rules():
-    assert "| ▲ above every blind model that ran | the interval lies above chance, and the difference from" in describe_verdicts()
+    rule = "| ▲ above every blind model that ran | the interval lies above chance, and the difference from"
+    assert rule in describe_verdicts()
 
 
 def test_links_of_the_readme_stay_inside_the_site():
