@@ -39,6 +39,7 @@ IN_A_PROJECT = {
     "export lm-eval": ["tasks"],
     "export inspect": ["tasks"],
     "export results": ["answers.parquet"],
+    "export conllu": ["toy", "toy.conllu"],
 }
 
 

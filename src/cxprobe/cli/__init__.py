@@ -137,6 +137,7 @@ _EXPORTS: Mapping[str, Callable[..., None]] = {
     "lm-eval": export.lm_eval,
     "inspect": export.inspect,
     "results": export.results,
+    "conllu": export.conllu,
 }
 _group("export", _RESULTS, _GIVE, _EXPORTS)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cxprobe.cli.names import ConstructionName
 from cxprobe.errors import DataError
 
 Folder = Annotated[Path, typer.Argument(help="The folder that is written; it must not exist, or be empty.")]
@@ -95,6 +96,44 @@ def results(
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")
     for name, column in COLUMNS.items():
         print(f"  {name}: {column['about']}")
+
+
+def conllu(
+    construction: ConstructionName,
+    file: Annotated[Path, typer.Argument(help="The .conllu file; one that is there is replaced.")],
+    cxn: Annotated[str, typer.Option(help="What Cxn= calls the construction; by default its name, as LetAlone.")] = "",
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="Write sentences without a label too, as instances.")
+    ] = False,
+) -> None:
+    """Write mined sentences as a treebank in CoNLL-U, with Cxn= and CxnElt= as in UCxn.
+
+    The pipeline mining.parser parses them. A sentence that is labelled negative has no Cxn=. They are quotations of
+    other people's texts: check their licences before you give them away.
+    """
+    from cxprobe.cli.labels_desk import labels_file, mined_file
+    from cxprobe.constructions.sentences import LABELS
+    from cxprobe.corpora.conllu import conllu_text
+    from cxprobe.exports.project import read_made_table, write_files
+    from cxprobe.exports.treebank import camel_case, treebank_of
+    from cxprobe.people.labels import in_force, judgements_on, read_labels
+    from cxprobe.run.params import load_params
+    from cxprobe.tagging import load_tagger
+
+    judged = in_force(read_labels(labels_file(construction)))
+    mined = read_made_table(mined_file(construction))
+    said = [set(judgements_on(*keys, judged).values()) for keys in zip(mined["id"], mined["tags"], strict=True)]
+    without = "positive" if unlabelled else "not labelled"
+    labels = ["conflict" if len(known) > 1 else next(iter(known), without) for known in said]
+    sentences = mined.assign(label=labels).sort_values(["url", "start"])
+    sentences, left_out = sentences[(kept := sentences["label"].isin(LABELS))], sentences[~kept]
+    if sentences.empty:
+        raise DataError(f"{construction}: no mined sentence has a label; label some, or take all with --unlabelled")
+    nlp = load_tagger("mining.parser", load_params().mining.parser, asks_for=("DEP", "LEMMA", "MORPH", "POS"))
+    name = cxn or camel_case(construction)
+    write_files({file.name: conllu_text(treebank_of(sentences, nlp, name)).encode()}, file.parent)
+    _print_left_out([f"{n:,} sentences: {why}" for why, n in left_out["label"].value_counts().items()])
+    print(f"{file}: {len(sentences):,} sentences, {(sentences['label'] == 'positive').sum():,} with Cxn={name}")
 
 
 def _print_left_out(sentences: list[str]) -> None:

@@ -84,9 +84,9 @@ def print_agreement(construction: str, path: Path) -> None:
     """Print each conflict (what is labelled, who calls it what, its sentences), and kappa of every two people."""
     labels = read_labels(path)
     all_conflicts = conflicts(labels)
-    if not _mined_file(construction).is_file():
+    if not mined_file(construction).is_file():
         shown: list[tuple[Target, Said, Sequence[Candidate]]] = [(*item, ()) for item in all_conflicts.items()]
-        print(f"the sentences are not shown: {_mined_file(construction)} is not here; `dvc pull` fetches it")
+        print(f"the sentences are not shown: {mined_file(construction)} is not here; `dvc pull` fetches it")
     else:
         open_disputes = disputes(_mined_groups(construction), labels)
         shown = [((group.kind, group.target), said, group.shown) for group, said in open_disputes]
@@ -213,12 +213,13 @@ def _ask(console: Console) -> str:
         return "q"
 
 
-def _mined_file(construction: str) -> Path:
+def mined_file(construction: str) -> Path:
+    """Return the mined sentences of a construction."""
     return DATA / "mine_sentences" / construction / "sentences.parquet"
 
 
 def _mined_groups(construction: str) -> tuple[Group, ...]:
-    path = _mined_file(construction)
+    path = mined_file(construction)
     if not path.is_file():
         raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
     return group_sentences(read_table(path), load_params().seed)
@@ -287,7 +288,7 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
     from cxprobe.corpora.sources import open_corpus
 
     files = open_corpus(corpus, SCRATCH)
-    kept = scratch_folder(SCRATCH / "label", files.digest, digest(_mined_file(construction))) / "surroundings.table"
+    kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
     def records() -> Iterator[Record]:
         """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""

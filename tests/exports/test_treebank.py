@@ -1,0 +1,124 @@
+"""`cxprobe export conllu`: mined sentences are parsed, and named by what people called them."""
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from conftest import ROOT, change_params, shrink, write_toy_construction
+from cxprobe.cli import app
+from cxprobe.cli.labels_desk import mined_file
+from cxprobe.corpora.conllu import read_conllu
+from cxprobe.exports.treebank import camel_case
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.people.labels import Label, write_labels
+
+PARSER = ROOT / "models" / "parser" / "en_ewt_cxprobe"
+SENTENCES = [  # id, text, url, tags, and what fills the slots
+    ("mined-1", "She gave him tea.", "book#1", "PRP VBD PRP NN .", ["gave", "him", "tea"]),
+    ("mined-2", "They told us a long story.", "book#2", "PRP VBD PRP DT JJ NN .", ["told", "us", "story"]),
+    ("mined-3", "We called him a fool.", "letters#1", "PRP VBD PRP DT NN .", ["called", "him", "fool"]),
+    ("mined-4", "I sent her flowers!", "letters#2", "PRP VBD PRP NNS .", ["sent", "her", "flowers"]),
+]
+
+
+def slots(text, words):
+    return [
+        {"slot": slot, "start": text.index(word), "end": text.index(word) + len(word), "word": word, "tag": "X"}
+        for slot, word in zip(["verb", "recipient", "main-theme"], words, strict=True)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project with four mined sentences, of which three have labels."""
+    write_toy_construction(tmp_path / "constructions")
+    monkeypatch.chdir(tmp_path)
+
+    def change(params):
+        shrink(params)
+        params["mining"]["parser"] = str(PARSER)
+
+    change_params(tmp_path, ROOT / "params.yaml", change)
+    rows = [
+        (id_, text, url, number, tags, slots(text, of)) for number, (id_, text, url, tags, of) in enumerate(SENTENCES)
+    ]
+    write_table(pd.DataFrame(rows, columns=["id", "text", "url", "start", "tags", "slots"]), mined_file("toy"))
+    labels = [
+        ("sequence", SENTENCES[0][3], "positive"),
+        ("sentence", "mined-2", "positive"),
+        ("sentence", "mined-3", "negative"),
+    ]
+    written = [Label(kind, target, label, "Ann", "2026-01-31") for kind, target, label in labels]
+    write_labels(written, tmp_path / "constructions" / "toy" / "labels.tsv")
+    return tmp_path
+
+
+def export(*words):
+    done = CliRunner().invoke(app, ["export", "conllu", "toy", "out.conllu", *words])
+    return done.exit_code, done.output
+
+
+def test_labelled_sentences_are_a_treebank_with_the_construction_where_it_is(folder):
+    code, output = export("--cxn", "Ditransitive")
+    assert code == 0, output
+    assert "left out: 1 sentences: not labelled" in output
+    assert "out.conllu: 3 sentences, 2 with Cxn=Ditransitive" in output
+    one, two, three = read_conllu(folder / "out.conllu")
+    assert [(sentence.id, sentence.text, sentence.document) for sentence in (one, two, three)] == [
+        ("mined-1", "She gave him tea.", "book"),
+        ("mined-2", "They told us a long story.", "book"),
+        ("mined-3", "We called him a fool.", "letters"),
+    ]
+    assert [word.cxn for word in one.words] == [(), ("Ditransitive",), (), (), ()]
+    assert [word.elements for word in one.words] == [
+        (),
+        ("2:Ditransitive.Verb",),
+        ("2:Ditransitive.Recipient",),
+        ("2:Ditransitive.MainTheme",),
+        (),
+    ]
+    assert [word.form for word in two.words if word.elements] == ["told", "us", "story"]
+    assert [(word.lemma, word.xpos, word.head, word.deprel, word.space) for word in one.words[:2]] == [
+        ("she", "PRP", 2, "nsubj", True),
+        ("give", "VBD", 0, "root", True),
+    ]
+    assert not any(word.cxn or word.elements for word in three.words)
+    assert all([word.head for word in sentence.words].count(0) == 1 for sentence in (one, two, three))
+
+
+def test_sentences_without_a_label_are_instances_where_that_is_asked_for(folder):
+    code, output = export("--unlabelled")
+    assert code == 0, output
+    assert "out.conllu: 4 sentences, 3 with Cxn=Toy" in output
+    assert "left out" not in output
+    (folder / "constructions" / "toy" / "labels.tsv").unlink()
+    assert "4 with Cxn=Toy" in export("--unlabelled")[1]
+    code, output = export()
+    assert code == 2
+    assert "toy: no mined sentence has a label; label some, or take all with --unlabelled" in output
+
+
+def test_words_that_another_pipeline_had_are_refused(folder):
+    table = pd.read_parquet(mined_file("toy"))
+    table.at[0, "slots"] = [dict(table.at[0, "slots"][0], start=5)]  # within "gave"
+    write_table(table, mined_file("toy"))
+    code, output = export()
+    assert code == 2
+    assert "mined-1: was mined with other words than mining.parser has now" in output
+    assert not (folder / "out.conllu").exists()
+
+
+def test_a_project_that_has_not_mined_is_told_to(folder):
+    mined_file("toy").unlink()
+    code, output = export()
+    assert code == 2
+    assert str(DATA / "mine_sentences") in output
+    assert "dvc repro" in output
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("let-alone", "LetAlone"), ("half-1", "Half1"), ("direct object", "DirectObject")]
+)
+def test_names_are_written_as_in_ucxn(name, written):
+    assert camel_case(name) == written
