@@ -129,7 +129,8 @@ def make_project(folder: Path) -> None:
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     write_toy_labels(folder / "constructions")
-    save_toy_tagger(folder / "models" / "tagger" / "en_ewt_cxprobe")
+    for name in ("tagger", "parser"):  # which parses nothing: no toy pattern asks for it
+        save_toy_tagger(folder / "models" / name / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
     shutil.copytree(ROOT / "published", folder / "published")
     for seed, name in enumerate(("one", "two")):
@@ -146,7 +147,7 @@ def make_project(folder: Path) -> None:
 def shrink(params: dict) -> None:
     """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
     params["compute"]["jobs"] = 1
-    mining = {"constructions": {"toy": "toys"}, "watched": ["toy"], "engine": {"kind": "local", "workers": 1}}
+    mining = {"constructions": {"toy": "toys"}, "watched": ["toys"], "engine": {"kind": "local", "workers": 1}}
     params["mining"] |= mining | {"most_faults": 0.1}  # the toy corpus has two
     params["recognition"] |= {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}}
     params["recognition"]["make"]["per_label"] = 6

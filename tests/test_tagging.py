@@ -48,7 +48,7 @@ def test_a_pipeline_that_is_not_there_or_sets_no_tags_is_refused(tmp_path):
     with pytest.raises(ModelError, match="tagger: 'no_such_pipeline' is neither a folder"):
         open_tagger("no_such_pipeline", None)
     spacy.blank("en").to_disk(tmp_path)
-    with pytest.raises(ModelError, match="sets no fine-grained tags"):
+    with pytest.raises(ModelError, match="does not set TAG, which is needed"):
         open_tagger(str(tmp_path), None)
 
 

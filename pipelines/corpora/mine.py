@@ -5,57 +5,61 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.corpora.collecting import check_readable, collect
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.corpora.collecting import check_readable, collect, collect_corpus
 from cxprobe.corpora.engine import SLOTS, count_finished, make_job, run_shards
-from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.search import check_examples, load_tagger
+from cxprobe.corpora.pattern import Wanted
+from cxprobe.corpora.search import check_examples, load_matchers
 from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
-from cxprobe.files.writing import DATA, SCRATCH
+from cxprobe.files.writing import DATA, SCRATCH, read_json
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
-COUNTS = ("documents", "bytes_of_text", "sentences_tagged", "candidates", "faults")
-
 
 def mine_sentences(stage: Stage) -> Outcome:
-    name, settings = stage.item, stage.params.mining
-    slug = settings.constructions[name]
-    corpus = stage.params.corpora[slug]
-    stage.use(DATA / "list_corpora" / name)
-    stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
-    path, construction = stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml"), load_construction(name)
+    slug, settings = stage.item, stage.params.mining
+    listed = read_json(stage.use(DATA / "list_corpora" / slug) / "wanted.json")
+    wanted = {name: Wanted.model_validate(content) for name, content in listed.items()}
+    if not wanted:
+        return Outcome(counts={"constructions": 0})
 
-    pattern = load_pattern(name, construction)
-    check_examples(pattern, load_tagger(settings.pipeline_of(pattern), pattern), path)
-    source = open_corpus(corpus, SCRATCH)
-    job = make_job(source, settings, pattern, SCRATCH / stage.name)
+    patterns = {name: one.pattern for name, one in wanted.items()}
+    pipelines = {name: settings.pipeline_of(pattern) for name, pattern in patterns.items()}
+    for name, matchers in load_matchers(patterns, pipelines).items():
+        check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+    source = open_corpus(stage.params.corpora[slug], SCRATCH)
+    job = make_job(source, settings, patterns, SCRATCH / stage.name)
     finished, total = count_finished(job, settings.engine), len(source.shards)
     kept = f"the finished shards are in {SCRATCH / stage.name}"
-    with progress(total, "shards", f"mine_sentences {name} {slug}", kept=kept, initial=finished) as shown:
+    with progress(total, "shards", f"mine_sentences {slug}", kept=kept, initial=finished) as shown:
         run_shards(job, settings.engine, shown.update)
 
-    found = collect(job, construction, settings.duplicates, stage.data)
-    check_readable(found, slug, settings.most_faults)
-    write_table(found.sentences, stage.data / "sentences.parquet", {"slots": SLOTS})
+    corpus = collect_corpus(job, stage.data)
+    check_readable(corpus, slug, settings.most_faults)
+    steps, rejects = [], []
+    for name, one in wanted.items():
+        found = collect(job, name, one, settings.duplicates, stage.data / name)
+        write_table(found.sentences, stage.data / name / "sentences.parquet", {"slots": SLOTS})
+        made = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
+        steps += [(name, what, number) for what, number in sorted((found.counts | made).items())]
+        rejects.append(found.rejects.assign(construction=name)[["construction", "reason", "sentences"]])
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
     shutil.rmtree(ended, ignore_errors=True)
     Path(job.output).rename(ended)
     shutil.rmtree(ended)
-    made = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
     return Outcome(
-        counts={key: found.counts[key] for key in COUNTS} | made,
+        counts=dict(sorted(corpus.counts.items())),
         tables={
-            "corpus": pd.DataFrame([{"kind": corpus.kind, "shards": total, "digest": source.digest}]),
-            "steps": pd.DataFrame(sorted(found.counts.items()), columns=["what", "number"]),
-            "rejects": found.rejects,
-            "faults": found.faults,
+            "corpus": pd.DataFrame([{"kind": stage.params.corpora[slug].kind, "digest": source.digest}]),
+            "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
+            "rejects": pd.concat(rejects),
+            "faults": corpus.faults,
         },
     )
 
 
 if __name__ == "__main__":
-    run_stage(mine_sentences, "mining.constructions")
+    run_stage(mine_sentences, "corpora")

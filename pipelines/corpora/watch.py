@@ -7,10 +7,9 @@ from cxprobe.run.stage import Outcome, Stage
 
 
 def watch_corpora(stage: Stage) -> Outcome:
-    parts = list_corpus(stage.params.corpora[stage.params.mining.constructions[stage.item]])
-    write_table(parts, stage.data / "parts.csv")
+    write_table(list_corpus(stage.params.corpora[stage.item]), stage.data / "parts.csv")
     return Outcome()
 
 
 if __name__ == "__main__":
-    run_stage(watch_corpora, "mining.constructions")
+    run_stage(watch_corpora, "corpora")

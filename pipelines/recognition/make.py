@@ -13,7 +13,6 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import DATA
 from cxprobe.people.labels import read_labels
 from cxprobe.recognition.make import draw_subsets, part_sizes
 from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, split_sequences
@@ -79,7 +78,7 @@ def _generate(stage: Stage, name: str, construction: Construction, source: Gramm
 def _label(stage: Stage, name: str, construction: Construction) -> Made:
     """Give mined sentences the labels of labels.tsv, and divide them into a training and a test part."""
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
-    mined = read_table(stage.use(DATA / "mine_sentences" / name / "sentences.parquet"))
+    mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
     labelled = apply_labels(mined, labels)
     how = stage.params.recognition.make.labels
     sentences = split_sequences(labelled.sentences, how.folds, stage.params.seed, documents_apart=how.documents_apart)

@@ -190,12 +190,13 @@ def test_prompts_of_another_kind_of_question_are_told(folder):
 
 
 def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
-    fault = "params.yaml: mining.tagger: there is no folder models/tagger/en_ewt_cxprobe"
     assert check() == (0, [NO_FAULT])
-    change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline"))
-    assert "mining.tagger: 'no_such_pipeline' is neither" in check()[1][0]
+    change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline", parser="nor_this"))
+    assert "mining.parser: 'nor_this' is neither" in check()[1][0]
+    assert "mining.tagger: 'no_such_pipeline' is neither" in check()[1][1]
     shutil.rmtree(folder / "models")
-    assert check()[1][0].startswith(fault)
+    for key, line in zip(("parser", "tagger"), check()[1], strict=False):
+        assert line.startswith(f"params.yaml: mining.{key}: there is no folder models/{key}/en_ewt_cxprobe")
 
 
 def test_who_never_tunes_probes_needs_no_settings_for_it(folder):

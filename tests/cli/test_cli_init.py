@@ -56,7 +56,7 @@ def test_a_project_has_what_its_preset_asks_for(made):
     assert (folder / "params.yaml").read_text() == preset_text("pairs", ROOT / "presets")
     assert load_params(folder / "params.yaml", folder / "constructions")
     models = {path.name for path in (folder / "models").iterdir()}
-    assert models == {"LICENSE-APACHE-2.0.txt", "mini-clm", "mini-mlm", "mini-ngrams", "tagger"}
+    assert models == {"LICENSE-APACHE-2.0.txt", "mini-clm", "mini-mlm", "mini-ngrams", "parser", "tagger"}
     assert not (folder / "src").exists()
     assert not (folder / "constructions" / "README.md").exists()
     assert (folder / "cxprobe.version").read_text() == f"{installed_version()}\n"

@@ -41,7 +41,7 @@ def project(tmp_path, monkeypatch):
     table["end"] += 13 - 4
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "0.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{broken\n")
-    write_table(table, tmp_path / "data" / "mine_sentences" / "toy" / "sentences.parquet")
+    write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -129,7 +129,7 @@ def test_conflicts_are_listed_without_the_mined_sentences_too(project):
     labels = [Label("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
     write_labels(labels, project / LABELS)
     assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
-    (project / "data" / "mine_sentences" / "toy" / "sentences.parquet").unlink()
+    (project / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet").unlink()
     shown = run("", "agreement", "toy").out
     assert f"sequence\t{TAGS}\tA: positive, B: negative" in shown
     assert "the sentences are not shown" in shown

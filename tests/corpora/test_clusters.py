@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pydantic import TypeAdapter
-from small_corpora import corpus_of, job_of, settings_of, write_corpus
+from small_corpora import CC, corpus_of, job_of, settings_of, write_corpus
 
 from cxprobe.corpora import clusters, engine
 from cxprobe.corpora.collecting import collect
@@ -62,13 +62,13 @@ def corpus(tmp_path):
 
 def test_slurm_finds_what_this_machine_finds(cluster, corpus, toy_tagger, tmp_path):
     settings = settings_of(toy_tagger)
-    construction, here = job_of(corpus, settings, tmp_path / "here")
+    wanted, here = job_of(corpus, settings, tmp_path / "here")
     run_shards(here, settings.engine)
     _, there = job_of(corpus, settings, tmp_path / "there")
     reported: list[int] = []
     assert run_shards(there, cluster, reported.append) == sum(reported) == 3, (tmp_path / "log").read_text()
     first, second = (
-        collect(job, construction, settings.duplicates, tmp_path / f"out-{number}").sentences
+        collect(job, CC, wanted[CC], settings.duplicates, tmp_path / f"out-{number}").sentences
         for number, job in enumerate((here, there))
     )
     pd.testing.assert_frame_equal(first, second)

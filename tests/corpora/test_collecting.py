@@ -8,16 +8,16 @@ from datasketch import MinHash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.corpora.collecting import Collected, Twin, check_readable, find_duplicates
+from cxprobe.corpora.collecting import ReadCorpus, Twin, check_readable, find_duplicates
 from cxprobe.errors import DataError
 
 FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
 
 
-def outcome(documents: int, faults: int) -> Collected:
+def outcome(documents: int, faults: int) -> ReadCorpus:
     table = pd.DataFrame([FAULT] * min(faults, 1), columns=["shard", "line", "offset", "fault"])
     counts = Counter(documents=documents, faults=faults, shards=3)
-    return Collected(pd.DataFrame(), counts, pd.DataFrame(), table)
+    return ReadCorpus(counts, table)
 
 
 @pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])

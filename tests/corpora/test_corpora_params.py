@@ -4,6 +4,7 @@ import pytest
 from small_corpora import corpus_of, settings_of
 
 from cxprobe.corpora.params import InstalledCorpus, faults
+from cxprobe.errors import DataError
 
 CORPORA = {
     "books": corpus_of("books"),
@@ -21,15 +22,25 @@ def told(constructions, watched):
     ("constructions", "watched", "said"),
     [
         ({"way": "docs", "let-alone": "web"}, [], []),
-        ({"way": "books"}, ["way"], []),
-        ({"way": "books"}, [], ["mining.watched: must name way, since the files of corpora.books may change"]),
-        ({"way": "docs"}, ["let-alone"], ["mining.watched: mining.constructions does not have let-alone"]),
+        ({"way": "books"}, ["books"], []),
+        ({"way": "books"}, [], ["mining.watched: must name books, since its files may change"]),
+        ({"way": "docs"}, ["way"], ["mining.watched: corpora does not have way"]),
         ({"way": "bocks"}, [], ["mining.constructions.way: 'bocks' is not in corpora"]),
         ({"wya": "docs"}, [], ["mining.constructions.wya: 'wya' is not in constructions/"]),
     ],
 )
 def test_what_does_not_go_together_is_told(constructions, watched, said):
     assert told(constructions, watched) == said
+
+
+def test_what_was_mined_is_in_the_folder_of_its_corpus():
+    settings = settings_of(Path("tagger")).model_copy(update={"constructions": {"way": "docs", "let-alone": "web"}})
+    assert settings.folder_of("way") == Path("data/mine_sentences/docs/way")
+    assert settings.mined_in("web") == ["let-alone"]
+    with pytest.raises(
+        DataError, match=r"mining\.constructions .* does not have conative, so nothing was mined for it"
+    ):
+        settings.folder_of("conative")
 
 
 def test_a_folder_of_the_hub_has_a_revision():

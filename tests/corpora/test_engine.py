@@ -14,11 +14,11 @@ import pytest
 import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from servers import wait_until
-from small_corpora import ADJECTIVES, corpus_of, job_of, mine, settings_of, write_corpus
+from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
 from cxprobe.corpora import engine as engine_module
-from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import count_finished, run_shards
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
@@ -34,11 +34,11 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one_run(corpus, toy_tagger, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one-run")
-    return folder, mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")[1]
+    return folder, *mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")[1:]
 
 
 def test_each_sentence_is_a_row_with_its_features(one_run):
-    _, found = one_run
+    _, found, _ = one_run
     table = found.sentences
     assert table.columns.tolist()[:7] == ["id", "text", "url", "start", "end", "tags", "slots"]
     assert table["id"].is_unique
@@ -50,9 +50,9 @@ def test_each_sentence_is_a_row_with_its_features(one_run):
 
 
 def test_what_is_broken_is_counted_named_and_kept(one_run):
-    folder, found = one_run
+    folder, found, read = one_run
     faults = read_table(folder / "out/faults.parquet")
-    assert found.counts["faults"] == len(faults) == len(found.faults) == 5
+    assert read.counts["faults"] == len(faults) == len(read.faults) == 5
     assert faults["shard"].tolist() == [*(f"{n}.json.gz" for n in range(4)), "damaged.json.gz"]
     assert faults["line"].tolist()[:4] == [4] * 4
     assert faults["raw"].iloc[0] == b'{"broken\n'
@@ -66,7 +66,7 @@ def test_what_is_broken_is_counted_named_and_kept(one_run):
 
 @pytest.mark.pipeline
 def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_path):
-    _, other = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
+    _, other, _ = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
     assert one_run[1].counts == other.counts
     assert (one_run[0] / "out/rejects.parquet").read_bytes() == (tmp_path / "out/rejects.parquet").read_bytes()
@@ -76,11 +76,11 @@ def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
     one_run, corpus, toy_tagger, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(toy_tagger.parent)
-    construction, job = job_of(corpus, settings_of(Path(toy_tagger.name)), tmp_path / "scratch")
+    wanted, job = job_of(corpus, settings_of(Path(toy_tagger.name)), tmp_path / "scratch")
     spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
     monkeypatch.chdir(tmp_path)  # as Ray's workers do, which run where their machine joined the cluster
     run_shards(job, settings_of(toy_tagger).engine)
-    found = collect(job, construction, settings_of(toy_tagger).duplicates, tmp_path / "out")
+    found = collect(job, CC, wanted[CC], settings_of(toy_tagger).duplicates, tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_t
     wait_until(lambda: list(tmp_path.glob("scratch/*/datatrove/completions/*")), lambda: process.poll() is None)
     process.kill()
     process.communicate()
-    run, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    run, found, _ = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
     assert run < 5
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
     assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
@@ -137,7 +137,7 @@ def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tag
     assert process.returncode
     assert ("fewer engine.workers than 2" in said) == (ended == "worker")
     psutil.wait_procs(workers)
-    _, found = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+    _, found, _ = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
 
 
@@ -155,14 +155,29 @@ def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
 
 def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):
     settings = settings_of(toy_tagger)
-    construction, job = job_of(corpus, settings, tmp_path / "scratch")
+    wanted, job = job_of(corpus, settings, tmp_path / "scratch")
     source = replace(job.source, shards=(*job.source.shards[:1], "gone.json.gz"))
     gone = replace(job, source=source, output=str(tmp_path / "elsewhere"))
     run_shards(gone, settings.engine)
-    found = collect(gone, construction, settings.duplicates, tmp_path / "out")
-    assert found.counts["faults"] == 2
-    assert found.faults["fault"].iloc[1].startswith("cannot be opened")
-    assert len(found.sentences)
+    read = collect_corpus(gone, tmp_path / "out")
+    assert read.counts["faults"] == 2
+    assert read.faults["fault"].iloc[1].startswith("cannot be opened")
+    assert len(collect(gone, CC, wanted[CC], settings.duplicates, tmp_path / "out").sentences)
+
+
+def test_several_constructions_are_mined_as_each_alone(one_run, corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    wanted, job = job_of(corpus, settings, tmp_path / "scratch", [CC, "let-alone"])
+    run_shards(job, settings.engine)
+    for name, one in wanted.items():
+        found = collect(job, name, one, settings.duplicates, tmp_path / name)
+        if name == CC:
+            pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+            assert one_run[1].counts == found.counts
+        else:
+            assert found.sentences.empty
+    assert (one_run[0] / "out/rejects.parquet").read_bytes() == (tmp_path / CC / "rejects.parquet").read_bytes()
+    assert collect_corpus(job, tmp_path).counts == one_run[2].counts
 
 
 def write_shard(path: Path, texts: list[str]) -> None:
@@ -198,10 +213,10 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(
         with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
             mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
     assert "Traceback" not in capfd.readouterr().err
-    run, found = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
+    run, found, read = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
     assert run == 2
     assert sorted(found.sentences["text"]) == sorted(sentences)
-    assert found.faults.empty
+    assert read.faults.empty
 
 
 @pytest.mark.parametrize(("module", "is_kept"), [("collecting", True), ("search", False), ("segmentation", False)])

@@ -22,7 +22,8 @@ def correlative():
 
 def judge(pattern, tagger, sentence):
     nlp = load_tagger(str(tagger), pattern)
-    return find(Matchers(pattern, nlp), [sentence])[0]
+    ((found,),) = find([(sentence, [Matchers(pattern, nlp)])])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -111,9 +112,9 @@ def test_a_tree_says_which_words_fill_the_slots():
     assert isinstance(found, Found)
     assert (found.words, found.marks) == (5, (1,))
     assert found.slots == (
-        Slot("verb", 6, 10, "give"),
-        Slot("recipient", 15, 23, "brother"),
-        Slot("theme", 24, 26, "it"),
+        Slot("verb", 6, 10, "give", "VBD"),
+        Slot("recipient", 15, 23, "brother", "NNS"),
+        Slot("theme", 24, 26, "it", "PRP"),
     )
 
 
@@ -177,7 +178,7 @@ def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, 
     )
     pattern = load_pattern("toy", load_construction("toy", toy_constructions), tmp_path)
     with pytest.raises(ConstructionError) as raised:
-        check_examples(pattern, load_tagger(str(toy_tagger), pattern), path)
+        check_examples(Matchers(pattern, load_tagger(str(toy_tagger), pattern)), path)
     lines = str(raised.value).splitlines()
     assert len(lines) == 4
     assert "must_match: 'The cat, the dog.' is not found (other tags); its tags are The/DT cat/NN" in lines[0]
@@ -196,4 +197,4 @@ def test_every_pattern_holds_its_examples_with_the_pipelines_of_the_project(name
     pattern = load_pattern(name, construction, ROOT / "constructions")
     folder = ROOT / "models" / ("parser" if pattern.is_parsed else "tagger") / "en_ewt_cxprobe"
     nlp = load_tagger(str(folder), pattern)
-    check_examples(pattern, nlp, ROOT / "constructions" / name / "pattern.yaml")
+    check_examples(Matchers(pattern, nlp), ROOT / "constructions" / name / "pattern.yaml")

@@ -1,18 +1,21 @@
 import pyarrow as pa
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_corpora import CC
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from conftest import ROOT
-from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.pattern import Pattern, load_wanted
 from cxprobe.corpora.readers import Block
 from cxprobe.corpora.search import Candidate, Found, Matchers, load_tagger, search
 from cxprobe.segmentation import joined, sentences
 
 PIECES = ["the", "The", "THE", "more", "less", "better", "taller", "other", "power", "river's", "never-ending"]
 PIECES += ["careful", "quickly", "he", "Mr.", "J.", "saw", "it", "Bath", "e.g."]
-PIECES += ["_the", "taller_", "(the", "older)", "“The", "worse”"]
+PIECES += ["let", "Let alone", "ruler it", "_the", "taller_", "(the", "older)", "“The", "worse”"]
 GAPS = [*[" "] * 4, *"\n-—/\t;\u00a0\u2003\x85", "  ", ". ", "! ", ".” ", ", ", "… "]
 MOST_WORDS = 12
 DOCUMENTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=25).map(
@@ -24,11 +27,37 @@ def block_of(*texts: str) -> Block:
     return Block(pa.array(texts, pa.string()), [f"doc/{n}" for n in range(len(texts))], [0] * len(texts))
 
 
+@Language.component("toy_parser")
+def parse(doc):
+    """Let each word depend on the first one, or be the object of one in -er before it; this needs no training."""
+    words = [token.text for token in doc]
+    objects = [place > 0 and words[place - 1].endswith("er") for place in range(len(words))]
+    heads = [place - 1 if is_object else 0 for place, is_object in enumerate(objects)]
+    deps = ["obj" if is_object else "dep" if place else "ROOT" for place, is_object in enumerate(objects)]
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(doc.vocab, words, spaces, heads=heads, deps=deps, tags=["XX"] * len(words))
+
+
+OBJECT = {"DEP": "obj", "LOWER": {"NOT_IN": ["it"]}}
+TREE = {
+    "name": "a tree",
+    "dependencies": [
+        {"RIGHT_ID": "verb", "RIGHT_ATTRS": {}},
+        {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "object", "RIGHT_ATTRS": OBJECT},
+    ],
+}
+PARSED = {"parts": [{"prefilter": "(?i:er)", "patterns": [TREE]}], "must_match": ["x"], "must_not_match": ["y"]}
+
+
 @pytest.fixture(scope="module")
-def matchers(toy_tagger):
-    construction = load_construction("comparative-correlative", ROOT / "constructions")
-    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
-    return Matchers(pattern, load_tagger(str(toy_tagger), pattern))
+def looking(toy_tagger) -> dict[str, Matchers]:
+    """Two constructions of one pipeline, and one of another that parses."""
+    patterns = {name: load_wanted(name, ROOT / "constructions").pattern for name in (CC, "let-alone")}
+    nlp = load_tagger(str(toy_tagger), *patterns.values())
+    parser = spacy.blank("en")
+    parser.add_pipe("toy_parser")
+    found = {name: Matchers(pattern, nlp) for name, pattern in patterns.items()}
+    return {**found, "parsed": Matchers(Pattern.model_validate(PARSED), parser)}
 
 
 def search_by_tagging_everything(block: Block, matchers: Matchers) -> list[Candidate]:
@@ -40,39 +69,49 @@ def search_by_tagging_everything(block: Block, matchers: Matchers) -> list[Candi
         for (start, end), doc in zip(places, tagged, strict=True):
             found = matchers.match(doc)
             if isinstance(found, Found) and found.words <= MOST_WORDS:
-                candidates.append(Candidate(doc.text, url, start, end, found.tags, found.words, list(found.marks), []))
+                slots = [slot._asdict() for slot in found.slots]
+                candidates.append(
+                    Candidate(doc.text, url, start, end, found.tags, found.words, list(found.marks), slots)
+                )
     return candidates
 
 
 @pytest.mark.pipeline
 @settings(max_examples=600, deadline=None)
 @given(st.lists(DOCUMENTS, max_size=4))
-def test_two_steps_find_what_tagging_everything_finds(matchers, documents):
+def test_two_steps_find_what_tagging_everything_finds(looking, documents):
     block = block_of(*documents)
-    assert search(block, matchers, MOST_WORDS).candidates == search_by_tagging_everything(block, matchers)
+    found = search(block, looking, MOST_WORDS)
+    for name, matchers in looking.items():
+        assert found[name].candidates == search_by_tagging_everything(block, matchers)
+        assert found[name] == search(block, {name: matchers}, MOST_WORDS)[name]
 
 
 @pytest.mark.pipeline
-def test_two_steps_find_in_real_prose_what_tagging_everything_finds(matchers):
+def test_two_steps_find_in_real_prose_what_tagging_everything_finds(looking):
     readme = (ROOT / "LICENSE").read_text()
-    texts = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]
+    texts = [path.read_text() for path in sorted((ROOT / "src/cxprobe/corpora").rglob("*.py"))]
     correlatives = (
-        "The longer it is,\tthe   older it gets. Mr. Bee ran the taller (the older) one.\nThe more, the\nworse."
+        "The longer it is,\tthe   older it gets. Mr. Bee ran the taller (the older) one.\nThe more, the\nworse. "
+        "He saw none, let alone two."
     )
     block = block_of(readme, *texts, correlatives)
-    candidates = search(block, matchers, MOST_WORDS).candidates
-    assert candidates == search_by_tagging_everything(block, matchers)
-    assert len(candidates) >= 2
+    found = search(block, looking, MOST_WORDS)
+    for name, matchers in looking.items():
+        assert found[name].candidates == search_by_tagging_everything(block, matchers)
+    assert len(found[CC].candidates) >= 2
+    assert found["let-alone"].candidates
+    assert len(found["parsed"].candidates) > 10
 
 
-def test_offsets_lead_back_to_the_document(matchers):
+def test_offsets_lead_back_to_the_document(looking):
     document = "Nothing here. “The longer\u00a0it is,  the older it gets.” Nothing there."
-    (found,) = search(block_of("none", document), matchers, MOST_WORDS).candidates
+    (found,) = search(block_of("none", document), looking, MOST_WORDS)[CC].candidates
     assert found.url == "doc/1"
     assert " ".join(document[found.start : found.end].split()) == found.text == "“The longer it is, the older it gets.”"
 
 
-def test_every_document_and_sentence_is_accounted_for(matchers):
+def test_every_document_and_sentence_is_accounted_for(looking):
     block = block_of(
         "The longer it is, the older it gets. The end.",
         "The longer it is, the older it gets, and so on and so on, without end.",
@@ -81,10 +120,8 @@ def test_every_document_and_sentence_is_accounted_for(matchers):
         "the more. the less.",
         "Nothing.",
     )
-    findings = search(block, matchers, MOST_WORDS)
+    findings = search(block, looking, MOST_WORDS)[CC]
     counts = findings.counts
-    assert counts["documents"] == 6
-    assert counts["bytes_of_text"] == sum(len(text.encode()) for text in block.texts.to_pylist())
     assert counts["sentences_that_pass"] == len(findings.candidates) + len(findings.rejects)
     assert [reject.reason for reject in findings.rejects if reject.url == "doc/1"] == ["too long"]
     assert counts["documents_with_dropped_words_only"] >= 1

@@ -50,9 +50,9 @@ def stage(corpus: FilesCorpus, tagger: Path, folder: Path):
     """Do what the stage does, from the listing to the refusal."""
     with at_most(60):
         list_corpus(corpus)
-        _, found = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
-        check_readable(found, "books", settings_of(tagger).most_faults)
-    return found
+        _, found, read = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
+        check_readable(read, "books", settings_of(tagger).most_faults)
+    return found, read
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "a.json").write_bytes(b"")
     (tmp_path / "corpus" / "b.json").write_text(LINES)
-    found = stage(corpus_of(tmp_path / "corpus"), toy_tagger, tmp_path)
-    assert (found.counts["documents"], found.counts["faults"], len(found.sentences)) == (8, 0, 1)
+    found, read = stage(corpus_of(tmp_path / "corpus"), toy_tagger, tmp_path)
+    assert (read.counts["documents"], read.counts["faults"], len(found.sentences)) == (8, 0, 1)
 
 
 LONG = SENTENCE.removesuffix(".")
@@ -119,7 +119,7 @@ def test_a_text_without_a_full_stop_is_rejected_and_the_rest_is_mined(toy_tagger
     (tmp_path / "corpus" / "a.json").write_text("\n".join(lines))
     settings = settings_of(toy_tagger).model_copy(update={"longest_line": 20_000_000, "most_words": 10**6})
     with at_most(60):
-        _, found = mine(corpus_of(tmp_path / "corpus"), settings, tmp_path / "scratch", tmp_path / "out")
+        _, found, _ = mine(corpus_of(tmp_path / "corpus"), settings, tmp_path / "scratch", tmp_path / "out")
     assert SENTENCE in set(found.sentences["text"])
     if len(tail) > 1000 and not tail.startswith(" "):
         assert found.rejects.set_index("reason")["sentences"]["too long"] == 1

@@ -10,7 +10,7 @@ from cxprobe.cli.project import create_project
 
 pytestmark = pytest.mark.pipeline
 
-SENTENCES = "data/mine_sentences/toy/sentences.parquet"
+SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
 
 
 def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
@@ -20,15 +20,18 @@ def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
     sentences = pd.read_parquet(folder / SENTENCES)
     columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
     assert sentences.columns.tolist() == columns
-    results = folder / "results" / "mine_sentences" / "toy"
+    results = folder / "results" / "mine_sentences" / "toys"
     counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
-    assert counts["sentences"] == len(sentences) == 80
+    assert counts["shards"] == 2
     assert counts["faults"] == len(pd.read_csv(results / "faults.csv")) == 2
-    assert len(pd.read_parquet((folder / SENTENCES).with_name("faults.parquet"))) == 2
-    assert pd.read_csv(results / "steps.csv").set_index("what")["number"]["shards"] == 2
+    assert len(pd.read_parquet(folder / "data/mine_sentences/toys/faults.parquet")) == 2
+    steps = pd.read_csv(results / "steps.csv").set_index(["construction", "what"])["number"]
+    assert steps["toy", "sentences"] == len(sentences) == 80
+    rejects = pd.read_csv(results / "rejects.csv")
+    assert rejects.columns.tolist() == ["construction", "reason", "sentences"]
     assert not list((folder / "data" / ".scratch" / "mine_sentences").iterdir())
     again = run(folder, "dvc", "repro", "mine_sentences").stdout
-    assert "Stage 'mine_sentences@toy' didn't change, skipping" in again
+    assert "Stage 'mine_sentences@toys' didn't change, skipping" in again
 
 
 def test_a_new_file_of_the_corpus_is_noticed(tmp_path):
@@ -48,7 +51,7 @@ def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(tmp_path)
     params = (folder / "params.yaml").read_text()
     assert "workers: 1" in params
     (folder / "params.yaml").write_text(params.replace("workers: 1", "workers: 2"))
-    skipped = "Stage 'mine_sentences@toy' didn't change, skipping"
+    skipped = "Stage 'mine_sentences@toys' didn't change, skipping"
     assert skipped in run(folder, "dvc", "repro", "mine_sentences").stdout
     before = pd.read_parquet(folder / SENTENCES)
     run(folder, "dvc", "repro", "--force", "--no-run-cache", "mine_sentences")
@@ -66,11 +69,11 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     def mine(params):
         corpus = {"kind": "files", "folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
         params["corpora"]["own"] = corpus
-        params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["let-alone"]}
+        params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["own"]}
 
     change_params(folder, folder / "params.yaml", mine)
     source = {"PYTHONPATH": str(ROOT / "src")}
     assert "no fault" in run(folder, "cxprobe", "check", **source).stdout
     run(folder, "dvc", "repro", "mine_sentences", **source)
-    mined = pd.read_parquet(folder / "data" / "mine_sentences" / "let-alone" / "sentences.parquet")
+    mined = pd.read_parquet(folder / "data" / "mine_sentences" / "own" / "let-alone" / "sentences.parquet")
     assert mined["url"].tolist() == ["own/0", "own/1"]

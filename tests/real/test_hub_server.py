@@ -40,25 +40,24 @@ print(json.dumps([load(*name) for name in json.load(sys.stdin)]))
 MINE = """
 import sys
 from pathlib import Path
-from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.collecting import collect
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import FilesCorpus, Mining
-from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
 def mine(folder, into):
     corpus = FilesCorpus(kind="files", folder=folder, glob=None, format="jsonl", text="text", url="url")
     duplicates = {"shingle": 5, "permutations": 64, "threshold": 0.9}
     settings = Mining(
-        constructions={"toy": "web"}, watched=[], tagger="tagger", most_words=100, longest_line=1 << 20,
+        constructions={"toy": "web"}, watched=[], tagger="tagger", parser="", most_words=100, longest_line=1 << 20,
         most_faults=0.1, duplicates=duplicates, engine={"kind": "local", "workers": 1})
-    construction = load_construction("toy")
+    wanted = load_wanted("toy")
     print(list_corpus(corpus).to_json(orient="records"))
-    job = make_job(open_corpus(corpus, Path("scratch")), settings, load_pattern("toy", construction), Path("scratch"))
+    job = make_job(open_corpus(corpus, Path("scratch")), settings, {"toy": wanted.pattern}, Path("scratch"))
     run_shards(job, settings.engine)
     Path(into).mkdir()
-    found = collect(job, construction, settings.duplicates, Path(into))
+    found = collect(job, "toy", wanted, settings.duplicates, Path(into))
     found.sentences.to_csv(f"{into}/sentences.csv")
 if __name__ == "__main__":
     try:

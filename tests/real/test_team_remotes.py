@@ -17,7 +17,7 @@ from conftest import ROOT, commit, run
 PAGE = ROOT / "docs" / "howto" / "team.md"
 HOST = "server.example.org"  # as in the documentation, like the places
 PLACES = {"folder": "/shared/disk/cxprobe", "SSH": f"ssh://{HOST}/srv/cxprobe", "S3": f"s3://{BUCKET}/cxprobe"}
-LISTED = "watch_corpora@toy"  # looks at the corpus's files whenever DVC runs
+LISTED = "watch_corpora@toys"  # looks at the corpus's files whenever DVC runs
 GIT = {f"GIT_{who}_{what}": "t@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 

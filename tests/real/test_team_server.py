@@ -162,7 +162,7 @@ def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team)
         ["bash", "-e", "-c", team.named(client)], cwd=project, env=own, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert re.findall("Running stage '(.+?)'", done.stdout) == ["watch_corpora@toy"]
+    assert re.findall("Running stage '(.+?)'", done.stdout) == ["watch_corpora@toys"]
     number = re.search(r"(\d+) runs have a record under results/; \1 of them were new to MLflow", done.stdout)
     assert number, done.stdout
     assert sync(project, team) == (int(number[1]), 0)

@@ -31,14 +31,14 @@ def test_a_killed_stage_leaves_nothing_half_done_and_the_next_run_makes_it_whole
 
 @pytest.mark.pipeline
 def test_a_mining_that_is_killed_while_it_removes_its_finished_shards_mines_them_again(project):
-    outputs = [Path(top, "mine_sentences", "toy") for top in ("data", "results")]
-    stage = Attacked(project, project / "pipelines" / "corpora" / "mine.py", ["toy"], outputs, {})
+    outputs = [Path(top, "mine_sentences", "toys") for top in ("data", "results")]
+    stage = Attacked(project, project / "pipelines" / "corpora" / "mine.py", ["toys"], outputs, {})
     whole = stage.run_whole()
     kept, left = project / "data/.scratch/mine_sentences", set()
     for change in range(whole.changes, 0, -3):
         stage.remove_outputs()
         stage.run(Kill(signal.SIGKILL, change, 0))
-        if not (project / outputs[0] / "sentences.parquet").exists():
+        if not (project / outputs[0] / "toy" / "sentences.parquet").exists():
             break
         if files := [path for path in kept.rglob("*") if path.is_file()]:
             left.add(len(files))

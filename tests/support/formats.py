@@ -198,7 +198,8 @@ def make_sound_project(folder: Path) -> None:
     for name in ("prompts", "published"):
         shutil.copytree(ROOT / name, folder / name)
     change_params(folder, ROOT / "params.yaml", shrink)
-    (folder / "models" / "tagger" / "en_ewt_cxprobe").mkdir(parents=True)  # which `cxprobe check` asks for
+    for name in ("tagger", "parser"):  # which `cxprobe check` asks for
+        (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
     for name in ("others/blimp.jsonl", "corpus/shard.jsonl"):
         (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes(), mtime=0))
     pd.read_json(folder / "corpus" / "shard.jsonl", lines=True).to_parquet(folder / "corpus" / "shard.parquet")

@@ -63,7 +63,7 @@ def mine(project: Path, check: bool = True, **environment: str):
     return run(project, *command.split(), check=check, **environment)
 
 
-def mined(project: Path, stage: str = "mine_sentences@toy") -> dict[str, str]:
+def mined(project: Path, stage: str = "mine_sentences@toys") -> dict[str, str]:
     """Return DVC's digests of what a stage has written."""
     outs = YAML(typ="safe").load(project / "dvc.lock")["stages"][stage]["outs"]
     return {out["path"]: out["md5"] for out in outs}

@@ -2,18 +2,19 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from conftest import ROOT
-from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import FilesCorpus, Mining
-from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.sources import open_corpus
 
+CC = "comparative-correlative"
 ADJECTIVES = ("taller", "older", "colder", "shorter")
 
 
@@ -50,13 +51,15 @@ def settings_of(tagger: Path, workers: int = 1) -> Mining:
     )
 
 
-def job_of(corpus: FilesCorpus, settings: Mining, scratch: Path):
-    construction = load_construction("comparative-correlative", ROOT / "constructions")
-    pattern = load_pattern("comparative-correlative", construction, ROOT / "constructions")
-    return construction, make_job(open_corpus(corpus, scratch), settings, pattern, scratch)
+def job_of(corpus: FilesCorpus, settings: Mining, scratch: Path, constructions: Sequence[str] = (CC,)):
+    """Return all that is mined, by construction, and the job of mining it."""
+    wanted = {name: load_wanted(name, ROOT / "constructions") for name in constructions}
+    patterns = {name: one.pattern for name, one in wanted.items()}
+    return wanted, make_job(open_corpus(corpus, scratch), settings, patterns, scratch)
 
 
 def mine(corpus: FilesCorpus, settings: Mining, scratch: Path, output: Path):
-    construction, job = job_of(corpus, settings, scratch)
+    """Mine the comparative correlative; return how many shards were mined, what was found, and what was read."""
+    wanted, job = job_of(corpus, settings, scratch)
     run = run_shards(job, settings.engine)
-    return run, collect(job, construction, settings.duplicates, output)
+    return run, collect(job, CC, wanted[CC], settings.duplicates, output), collect_corpus(job, output)

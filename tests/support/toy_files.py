@@ -12,5 +12,6 @@ def write_toy_files(folder: Path) -> None:
     (folder / "lexicon").mkdir()
     (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
     shutil.copytree(ROOT / "prompts", folder / "prompts")
-    (folder / "models" / "tagger" / "en_ewt_cxprobe").mkdir(parents=True)
+    for name in ("tagger", "parser"):
+        (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
     change_params(folder, ROOT / "params.yaml", shrink)

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from conftest import change_params
 
 BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
-WATCHED = "watch_corpora@toy"  # looks at the corpus's files whenever DVC runs
+WATCHED = "watch_corpora@toys"  # looks at the corpus's files whenever DVC runs
 
 
 def change(folder: Path, edit) -> None:

@@ -56,7 +56,7 @@ from cxprobe.scenarios.checks import lint_scenarios
 from cxprobe.scenarios.rules import load_scenarios
 
 T = TypeVar("T")
-_TAGGER = "models/tagger/en_ewt_cxprobe"  # as in dvc.yaml
+_PIPELINE = "en_ewt_cxprobe"  # as in dvc.yaml
 
 
 class Faults:
@@ -193,14 +193,16 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
         path = pairs_file(name) if file == "pairs.yaml" else CONSTRUCTIONS_FOLDER / name / file
         if not _is_there(path):  # a path that exists but is not a file is reported separately
             yield f"{part}: {name} needs {path}, and there is no such file; write it, or take {name} out"
-    tagger = params.mining.tagger
-    if params.mining.constructions and not Path(_TAGGER).is_dir():
-        yield (
-            f"mining.tagger: there is no folder {_TAGGER}, which dvc.yaml needs for mining; copy it from the project "
-            "that `cxprobe init` makes, or name nothing in mining.constructions"
-        )
-    elif params.mining.constructions and not (Path(tagger).is_dir() or (tagger.isidentifier() and find_spec(tagger))):
-        yield f"mining.tagger: '{tagger}' is neither a folder nor an installed package; install it, or name another"
+    pipelines = {"parser": params.mining.parser, "tagger": params.mining.tagger} if params.mining.constructions else {}
+    for key, name in pipelines.items():
+        folder = Path("models", key, _PIPELINE)
+        if not folder.is_dir():
+            yield (
+                f"mining.{key}: there is no folder {folder}, which dvc.yaml needs for mining; copy it from the project "
+                "that `cxprobe init` makes, or name nothing in mining.constructions"
+            )
+        elif not (Path(name).is_dir() or (name.isidentifier() and find_spec(name))):
+            yield f"mining.{key}: '{name}' is neither a folder nor an installed package; install it, or name another"
     for slug, corpus in params.corpora.items():
         if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
             yield f"corpora.{slug}.packages: there is no file {corpus.packages}"

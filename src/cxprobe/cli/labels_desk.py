@@ -17,7 +17,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
 from cxprobe.files.tables import keep_table, kept_table, read_table
-from cxprobe.files.writing import DATA, SCRATCH, digest, scratch_folder, write_bytes
+from cxprobe.files.writing import SCRATCH, digest, scratch_folder, write_bytes
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
 from cxprobe.people.labels import DECIDES, LABELS_FILE, Said, Target, is_decision, read_labels, with_label, write_labels
@@ -215,7 +215,7 @@ def _ask(console: Console) -> str:
 
 def mined_file(construction: str) -> Path:
     """Return the mined sentences of a construction."""
-    return DATA / "mine_sentences" / construction / "sentences.parquet"
+    return load_params().mining.folder_of(construction) / "sentences.parquet"
 
 
 def _mined_groups(construction: str) -> tuple[Group, ...]:

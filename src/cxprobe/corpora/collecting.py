@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow.parquet
 from datasketch import MinHash, MinHashLSH
 
-from cxprobe.constructions.construction import Construction
 from cxprobe.corpora.engine import SCHEMAS, Job, table_path
 from cxprobe.corpora.params import Duplicates
+from cxprobe.corpora.pattern import Wanted
 from cxprobe.errors import DataError
 from cxprobe.files.tables import join_tables, read_table
 from cxprobe.files.writing import read_json
@@ -31,19 +31,29 @@ class Twin(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The outcome of mining.
+    """What was mined for a construction.
 
     Attributes:
         sentences: Columns id, text, url, start, end, tags, slots (what fills the slots of construction.yaml that the
             pattern names), and one for each feature.
-        counts: How many documents and sentences each step has seen and has let through.
+        counts: How many documents and sentences each step has let through.
         rejects: Reason -> how many sentences, the most frequent reason first.
-        faults: Columns shard, line, offset, fault: what could not be read.
     """
 
     sentences: pd.DataFrame
     counts: Counter[str]
     rejects: pd.DataFrame
+
+
+class ReadCorpus(NamedTuple):
+    """What was read of a corpus.
+
+    Attributes:
+        counts: The number of shards, documents, bytes of text and faults.
+        faults: Columns shard, line, offset, fault: the first `FAULTS_SHOWN` of what could not be read.
+    """
+
+    counts: Counter[str]
     faults: pd.DataFrame
 
 
@@ -86,42 +96,52 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
     return twins
 
 
-def collect(job: Job, construction: Construction, settings: Duplicates, output: Path) -> Collected:
-    """Join the shards' tables. The result depends neither on their order nor on the machines that mined them.
+def collect_corpus(job: Job, output: Path) -> ReadCorpus:
+    """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line with its bytes."""
+    ranks = range(len(job.source.shards))
+    parts = [table_path(job, rank, "faults") for rank in ranks]
+    join_tables(parts, output / "faults.parquet", SCHEMAS["faults"])
+    return ReadCorpus(_counts(job, ""), _first_faults(output / "faults.parquet"))
 
-    In the folder ``output``, ``rejects.parquet`` (every sentence that was rejected, with its place and the reason) and
-    ``faults.parquet`` (every broken line, with its bytes) are written.
 
-    Only the candidates are kept in memory, with 3 kB or so for each.
+def collect(job: Job, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
+    """Join the shards' tables of a construction. The result depends neither on their order nor on who mined them.
+
+    In the folder ``output``, ``rejects.parquet`` (every sentence that was rejected, with its place and the reason) is
+    written. Only the candidates are kept in memory, with 3 kB or so for each.
     """
     ranks = range(len(job.source.shards))
-    counts: Counter[str] = Counter()
-    for rank in ranks:
-        counts.update(read_json(table_path(job, rank, "counts")))
-    for name in ("rejects", "faults"):
-        parts = [table_path(job, rank, name) for rank in ranks]
-        join_tables(parts, output / f"{name}.parquet", SCHEMAS[name])
-    found = [read_table(table_path(job, rank, "candidates")) for rank in ranks]
+    rejects = [table_path(job, rank, "rejects", name) for rank in ranks]
+    join_tables(rejects, output / "rejects.parquet", SCHEMAS["rejects"])
+    found = [read_table(table_path(job, rank, "candidates", name)) for rank in ranks]
     candidates = pd.concat(found, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
     twins = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
+    counts = _counts(job, name)
     counts["rejected: exact duplicate"] = sum(twin.exact for twin in twins)
     counts["rejected: near-duplicate"] = sum(not twin.exact for twin in twins)
     kept = candidates.drop(index=[twin.position for twin in twins]).reset_index(drop=True)
-    reasons = {name.removeprefix("rejected: "): n for name, n in counts.items() if name.startswith("rejected")}
+    reasons = {why.removeprefix("rejected: "): n for why, n in counts.items() if why.startswith("rejected")}
     most_first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
     return Collected(
-        sentences=_with_features(kept, construction),
-        counts=Counter({name: n for name, n in counts.items() if not name.startswith("rejected")}),
+        sentences=_with_features(kept, wanted),
+        counts=Counter({what: n for what, n in counts.items() if not what.startswith("rejected")}),
         rejects=pd.DataFrame(most_first, columns=["reason", "sentences"]),
-        faults=_first_faults(output / "faults.parquet"),
     )
 
 
-def check_readable(found: Collected, corpus: str, most_faults: float) -> None:
+def _counts(job: Job, name: str) -> Counter[str]:
+    """Return the sums over all shards of what was counted of a construction, or, under "", of the corpus."""
+    counts: Counter[str] = Counter()
+    for rank in range(len(job.source.shards)):
+        counts.update(read_json(table_path(job, rank, "counts"))[name])
+    return counts
+
+
+def check_readable(found: ReadCorpus, corpus: str, most_faults: float) -> None:
     """Check that enough of the corpus could be read: where little could, its settings are wrong.
 
     Args:
-        found: The outcome of mining.
+        found: What was read.
         corpus: The corpus's key in params.yaml, for messages.
         most_faults: The largest share of faults among documents and faults that is accepted, in [0, 1].
 
@@ -145,14 +165,14 @@ def check_readable(found: Collected, corpus: str, most_faults: float) -> None:
         )
 
 
-def _with_features(candidates: pd.DataFrame, construction: Construction) -> pd.DataFrame:
+def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
     measured = {
         name: [feature.of(words, tuple(marks)) for words, marks in candidates[["words", "marks"]].to_numpy()]
-        for name, feature in construction.features.items()
+        for name, feature in wanted.features.items()
     }
     columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
     columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
-    columns["slots"] = [[slot for slot in slots if slot["slot"] in construction.slots] for slots in candidates["slots"]]
+    columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
     table = pd.DataFrame(columns | measured)
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
 

@@ -3,10 +3,10 @@
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
 from multiprocessing import active_children, get_context, parent_process
@@ -15,6 +15,7 @@ from threading import Event, Thread
 from typing import IO, Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from datatrove.executor import LocalPipelineExecutor
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import logger
@@ -28,7 +29,7 @@ from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import Block, Fault, Keys, read_blocks
-from cxprobe.corpora.search import Candidate, Matchers, Reject, load_tagger
+from cxprobe.corpora.search import Candidate, Matchers, Reject, load_matchers
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table
@@ -40,7 +41,7 @@ _LOOK = 2.0  # seconds between two counts of finished shards
 SHARD_MODULES = tuple(Path(str(module.__file__)) for module in (segmentation, pattern_module, readers, search))
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
-SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT}))
+SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
 SCHEMAS = {
     "candidates": pa.schema(
         {"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER), "slots": SLOTS}
@@ -57,36 +58,40 @@ class Job:
     Attributes:
         source: The corpus; each of its files is a task.
         longest_line: Bytes; a longer record is recorded as a fault.
-        pattern: What is looked for.
-        pipeline: That of spaCy which tags, or parses.
+        patterns: Construction -> what is looked for.
+        pipelines: Construction -> the pipeline of spaCy that tags, or parses.
         most_words: A longer sentence is not a candidate.
         output: The folder of the shards' tables.
     """
 
     source: CorpusFiles
     longest_line: int
-    pattern: Pattern = field(repr=False)
-    pipeline: str
+    patterns: Mapping[str, Pattern] = field(repr=False)
+    pipelines: Mapping[str, str]
     most_words: int
     output: str
 
 
-def make_job(source: CorpusFiles, settings: Mining, pattern: Pattern, scratch: Path) -> Job:
+def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Pattern], scratch: Path) -> Job:
     """Return the job of mining a corpus; its folder in ``scratch`` is named by everything that its output depends on.
 
     So a run that was killed continues where it stopped, and one with another pattern, pipeline or corpus, or with
     another version of the code that a shard runs, starts from the beginning.
     """
-    name = settings.pipeline_of(pattern)
-    job = Job(source, settings.longest_line, pattern, name, settings.most_words, output="")
-    folder = Path(name)
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
-    contents = [(str(path.relative_to(folder)), digest(path)) for path in files]  # none of an installed package
+    names = {construction: settings.pipeline_of(pattern) for construction, pattern in patterns.items()}
+    job = Job(source, settings.longest_line, patterns, names, settings.most_words, output="")
+    folders = [Path(name) for name in sorted(set(names.values()))]
+    contents = [  # none of an installed package
+        (str(path), digest(path))
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     code = [digest(path) for path in SHARD_MODULES]
     output = scratch_folder(scratch, astuple(job), contents, code)
     # Workers of a cluster run in folders of their own, where a relative path may lead to another pipeline.
-    where = str(folder.resolve()) if folder.is_dir() else name
-    return replace(job, output=str(output.resolve()), pipeline=where)
+    where = {one: str(Path(name).resolve()) if Path(name).is_dir() else name for one, name in names.items()}
+    return replace(job, output=str(output.resolve()), pipelines=where)
 
 
 def count_finished(job: Job, engine: Engine) -> int:
@@ -207,9 +212,10 @@ def _start_process() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def table_path(job: Job, rank: int, table: str) -> Path:
-    """Return the path of a shard's table."""
-    return Path(job.output) / f"{rank:05d}.{table}.{'json' if table == 'counts' else 'parquet'}"
+def table_path(job: Job, rank: int, table: str, construction: str = "") -> Path:
+    """Return the path of a shard's table: of a construction, or of the corpus (counts, faults)."""
+    suffix = "json" if table == "counts" else "parquet"
+    return Path(job.output) / ".".join(filter(None, (f"{rank:05d}", construction, table, suffix)))
 
 
 def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator[Any]:
@@ -222,30 +228,32 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator
     return iter(())
 
 
-def _mine(job: Job, rank: int) -> Counter[str]:
-    counts: Counter[str] = Counter(shards=1)
-    matchers = _matchers(job.pipeline, job.pattern.model_dump_json())
+def _mine(job: Job, rank: int) -> dict[str, Counter[str]]:
+    """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
+    counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
+    looking = _matchers(tuple((name, job.pipelines[name], one.model_dump_json()) for name, one in job.patterns.items()))
     broken: list[Fault] = []
-    paths = {name: table_path(job, rank, name) for name in SCHEMAS}
-    with (
-        growing_table(paths["candidates"], SCHEMAS["candidates"]) as candidates,
-        growing_table(paths["rejects"], SCHEMAS["rejects"]) as rejects,
-        growing_table(paths["faults"], SCHEMAS["faults"]) as faults,
-    ):
+    with ExitStack() as stack:
+        faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
+        tables = {
+            (name, table): stack.enter_context(growing_table(table_path(job, rank, table, name), SCHEMAS[table]))
+            for name in job.patterns
+            for table in ("candidates", "rejects")
+        }
         for block in _read(job, job.source.shards[rank]):
             if isinstance(block, Fault):
                 broken.append(block)
-                counts["faults"] += 1
+                counts[""]["faults"] += 1
                 if sum(len(fault.raw) for fault in broken) > _FLUSH:
                     faults.write_batch(_rows(broken, "faults"))
                     broken = []
             else:
-                findings = search.search(block, matchers, job.most_words)
-                counts.update(findings.counts)
-                counts["candidates"] += len(findings.candidates)
-                counts.update(f"rejected: {reject.reason}" for reject in findings.rejects)
-                candidates.write_batch(_rows(findings.candidates, "candidates"))
-                rejects.write_batch(_rows(findings.rejects, "rejects"))
+                size = pc.sum(pc.binary_length(block.texts)).as_py()
+                counts[""].update(documents=len(block.texts), bytes_of_text=size)
+                for name, findings in search.search(block, looking, job.most_words).items():
+                    counts[name].update(findings.counts)
+                    tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
+                    tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
         faults.write_batch(_rows(broken, "faults"))
     return counts
 
@@ -301,7 +309,11 @@ def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBa
 
 
 @lru_cache(maxsize=2)
-def _matchers(pipeline: str, pattern: str) -> Matchers:
-    """Load the pipeline once per process, not once per shard."""
-    parsed = Pattern.model_validate_json(pattern)
-    return Matchers(parsed, load_tagger(pipeline, parsed))
+def _matchers(wanted: tuple[tuple[str, str, str], ...]) -> dict[str, Matchers]:
+    """Load the pipelines once per process, not once per shard.
+
+    Args:
+        wanted: Construction, pipeline, and pattern as JSON.
+    """
+    patterns = {name: Pattern.model_validate_json(pattern) for name, _, pattern in wanted}
+    return load_matchers(patterns, {name: pipeline for name, pipeline, _ in wanted})

@@ -1,12 +1,15 @@
 """The sections corpora and mining of params.yaml: which corpora, which tagger, which machines."""
 
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from cxprobe.corpora.pattern import Pattern
+from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
+from cxprobe.files.writing import DATA
 
 
 class InstalledCorpus(Closed):
@@ -99,7 +102,7 @@ class Mining(Closed):
     constructions: dict[Slug, Slug]
     """Construction -> the corpus in which it is looked for."""
     watched: Distinct[Slug]
-    """Constructions whose corpus is listed again at every `dvc repro`, since its files may change: those of folders.
+    """Corpora that are listed again at every `dvc repro`, since their files may change: folders that are mined.
     What is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
     tagger: str
     """A folder with a spaCy pipeline, or the name of an installed one: for patterns of words and tags."""
@@ -114,6 +117,23 @@ class Mining(Closed):
     duplicates: Duplicates
     engine: Engine
 
+    def mined_in(self, corpus: str) -> list[str]:
+        """Return the constructions that are looked for in a corpus."""
+        return [name for name, slug in self.constructions.items() if slug == corpus]
+
+    def folder_of(self, construction: str) -> Path:
+        """Return the folder of what was mined for a construction.
+
+        Raises:
+            DataError: It is looked for in no corpus.
+        """
+        if construction not in self.constructions:
+            raise DataError(
+                f"mining.constructions of params.yaml does not have {construction}, so nothing was mined for it; name "
+                "the corpus there in which it is looked for"
+            )
+        return DATA / "mine_sentences" / self.constructions[construction] / construction
+
     def pipeline_of(self, pattern: Pattern) -> str:
         """Return which of the two pipelines a pattern needs."""
         return self.parser if pattern.is_parsed else self.tagger
@@ -127,9 +147,9 @@ def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collect
             yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
         if entry is None:
             yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
-        elif entry.kind == "files" and not entry.folder.startswith("hf://") and name not in mining.watched:
+        elif entry.kind == "files" and not entry.folder.startswith("hf://") and corpus not in mining.watched:
             yield (
-                f"mining.watched: must name {name}, since the files of corpora.{corpus} may change; each `dvc repro` "
-                "then looks for new ones"
+                f"mining.watched: must name {corpus}, since its files may change; each `dvc repro` then looks for new "
+                "ones"
             )
-    yield from named_elsewhere("mining.watched", mining.watched, "mining.constructions", mining.constructions)
+    yield from named_elsewhere("mining.watched", mining.watched, "corpora", corpora)

@@ -7,7 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AfterValidator, Field, model_validator
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, marks_beyond
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    Construction,
+    Feature,
+    FeatureName,
+    load_construction,
+    marks_beyond,
+)
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.segmentation import WITHIN_A_SENTENCE
@@ -186,9 +193,31 @@ class Pattern(Closed):
         return [form for form in self.parts[part].patterns if form.enabled]
 
 
+class Wanted(Closed):
+    """Of a construction, all that mining depends on."""
+
+    pattern: Pattern
+    """What is looked for."""
+    features: dict[FeatureName, Feature]
+    """What is measured of candidates."""
+    slots: list[str]
+    """The words of the pattern's trees with these names are written."""
+
+
 def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
     """Return a token pattern without what a tagger must say: it matches wherever the whole pattern does."""
     return [{key: value for key, value in token.items() if key in LEXICAL} for token in tokens]
+
+
+def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted:
+    """Read of a construction's files what mining depends on.
+
+    Raises:
+        ConstructionError: As of `load_construction` and `load_pattern`.
+    """
+    construction = load_construction(name, constructions)
+    pattern = load_pattern(name, construction, constructions)
+    return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))
 
 
 def load_pattern(name: str, construction: Construction, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pattern:

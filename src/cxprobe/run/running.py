@@ -38,7 +38,7 @@ from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import blot_output
 
-Section = Literal["models", "llms", "mining.constructions"]
+Section = Literal["models", "llms", "corpora"]
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # of some shared disks
 
 
