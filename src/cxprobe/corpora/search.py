@@ -226,7 +226,7 @@ def check_examples(matchers: Matchers, path: Path) -> None:
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
             faults.append(f"{path}: must_match: {sentence!r} is not found ({found.reason}); its tags are {tags}")
     for sentence, doc in zip(pattern.must_not_match, nlp.pipe(pattern.must_not_match), strict=True):
-        if isinstance(found := matchers.match(doc), Found):
+        if passes(pattern, sentence) and isinstance(found := matchers.match(doc), Found):
             faults.append(f"{path}: must_not_match: {sentence!r} is found, from the words {found.marks}; {found.tags}")
     if faults:
         raise ConstructionError("\n".join(faults))
