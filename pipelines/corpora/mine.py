@@ -6,13 +6,15 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.collecting import check_readable, collect, collect_corpus
+from cxprobe.corpora.association import association, fillers_of, shown_fillers
+from cxprobe.corpora.collecting import check_readable, collect, collect_corpus, collect_words
 from cxprobe.corpora.engine import SLOTS, count_finished, make_job, run_shards
 from cxprobe.corpora.pattern import Wanted
 from cxprobe.corpora.search import check_examples, load_matchers
 from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json
+from cxprobe.report.tables import with_blanks
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -38,12 +40,15 @@ def mine_sentences(stage: Stage) -> Outcome:
 
     corpus = collect_corpus(job, stage.data)
     check_readable(corpus, slug, settings.most_faults)
-    steps, rejects = [], []
+    words, steps, rejects, of_slots = collect_words(job), [], [], {}
     for name, one in wanted.items():
         found = collect(job, name, one, settings.duplicates, stage.data / name)
         write_table(found.sentences, stage.data / name / "sentences.parquet", {"slots": SLOTS})
         made = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
         steps += [(name, what, number) for what, number in sorted((found.counts | made).items())]
+        if len(fillers := fillers_of(found.sentences)):
+            associated = association(fillers, words, settings.reference)
+            of_slots[f"{name}/slots"] = with_blanks(shown_fillers(fillers, associated, one.slots))
         rejects.append(found.rejects.assign(construction=name)[["construction", "reason", "sentences"]])
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
@@ -57,6 +62,7 @@ def mine_sentences(stage: Stage) -> Outcome:
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.concat(rejects),
             "faults": corpus.faults,
+            **of_slots,
         },
     )
 

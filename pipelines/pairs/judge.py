@@ -26,7 +26,6 @@ from cxprobe.pairs.judge import (
     groups_of_runs,
     join_models,
     judge_answers,
-    meaning_constructions,
     pair_tables,
     pairs_for,
     run_metrics,
@@ -124,7 +123,8 @@ class Answered:
 
     def own_runs(self, headline: Headline) -> Iterator[JudgedRun]:
         """Write the rates of this project's pairs, and yield a run for each model and construction, and for all."""
-        items, meaning = self.judged.items, meaning_constructions(self.judged.items)
+        items = self.judged.items
+        meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
         tables = pair_tables(self.judged)
         for name, table in tables.items():
             write_table(table, self.stage.data / "rates" / f"{name}.parquet")

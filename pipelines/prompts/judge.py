@@ -11,7 +11,6 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, ModelFacts, members_of
 from cxprobe.lm.replies import REPLY
-from cxprobe.lm.texts import token_scores_of
 from cxprobe.prompts.figures import prompt_accuracy_figure
 from cxprobe.prompts.judge import (
     ALL,
@@ -19,12 +18,13 @@ from cxprobe.prompts.judge import (
     RUN,
     accuracy_by_shots,
     judge_blind_answers,
-    judge_choices,
+    judge_likelihoods,
     judge_reply_table,
     judged_table,
     prompt_headline,
     prompt_metrics,
     prompt_tables,
+    score_answers,
     with_runs,
 )
 from cxprobe.prompts.make import questions_for
@@ -73,9 +73,10 @@ def _judge(stage: Stage, member: Member, made: Mapping[str, pd.DataFrame]) -> tu
         return judge_reply_table(questions_for(made["questions"], member.slug, stage.params.prompts), replies), none
     if member.is_blind:
         return judge_blind_answers(made["items"], read_table(stage.use(_folder(member) / "answers.parquet"))), none
-    tokens = token_scores_of(read_table(stage.use(_folder(member) / "tokens.parquet")))
-    scores, judged = judge_choices(made["choices"], made["answers"], tokens, stage.params.prompts.judge.scores)
-    return judged, scores
+    tokens = read_table(stage.use(_folder(member) / "tokens.parquet"))
+    choices, names = made["choices"], stage.params.prompts.judge.scores
+    scores = score_answers(choices, made["answers"], tokens, names)
+    return judge_likelihoods(choices.drop(columns=["question", "anywhere"]), scores), scores
 
 
 def _runs(

@@ -11,7 +11,7 @@ from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.ngrams import blind_facts
 from cxprobe.lm.params import Panel, members_of
 from cxprobe.lm.scoring import HowToScore, MeasuredModel, distinct_texts, measure_texts
-from cxprobe.prompts.measure import answer_blindly, check_lengths, choices_of, texts_of_choices
+from cxprobe.prompts.measure import answer_blindly, check_lengths, texts_of_choices
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -44,16 +44,17 @@ def _answer(stage: Stage, panel: Panel, folders: list[Path]) -> Outcome:
 def _score(stage: Stage, slug: str, spec: object, folders: list[Path], to: Path) -> dict[str, float] | None:
     """Score every answer to every question by a language model; None in a process that only helps."""
     settings = stage.params.prompts.score
-    choices = [
-        choices_of(read_table(folder / "choices.parquet"), read_table(folder / "answers.parquet")) for folder in folders
-    ]
+    choices = []
+    for folder in folders:
+        questions, answers = (read_table(folder / f"{table}.parquet") for table in ("choices", "answers"))
+        choices.append(answers[["id", "text"]].merge(questions, on="id", validate="many_to_one"))
     model = MeasuredModel.of(stage, slug, spec, load_language_model)
     for of_construction in choices:  # all of them before the first is scored
         check_lengths(model.described, of_construction)
     texts = distinct_texts(texts_of_choices(of_construction) for of_construction in choices)
     how = HowToScore([settings.scheme], settings.bos, settings.token_budget)
     counts = measure_texts(model, texts, how, to)
-    return None if counts is None else {"questions": sum(map(len, choices)), **counts}
+    return None if counts is None else {"questions": sum(own["id"].nunique() for own in choices), **counts}
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ from cxprobe.lm import language_models, loading
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.embedding import Pooling, pooled_features
 from cxprobe.lm.params import Bos, Dtype, ModelSpec, SchemeName
-from cxprobe.lm.scores import CONTEXT_SCORES, per_character, per_token, score_pairs, total
+from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.lm.scoring import HowToScore, score_texts
 from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.pairs import benchmarks
@@ -320,15 +320,8 @@ class LanguageModel(Encoder):
             True
         """
         scores = self._token_scores(_listed(sentences), scheme, bos)
-        return pd.DataFrame(
-            {
-                "sentence": [of_tokens.text for of_tokens in scores],
-                "sum": [total(of_tokens) for of_tokens in scores],
-                "per_token": [per_token(of_tokens) for of_tokens in scores],
-                "per_character": [per_character(of_tokens) for of_tokens in scores],
-                "tokens": [int(np.isfinite(of_tokens.log_probs).sum()) for of_tokens in scores],
-            }
-        )
+        found = ScoredTexts(token_table(scores)).whole().loc[[of_tokens.text for of_tokens in scores]]
+        return found[[*SCORES, "tokens"]].rename_axis("sentence").reset_index()
 
     def compare(
         self,

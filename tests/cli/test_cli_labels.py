@@ -79,6 +79,19 @@ def test_two_people_label_resume_and_are_compared(project):
     assert re.search(r"\n  .*the red cat runs, the fast dog sings\.\thttps://example\.org/\d+#0\n", compared)
 
 
+def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with_agreement(project):
+    assert "precision is not known" in run("q\n", "label", "toy", "--who", "Ann").out
+    first = run("p\nn\nq\n", "label", "toy", "--who", "Ann", "--order", "uncertain")
+    assert "(all at random: too few labels for a probe, which needs 5 positive and 5 other)" in first.out
+    lines = first.out.splitlines()[-3:]
+    assert re.fullmatch(
+        r"precision 0\.50 \[0\.\d\d, 0\.\d\d\], n = 4: the first 2 of 4 sequences in random order, unclear .*", lines[0]
+    )
+    assert lines[1] == "instances among all: 4 [2, 6] of 8 sentences"
+    assert lines[2] == "instances among those nobody has labelled: 2 [0, 4] of 4 sentences"
+    assert run("", "agreement", "toy").out.splitlines()[-3:] == lines
+
+
 def test_the_screen_has_definition_hits_and_the_sentences_around(project):
     shown = run("/mined-27-0\nq\n", "label", "toy", "--who", "Ann")
     assert "Positive: each half is a clause" in shown.out

@@ -3,12 +3,13 @@
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from html_page import Page
 from markdown import Markdown
 
 from conftest import PEOPLE
-from cxprobe.cli.page import BlindRate, page_of
+from cxprobe.cli.page import BLIND_RATE, page_of
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
 from cxprobe.pairs.frames import PairsFile, load_pairs
@@ -17,12 +18,16 @@ from cxprobe.report.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, ex
 from cxprobe.report.site.inputs import About
 from cxprobe.scenarios.rules import load_scenarios
 
-RATES = [
-    BlindRate("toy", "minimal pairs", "shorter", 0.5, 0.4, 0.6, 24),
-    BlindRate("toy", "minimal pairs", "first-mentioned", 0.976, 0.914, 1.0, 24),
-    BlindRate("toy", "scenario S1", "copier", 0.25, 0.2, 0.3, 8),
-    BlindRate("other", "minimal pairs", "longer", 0.5, 0.4, 0.6, 24),
-]
+RATES = pd.DataFrame(
+    [
+        ("toy", "minimal pairs", "shorter", 0.5, 0.4, 0.6, 24),
+        ("toy", "minimal pairs", "first-mentioned", 0.976, 0.914, 1.0, 24),
+        ("toy", "scenario S1", "copier", 0.25, 0.2, 0.3, 8),
+        ("other", "minimal pairs", "longer", 0.5, 0.4, 0.6, 24),
+    ],
+    columns=BLIND_RATE,
+)
+NO_RATES = RATES.head(0)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +60,7 @@ def with_rival(toy):
 
 
 def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy, people):
-    rows = rows_of(page_of({"toy": with_rival(toy)}, people, []))
+    rows = rows_of(page_of({"toy": with_rival(toy)}, people, NO_RATES))
     ann, eve = ("The one who gave her something is Ann.", "The one who gave her something is Eve.")
     got_from = ["She got a cake because {} gave it to {}.".format(*names) for names in (("Ann", "Eve"), ("Eve", "Ann"))]
     first, rival = "minimal pair, variant A (own)", ", rival without the construction"
@@ -114,7 +119,7 @@ def test_pairs_without_people_and_context_are_shown(toy, people):
             "frames": [{"one": "the bird"}],
         }
     )
-    page = page_of({"toy": About(toy.construction, {"toy-form": form}, None, None)}, people, [])
+    page = page_of({"toy": About(toy.construction, {"toy-form": form}, None, None)}, people, NO_RATES)
     assert ["minimal pair of form, variant A", "", "The bird sings.", "The bird sing."] in rows_of(page)
 
 
@@ -126,14 +131,14 @@ def test_all_rows_of_a_table_have_as_many_cells(toy, people):
 
 def test_links_lead_to_headings(toy, people):
     named = Construction.model_validate(toy.construction.model_dump() | {"name": "Way, of | manner (1)"})
-    page = page_of({"toy": replace(toy, construction=named)}, people, [])
+    page = page_of({"toy": replace(toy, construction=named)}, people, NO_RATES)
     assert "](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
 
 
 @pytest.mark.parametrize("code", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&#62;", "<!-- x"])
 def test_html_in_the_data_is_shown_and_not_run(toy, people, code):
-    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, people, [])))
+    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, people, NO_RATES)))
     assert not {element["tag"] for element in shown.elements} & {"script", "img", "b"}
     assert code in [heading["text"] for heading in shown.all("h2")]
     assert any(code in paragraph["text"] for paragraph in shown.all("p"))
@@ -145,7 +150,7 @@ ADDRESSES = ["javascript:alert(1)", "JavaScript\\:alert(1)", "javascript&colon;a
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_link_in_the_data_runs_no_code(toy, people, address):
-    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, people, [])
+    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, people, NO_RATES)
     links = Page(Markdown(extensions=["tables"]).convert(page)).all("a")
     assert not [link for link in links if re.match("(javascript|data):", link["attrs"]["href"], re.IGNORECASE)]
 

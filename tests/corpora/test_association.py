@@ -7,7 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact
 
-from cxprobe.corpora.association import SHOWN, association, fillers_of, in_reference, shown_fillers
+from cxprobe.corpora.association import SHOWN, association, fillers_of, shown_fillers
+from cxprobe.corpora.search import in_reference
 
 
 def fillers(counts, url="book#1", of_class="VB"):

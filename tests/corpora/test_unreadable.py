@@ -15,9 +15,11 @@ from small_corpora import corpus_of, mine, settings_of
 
 from cxprobe.corpora import sources
 from cxprobe.corpora.collecting import check_readable
+from cxprobe.corpora.engine import SLOTS
 from cxprobe.corpora.params import FilesCorpus
 from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import full_disk
 
 pytestmark = pytest.mark.pipeline
@@ -101,6 +103,16 @@ def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
     (tmp_path / "corpus" / "b.json").write_text(LINES)
     found, read = stage(corpus_of(tmp_path / "corpus"), toy_tagger, tmp_path)
     assert (read.counts["documents"], read.counts["faults"], len(found.sentences)) == (8, 0, 1)
+
+
+def test_a_construction_without_a_candidate_has_an_empty_table_with_all_columns(toy_tagger, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.json").write_text(json.dumps({"text": "Nobody came.", "url": "u"}))
+    found, _ = stage(corpus_of(tmp_path / "corpus"), toy_tagger, tmp_path)
+    write_table(found.sentences, tmp_path / "sentences.parquet", {"slots": SLOTS})
+    table = read_table(tmp_path / "sentences.parquet")
+    assert (len(table), list(table)) == (0, list(found.sentences))
+    assert pyarrow.parquet.read_schema(tmp_path / "sentences.parquet").field("slots").type == SLOTS
 
 
 LONG = SENTENCE.removesuffix(".")

@@ -23,8 +23,8 @@ from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
 from cxprobe.lm.texts import token_table
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
-from cxprobe.prompts.judge import judge_choices
-from cxprobe.prompts.measure import choices_of, texts_of_choices
+from cxprobe.prompts.judge import judge_likelihoods, score_answers
+from cxprobe.prompts.measure import texts_of_choices
 
 pytestmark = pytest.mark.pipeline
 
@@ -120,14 +120,15 @@ def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> 
     spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32")
     loaded = load_language_model("own", spec)
     questions, answers = prompts or (pd.DataFrame(columns=["id", "question", "anywhere"]), None)
-    choices = choices_of(questions, answers) if len(questions) else []
-    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs), bos), texts_of_choices(choices)])
+    texts = texts_of_choices(answers.merge(questions, on="id")) if len(questions) else {}
+    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs), bos), texts])
     scores = score_texts(loaded, portions, HowToScore(["pll"], bos, 1024))
     sums = score_pairs(pairs, token_table(scores), ["sum"])
     credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
     decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]
     if len(questions):
-        values, judged = judge_choices(questions, answers, scores, ["sum"])
+        values = score_answers(questions, answers, token_table(scores), ["sum"])
+        judged = judge_likelihoods(questions.drop(columns=["question", "anywhere"]), values)
         gold = values.merge(questions[["id", "gold"]], on="id")
         is_right = gold["answer"] == gold["gold"]
         ahead = gold[is_right].set_index("id")["value"] - gold[~is_right].groupby("id")["value"].max()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scores_by_hand import given_context, per_token, pmi, total
 from wordfreq import word_frequency
 
 from cxprobe.errors import DataError, ModelError
@@ -17,7 +18,6 @@ from cxprobe.lm.ngrams import (
     without_contexts,
 )
 from cxprobe.lm.params import ModelFacts, NgramModel
-from cxprobe.lm.scores import given_context, part_after, per_token, pmi, total
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams
@@ -54,9 +54,8 @@ def test_punctuation_changes_nothing_and_a_pseudoword_is_one_in_a_billion():
 def test_a_context_does_not_change_how_probable_unigrams_find_what_follows():
     texts = ["Ann ran. She sings.", "She sings."]
     whole = {one.text: one for one in unigram_scores(texts, "en")}
-    part, alone = part_after("Ann ran.", " She sings.", whole), part_after("", "She sings.", whole)
-    assert pmi(part, alone) == 0
-    assert given_context(part) == total(whole["She sings."])
+    assert pmi("Ann ran.", " She sings.", whole) == 0
+    assert given_context("Ann ran.", " She sings.", whole) == total(whole["She sings."])
 
 
 def test_a_text_without_a_word_and_an_unknown_language_are_refused():
@@ -112,10 +111,10 @@ def test_continuations_have_the_same_scores_behind_any_context(schemes):
     for scheme in schemes:
         texts = {one.text: one for one in found if one.scheme == scheme}
         for pair in (PAIRS[0], other):
-            part, own = part_after(pair.context, pair.good, texts), part_after("", pair.good.lstrip(), texts)
-            assert given_context(part) == given_context(own) == total(part.scores)
-            assert pmi(part, own) == 0
-            assert [part.scores.text[a:b] for a, b in part.scores.spans] == ["She", "helped", "Bob."]
+            part, own = texts[pair.context + pair.good], pair.good.lstrip()
+            assert given_context(pair.context, pair.good, texts) == given_context("", own, texts) == total(part)
+            assert pmi(pair.context, pair.good, texts) == 0
+            assert [part.text[a:b] for a, b in part.spans] == ["She", "helped", "Bob."]
 
 
 def test_a_token_without_a_score_is_no_token_behind_a_context():

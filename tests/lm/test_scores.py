@@ -5,20 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scores_by_hand import given_context, per_character, per_token, pmi, total
 
 from cxprobe.errors import DataError
-from cxprobe.lm.scores import (
-    SCORES,
-    Part,
-    given_context,
-    part_after,
-    per_character,
-    per_token,
-    pmi,
-    score_pairs,
-    score_part,
-    total,
-)
+from cxprobe.lm.scores import SCORES, ScoredTexts, score_pairs
 from cxprobe.lm.texts import TokenScores, token_table
 
 NAN = float("nan")
@@ -36,71 +26,52 @@ WHOLE = scored("the old cats", [(0, 3), (3, 7), (8, 11), (11, 12)], [-1.0, -2.0,
 FIRST_UNSCORED = scored("the old cats", [(0, 3), (3, 7), (8, 11), (11, 12)], [NAN, -2.0, -4.0, -0.5])
 
 
+def whole(one: TokenScores) -> dict[str, float]:
+    """Return the scores of a text by their names."""
+    return ScoredTexts(token_table([one])).whole().loc[one.text, [*SCORES]].to_dict()
+
+
+def parts(rows, *texts: TokenScores) -> pd.DataFrame:
+    """Return the scores of what follows some contexts."""
+    table = pd.DataFrame(rows, columns=["context", "end"])
+    return ScoredTexts(token_table(list(texts))).parts(table["context"], table["end"])
+
+
 def test_scores_by_name():
-    assert {name: score(WHOLE) for name, score in SCORES.items()} == {
-        "sum": -7.5,
-        "per_token": -7.5 / 4,
-        "per_character": -7.5 / 10,
-    }
+    assert whole(WHOLE) == {"sum": -7.5, "per_token": -7.5 / 4, "per_character": -7.5 / 10}
 
 
 def test_only_scored_tokens_count_in_a_denominator():
-    assert total(FIRST_UNSCORED) == -6.5
-    assert per_token(FIRST_UNSCORED) == -6.5 / 3
-    assert per_character(FIRST_UNSCORED) == -6.5 / 7
+    assert whole(FIRST_UNSCORED) == {"sum": -6.5, "per_token": -6.5 / 3, "per_character": -6.5 / 7}
 
 
 def test_a_character_of_several_tokens_counts_once():
-    assert per_character(scored("é", [(0, 1), (0, 1)], [-1.0, -3.0])) == -4.0
+    assert whole(scored("é", [(0, 1), (0, 1)], [-1.0, -3.0]))["per_character"] == -4.0
 
 
-def test_given_context_takes_the_tokens_that_end_in_the_part():
-    assert given_context(Part(WHOLE, 8)) == -4.5
-    assert given_context(Part(WHOLE, 4)) == given_context(Part(WHOLE, 3)) == -6.5
-    with pytest.raises(DataError, match="not every token from character 0 on has a score"):
-        given_context(Part(FIRST_UNSCORED, 0))
-    with pytest.raises(DataError, match="not every token from character 12 on has a score"):
-        given_context(Part(WHOLE, 12))
+def test_a_part_has_the_tokens_that_end_in_it():
+    rows = [("the old", " cats"), ("the ", "old cats"), ("the", " old cats"), ("", "the old cats")]
+    assert parts(rows, WHOLE)["sum"].tolist() == [-4.5, -6.5, -6.5, -7.5]
 
 
-def test_pmi_is_what_the_context_adds():
-    alone = scored("cats", [(0, 3), (3, 4)], [-6.0, -0.75])
-    assert pmi(Part(WHOLE, 8), Part(alone, 0)) == -4.5 + 6.75
-    with pytest.raises(DataError, match="' cats' and 'cats' are not the same part of two texts"):
-        pmi(Part(WHOLE, 7), Part(alone, 0))
-    with pytest.raises(DataError, match="'cats': not every token from character 0 on has a score"):
-        pmi(Part(WHOLE, 8), Part(scored("cats", [(0, 3), (3, 4)], [NAN, -0.75]), 0))
-
-
-def test_a_text_without_a_scored_token_has_no_score():
-    with pytest.raises(DataError, match="'a' has no scored token"):
-        total(scored("a", [(0, 1)], [NAN]))
+def test_a_text_without_a_scored_token_and_a_part_with_one_that_is_not_scored_have_no_score():
+    assert all(np.isnan(list(whole(scored("a", [(0, 1)], [NAN])).values())))
+    rows = [("the old", " cats"), ("", "the old cats"), ("the new", " cats"), ("the old cats", "")]
+    assert parts(rows, FIRST_UNSCORED)["sum"].isna().tolist() == [False, True, True, True]
 
 
 ALONE = scored("cats", [(0, 3), (3, 4)], [-6.0, -0.75])
-#                             an      ␣hour    s
-AFTER_NOTHING = scored("an hour, cats", [(0, 2), (2, 8), (8, 12), (12, 13)], [-1.0, -1.0, -5.0, -0.25])
 
 
 def test_a_part_is_scored_by_its_own_tokens_and_characters():
-    texts = {one.text: one for one in (WHOLE, ALONE, AFTER_NOTHING)}
-    part = part_after("the old", " cats", texts)
-    assert (part.text, part.start) == ("cats", 8)
-    assert score_part("sum", part) == -4.5
-    assert score_part("per_token", part) == -4.5 / 2
-    assert score_part("per_character", part) == -4.5 / 4
-    assert score_part("pmi", part, part_after("", "cats", texts)) == -4.5 + 6.75
-    assert score_part("pmi", part, part_after("an hour,", " cats", texts)) == -4.5 + 5.25
+    found = parts([("the old", " cats"), ("", "cats")], WHOLE, ALONE)
+    assert found.iloc[0].to_dict() == {"sum": -4.5, "per_token": -4.5 / 2, "per_character": -4.5 / 4}
+    assert found["sum"].tolist() == [-4.5, -6.75]
 
 
-def test_a_score_that_a_part_cannot_have_and_a_text_that_was_not_scored_are_refused():
-    part = Part(WHOLE, 8)
-    with pytest.raises(DataError, match="'pmi' is not a score of a part"):
-        score_part("pmi", part)
-    with pytest.raises(DataError, match=r"'loss' is not a score of a part .allowed: sum, per_token, per_character"):
-        score_part("loss", part)
-    with pytest.raises(DataError, match="'the new cats' has no scores"):
-        part_after("the new", " cats", {WHOLE.text: WHOLE})
+def test_of_a_text_that_was_scored_twice_the_last_one_counts():
+    again = scored(WHOLE.text, WHOLE.spans, [-1.0, -1.0, -1.0, -1.0])
+    assert ScoredTexts(token_table([WHOLE, again])).whole()["sum"].tolist() == [-4.0]
 
 
 def under(scheme, one) -> TokenScores:
@@ -147,6 +118,7 @@ def drawn_scores(text: str, rng: np.random.Generator, *, unscored: bool) -> Toke
 
 
 CONTEXTS = ["", "", "the old", "é\u2003ab", "a" * 40]
+ORACLES = {"sum": total, "per_token": per_token, "per_character": per_character}
 ENDS = [" ab", "  bé b", " a-b", "x" * 40]
 
 
@@ -164,8 +136,11 @@ def test_scores_of_all_pairs_at_once_are_exactly_those_of_one_text_at_a_time(see
     table = score_pairs(pairs, token_table(list(scores.values())), names).set_index(["score", "id"])
     for id_, context, *ends in rows:
         for member, end in zip(("good", "bad"), ends, strict=True):
-            part, alone = part_after(context, end, scores), part_after("", end.lstrip(), scores)
-            expected = {name: score(part.scores) for name, score in SCORES.items()}
+            whole_text = scores[context + end]
+            expected = {name: score(whole_text) for name, score in ORACLES.items()}
             if context and not unscored:
-                expected |= {"given_context": given_context(part), "pmi": pmi(part, alone)}
+                expected |= {
+                    "given_context": given_context(context, end, scores),
+                    "pmi": pmi(context, end, scores),
+                }
             assert {name: table.loc[(name, id_), member] for name in expected} == expected

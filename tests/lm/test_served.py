@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from likelihood_server import likelihood_server, served_model
 from loaded_lms import assert_alike
@@ -16,7 +17,7 @@ from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ServedModel
 from cxprobe.lm.scoring import HowToScore, measure_texts, open_answers, score_texts
-from cxprobe.lm.texts import Choice, Pair, token_scores_of
+from cxprobe.lm.texts import Pair, token_scores_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.measure import check_lengths
 from cxprobe.run.processes import Job
@@ -259,7 +260,7 @@ def test_a_text_or_question_beyond_the_servers_longest_input_is_refused_before_i
     with pytest.raises(DataError, match="the model takes 7"):
         causal_token_scores(model, TEXTS, bos="add", token_budget=1)
     with pytest.raises(DataError, match="1 of 1 questions are too long"):
-        check_lengths(model, [Choice("q", TEXTS[0], {"0": " Yes."}, "A")])
+        check_lengths(model, pd.DataFrame({"id": ["q"], "question": [TEXTS[0]], "text": [" Yes."]}))
     assert len(answers.requests) == before
 
 

@@ -71,8 +71,6 @@ def test_the_spread_over_prompts():
     spread = spread_over_prompts(table, ["construction"]).set_index("construction")
     assert spread.loc["a"].to_dict() == {"prompts": 3, "lowest": 0.5, "mean": 0.75, "highest": 1.0, "range": 0.5}
     assert spread.loc["b", "range"] == 0
-    with pytest.raises(DataError, match="a prompt occurs twice"):
-        spread_over_prompts(pd.concat([table, table]), ["construction"])
 
 
 def metrics_of(judged, asked):

@@ -1,27 +1,31 @@
 """The texts of questions and answers and their scores, against a plain loop over the model's own probabilities."""
 
 import numpy as np
+import pandas as pd
 import torch
 from tiny_lms import save_lm
 
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
-from cxprobe.lm.texts import Choice
 from cxprobe.prompts.measure import texts_of_choices
 
-CHOICE = Choice("a", "the old cat runs.", {"0": " the cat sings.", "1": " the dog", "2": " a horse runs"}, "the")
+QUESTION, ANSWERS = "the old cat runs.", [" the cat sings.", " the dog", " a horse runs"]
+
+
+def choices(question: str, answers: list[str], anywhere: str) -> pd.DataFrame:
+    return pd.DataFrame({"question": question, "anywhere": anywhere, "text": answers})
 
 
 def test_masked_scores_mask_each_token_of_the_answer_and_no_other(tmp_path):
     save_lm(tmp_path, "bert")
     model = load_language_model("tiny", ModelSpec(name=str(tmp_path), revision=None, sha256=None, dtype="float32"))
-    texts = texts_of_choices([CHOICE])
+    texts = texts_of_choices(choices(QUESTION, ANSWERS, "the"))
     found = {one.text: one.log_probs for one in score_texts(model, [texts], HowToScore(["pll"], "add", 64))}
-    before = len(model.tokenizer(CHOICE.context)["input_ids"]) - 1  # without [SEP]
-    for answer in CHOICE.answers.values():
-        ids = model.tokenizer(CHOICE.context + answer, return_tensors="pt")["input_ids"]
-        log_probs = found[CHOICE.context + answer]
+    before = len(model.tokenizer(QUESTION)["input_ids"]) - 1  # without [SEP]
+    for answer in ANSWERS:
+        ids = model.tokenizer(QUESTION + answer, return_tensors="pt")["input_ids"]
+        log_probs = found[QUESTION + answer]
         assert np.isnan(log_probs[: before - 1]).all()
         expected = []
         for place in range(before, ids.shape[1] - 1):
@@ -33,11 +37,11 @@ def test_masked_scores_mask_each_token_of_the_answer_and_no_other(tmp_path):
 
 
 def test_a_text_that_ends_in_several_answers_is_scored_from_the_earliest_on():
-    choice = Choice("c", "the cat", {"0": " runs today.", "1": " sings."}, "the cat runs")
-    other = Choice("d", "the cat runs", {"0": " today."}, "the")
-    texts = texts_of_choices([choice, other])
+    choice = choices("the cat", [" runs today.", " sings."], "the cat runs")
+    other = choices("the cat runs", [" today."], "the")
+    texts = texts_of_choices(pd.concat([choice, other]))
     assert texts["the cat runs today."] == len("the cat ")
-    assert distinct_texts([texts_of_choices([other]), texts_of_choices([choice])]) == [
+    assert distinct_texts([texts_of_choices(other), texts_of_choices(choice)]) == [
         {"the cat runs today.": len("the cat "), "the today.": len("the ")},
         {text: place for text, place in texts.items() if text not in ("the cat runs today.", "the today.")},
     ]

@@ -75,8 +75,6 @@ def test_a_question_has_its_parts_in_order(prompts):
         "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
         "Think, then a digit."
     )
-    with pytest.raises(PromptError, match="is asked about and is an example too"):
-        ask_inference(ITEM, "plain", inference, [ITEM], chain_of_thought=False)
 
 
 @pytest.mark.parametrize(
@@ -153,19 +151,19 @@ PLAIN = {
 
 def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
     continuations = prompts("continuations", [(("inference", "plain"), PLAIN)])
-    choice = continue_inference("x", ITEM, "plain", continuations, [SHOWN, SHOWN])
+    choice = continue_inference(ITEM, "plain", continuations, [SHOWN, SHOWN])
     shown = "A dog barked. So A dog was old. Maybe.\n\n"
     assert choice.context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
     assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
-    assert (choice.id, choice.anywhere) == ("x", "So:")
+    assert choice.anywhere == "So:"
 
 
 def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
     continuations = PROJECT["continuations"]
-    choice = continue_reasoning("x", RIDDLE, "question", continuations)
+    choice = continue_reasoning(RIDDLE, "question", continuations)
     assert choice.context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
     assert choice.answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
-    listed = continue_reasoning("x", RIDDLE, "letters", continuations, "CAB")
+    listed = continue_reasoning(RIDDLE, "letters", continuations, "CAB")
     neither = continuations.reasoning["letters"].neither
     assert listed.context == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
     assert listed.answers == {"A": " A", "B": " B", "C": " C"}

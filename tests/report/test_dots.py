@@ -1,6 +1,6 @@
 import pandas as pd
 
-from cxprobe.report.dots import curves, dots
+from cxprobe.report.dots import curves, dots, ranked_dots
 
 RATES = pd.DataFrame(
     [
@@ -87,3 +87,17 @@ def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
             assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
+
+
+def test_ranked_dots_have_a_panel_each_with_its_own_rows_in_the_order_of_the_table():
+    rows = [("verb", "give", 0.5), ("verb", "tell", 0.02), ("theme", "tea", 1.0)]
+    table = pd.DataFrame(rows, columns=["slot", "word", "share"])
+    table = table.assign(low=table["share"] / 2, high=table["share"], n=400)
+    figure = ranked_dots(table, "Words", rows="word", panels="slot", value="share")
+    assert [axes.get_title() for axes in figure.axes] == ["verb", "theme"]
+    assert [axes.lines[0].get_xdata().tolist() for axes in figure.axes] == [[0.5, 0.02], [1.0]]
+    assert [axes.lines[0].get_ydata().tolist() for axes in figure.axes] == [[0, 1], [0]]
+    assert {"give", "tell", "tea"} <= {text.get_text() for text in figure.texts}
+    low, high = figure.axes[0].get_xlim()
+    assert low < 0.01
+    assert high > 1

@@ -33,6 +33,8 @@ from cxprobe.report.site.findings import (
 )
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.pages import render_pages, runs_in_mlflow
+from cxprobe.report.site.slots import DRAWN, draw_slots
+from cxprobe.report.site.words import interval
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Stage
@@ -41,7 +43,15 @@ from cxprobe.stats import Estimate
 LINES = ("recognition", "scenarios", "pairs", "prompts")
 PARAMS = ROOT / "params.yaml"
 ORDERS = ("both", "both_low", "both_high", "both_n", "margin", "margin_low", "margin_high")
-INTERVAL = re.compile(r"\d+\u00a0% \[\d+,\u00a0\d+\]")
+INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.504, 0.954, "[50.4, 95]"), (0.1, 0.496, "[10, 49.6]"), (0.582, 0.931, "[58, 93]"), (0.34, 0.36, "[34, 36]")],
+)
+def test_a_limit_beside_chance_does_not_read_as_chance(low, high, said):
+    assert interval(Estimate(0.6, low, high, 100)).replace("\u00a0", " ") == said
 
 
 def finding(value=0.7, low=0.6, high=0.8, n=100, **changes) -> Finding:
@@ -508,3 +518,20 @@ def test_a_twin_beside_chance_is_explained_where_its_rate_stands(folder, rate, s
     params = params.model_copy(update={"pairs": pairs, "models": params.models | {"mlm-random": twin}})
     write_report(folder, "pairs", accuracy=pairs_accuracy(**{"mlm": (0.7, 0.65, 0.75, 300), "mlm-random": rate}))
     assert said in pages_of(params)["constructions/toy.html"]
+
+
+def test_a_page_shows_the_words_of_slots_where_they_were_mined(folder):
+    params = with_params(folder, ["pairs"])
+    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)))
+    assert "Words in its slots" not in pages_of(params)["constructions/toy.html"]
+    words = ["null", "nan", *(f"word{number}" for number in range(DRAWN)), "once"]
+    slots = pd.DataFrame({"slot": "verb", "class": "VB", "word": words, "number": [2] * (len(words) - 1) + [1]})
+    slots = slots.assign(n=40, share=0.05, low=0.01, high=0.1, delta_p_slot=float("nan"))
+    write_table(with_blanks(slots), folder / "results/mine_sentences/toys/toy/slots.csv")
+    page = pages_of(params)["constructions/toy.html"]
+    assert 'href="../../mine_sentences/toys/toy/slots.csv"' in page
+    assert 'src="../slots/toy.png"' in page
+    figures = draw_slots(read(params)[0])
+    assert list(figures) == ["toy"]
+    drawn = [text.get_text() for text in figures["toy"].texts if "(VB" in text.get_text()]
+    assert drawn == [f"{word} (VB: 2 of 40)" for word in words[:DRAWN]]

@@ -1,13 +1,13 @@
 """Adding a model to params.yaml: the entry is written into the text, so that comments and layout stay as they are."""
 
-import json
 import re
 import shutil
+from io import StringIO
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from cxprobe.cli.project import require_name
 from cxprobe.errors import ParamsError, ProjectError
@@ -86,25 +86,14 @@ def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
 
 def entry_of(slug: str, spec: ModelSpec) -> str:
     """Return the lines of an entry of the section models, without a margin."""
-    pin = f"    # {_UNPINNED}" if spec.sha256 is None and spec.revision is None else ""
-    return (
-        f"{_scalar(slug)}:\n"
-        f"  name: {_scalar(spec.name)}\n"
-        f"  revision: {_scalar(spec.revision)}{pin}\n"
-        f"  sha256: {_scalar(spec.sha256)}\n"
-        f"  dtype: {spec.dtype}\n"
-    )
-
-
-def _scalar(value: str | None) -> str:
-    """Return a text as YAML has it: in quotes where it would be read as something else, such as a number."""
-    if value is None:
-        return "null"
-    try:
-        plain = YAML(typ="safe").load(value) == value
-    except YAMLError:
-        plain = False
-    return value if plain else json.dumps(value, ensure_ascii=False)
+    fields = spec.model_dump(include={"name", "revision", "sha256", "dtype"})
+    yaml: Any = YAML(typ="safe")
+    yaml.default_flow_style = yaml.sort_base_mapping_type_on_output = False
+    written = StringIO()
+    yaml.dump({slug: fields}, written)
+    unpinned = spec.sha256 is None and spec.revision is None
+    pin = f"  revision: null    # {_UNPINNED}\n" if unpinned else "  revision: null\n"
+    return written.getvalue().replace("  revision: null\n", pin)
 
 
 def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
@@ -142,7 +131,7 @@ def _inserted(text: str, entry: str) -> str | None:
     content: Any = YAML(typ="rt").load(text)
     lines = text.splitlines(keepends=True)
     if "models" not in content:
-        return "".join(lines).rstrip("\n") + "\n\nmodels:\n" + _indented(entry, 2)
+        return "".join(lines).rstrip("\n") + "\n\nmodels:\n" + indent(entry, "  ")
     models = content["models"]
     if not models or models.fa.flow_style():
         return None
@@ -152,9 +141,5 @@ def _inserted(text: str, entry: str) -> str | None:
         end -= 1
     if not lines[end - 1].endswith("\n"):
         lines[end - 1] += "\n"
-    lines.insert(end, _indented(entry, models.lc.col))
+    lines.insert(end, indent(entry, " " * models.lc.col))
     return "".join(lines)
-
-
-def _indented(entry: str, columns: int) -> str:
-    return "".join(f"{' ' * columns}{line}\n" for line in entry.splitlines())

@@ -2,15 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from cxprobe.cli.names import complete_model
 from cxprobe.errors import DataError
-
-if TYPE_CHECKING:
-    from cxprobe import LanguageModel
 
 File = Annotated[
     str, typer.Argument(help="A .txt (one sentence a line), .tsv, .csv, .jsonl or .parquet; - for standard input.")
@@ -59,11 +56,14 @@ def score(
     device: Device = "auto",
 ) -> None:
     """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
+    from cxprobe import load
     from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
 
     refuse_unwritable(output, output_format)
     table = read_sentences(file, format, column)
-    scores = _load(model, revision, dtype, device).score(table["text"].tolist(), scheme=scheme, bos=bos)
+    scores = load(model, revision=revision, dtype=dtype, device=device).score(
+        table["text"].tolist(), scheme=scheme, bos=bos
+    )
     columns = scores.drop(columns="sentence")
     taken = [str(name) for name in columns if name in table]
     if taken:
@@ -86,11 +86,13 @@ def surprisal(
     device: Device = "auto",
 ) -> None:
     """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
+    from cxprobe import load
     from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
 
     refuse_unwritable(output, output_format)
     texts = read_sentences(file, format, column)["text"].tolist()
-    found = _load(model, revision, dtype, device).surprisal(texts, by=by, scheme=scheme, bos=bos)
+    lm = load(model, revision=revision, dtype=dtype, device=device)
+    found = lm.surprisal(texts, by=by, scheme=scheme, bos=bos)
     write_results(found, output, output_format)
 
 
@@ -120,6 +122,7 @@ def compare(
     device: Device = "auto",
 ) -> None:
     """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
+    from cxprobe import load
     from cxprobe.files.schema import suggest
     from cxprobe.files.texts import read_texts, refuse_unwritable, write_results
 
@@ -129,7 +132,9 @@ def compare(
     for name in by or []:
         if name not in pairs:
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
-    found = _load(model, revision, dtype, device).compare(pairs, score=score, scheme=scheme, bos=bos)
+    found = load(model, revision=revision, dtype=dtype, device=device).compare(
+        pairs, score=score, scheme=scheme, bos=bos
+    )
     rate, stream = found.accuracy, sys.stderr if output == "-" else sys.stdout
     interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
     print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {found.clustering}", file=stream)
@@ -174,11 +179,3 @@ def features(
     with replacing(output) as partial, partial.open("wb") as stream:
         np.save(stream, vectors, allow_pickle=False)
     print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")
-
-
-def _load(
-    model: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"], device: str
-) -> "LanguageModel":
-    import cxprobe
-
-    return cxprobe.load(model, revision=revision, dtype=dtype, device=device)

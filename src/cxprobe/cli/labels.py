@@ -1,7 +1,7 @@
 """The commands by which people label mined sentences: ``cxprobe label`` and ``cxprobe agreement``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,6 +22,10 @@ def label(
     construction: ConstructionName,
     who: Who = "",
     browser: Browser = False,
+    order: Annotated[
+        Literal["random", "uncertain"],
+        typer.Option(help="uncertain: every second sequence is that of which a probe on the labels is least sure."),
+    ] = "random",
     export: Annotated[
         Path | None, typer.Option(help="Write tasks for Label Studio (JSON), and its configuration (.xml) beside them.")
     ] = None,
@@ -47,7 +51,7 @@ def label(
     elif export is not None:
         desk.export_tasks(construction, export, read_corpus)
     else:
-        desk.label_mined(construction, path, who, browser, read_corpus)
+        desk.label_mined(construction, path, who, browser, read_corpus, by_uncertainty=order == "uncertain")
 
 
 def agreement(
@@ -59,7 +63,7 @@ def agreement(
     browser: Browser = False,
     read_corpus: ReadCorpus = None,
 ) -> None:
-    """List what people have labelled differently with its sentences, and Cohen's kappa of every two of them."""
+    """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
     from cxprobe.cli import labels_desk as desk
 
     path = desk.labels_file(construction)

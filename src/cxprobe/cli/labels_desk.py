@@ -20,8 +20,19 @@ from cxprobe.files.tables import keep_table, kept_table, read_table
 from cxprobe.files.writing import SCRATCH, digest, scratch_folder, write_bytes
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
-from cxprobe.people.labels import DECIDES, LABELS_FILE, Said, Target, is_decision, read_labels, with_label, write_labels
+from cxprobe.people.labels import (
+    DECIDES,
+    LABELS_FILE,
+    Label,
+    Said,
+    Target,
+    is_decision,
+    read_labels,
+    with_label,
+    write_labels,
+)
 from cxprobe.people.mined import Candidate, Surroundings, find_surroundings, piece_finder
+from cxprobe.people.ranking import estimate_yield
 from cxprobe.people.screen import has_styles, show_card, show_definition
 from cxprobe.people.sessions import (
     HELP,
@@ -54,12 +65,16 @@ def labels_file(construction: str) -> Path:
     return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
 
 
-def label_mined(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
-    """Let a person label what was mined."""
+def label_mined(
+    construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None, *, by_uncertainty: bool
+) -> None:
+    """Let a person label what was mined, and say what the labels tell of all of it."""
     groups, person = _mined_groups(construction), who or _git_user()
     if is_decision(person):
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
-    _run(path, groups, person, _desk(construction, groups, {}, read_corpus), browser)
+    desk = _desk(construction, groups, {}, read_corpus)
+    _run(path, groups, person, desk, browser, by_uncertainty=by_uncertainty)
+    _print_yield(groups, read_labels(path))
 
 
 def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
@@ -88,7 +103,8 @@ def print_agreement(construction: str, path: Path) -> None:
         shown: list[tuple[Target, Said, Sequence[Candidate]]] = [(*item, ()) for item in all_conflicts.items()]
         print(f"the sentences are not shown: {mined_file(construction)} is not here; `dvc pull` fetches it")
     else:
-        open_disputes = disputes(_mined_groups(construction), labels)
+        groups = _mined_groups(construction)
+        open_disputes = disputes(groups, labels)
         shown = [((group.kind, group.target), said, group.shown) for group, said in open_disputes]
     for target, said, sentences in shown:
         print("\t".join([*target, ", ".join(f"{who}: {label}" for who, label in said.items())]))
@@ -103,6 +119,8 @@ def print_agreement(construction: str, path: Path) -> None:
         print(f"{pair.first} and {pair.second}: {pair.agreed} of {pair.both} alike, kappa {value}")
     if len({label.who for label in labels}) < 2:
         print("fewer than two people have labelled; there is nothing to compare")
+    if mined_file(construction).is_file():
+        _print_yield(groups, labels)
 
 
 def export_tasks(construction: str, path: Path, read_corpus: bool | None) -> None:
@@ -152,12 +170,33 @@ def annotator_names(given: Sequence[str], who: str) -> dict[int, str]:
     return people
 
 
-def _run(path: Path, groups: Sequence[Group], who: str, desk: Desk, browser: bool) -> None:
+def _print_yield(groups: Sequence[Group], labels: Sequence[Label]) -> None:
+    """Print the pattern's precision and how many instances there are, each with its interval of 95 %."""
+    known = estimate_yield(groups, labels)
+    if known is None:
+        print("precision is not known: the first sequence of the random order is not labelled")
+        return
+    rate = known.precision
+    print(
+        f"precision {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], n = {rate.n}: the first {known.groups} of "
+        f"{len(groups)} sequences in random order, unclear ones count as no instance"
+    )
+    for what, (expected, least, most), of in (
+        ("all", known.instances, known.candidates),
+        ("those nobody has labelled", known.left, known.unlabelled),
+    ):
+        print(f"instances among {what}: {expected:.0f} [{least:.0f}, {most:.0f}] of {of} sentences")
+
+
+def _run(
+    path: Path, groups: Sequence[Group], who: str, desk: Desk, browser: bool, *, by_uncertainty: bool = False
+) -> None:
     """Let the person label, in the browser or here, and say at the end what is left."""
     if not who.isprintable() or not who.strip():
         raise DataError(f"--who {who!r}: a name of printable characters is needed; labels.tsv is separated by tabs")
     today = datetime.now().astimezone().date().isoformat()
-    saved = SavedSession(start_session(groups, read_labels(path), who, today), path)
+    start = start_session(groups, read_labels(path), who, today, by_uncertainty=by_uncertainty)
+    saved = SavedSession(start, path)
     if browser:
         from cxprobe.people.page import LabelServer
 

@@ -4,18 +4,18 @@ The page is Markdown, for people who have not seen the files. The examples are t
 around the tables is in templates/constructions.md.
 """
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+import pandas as pd
 from jinja2 import StrictUndefined, Template
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, load_construction
 from cxprobe.constructions.people import People, load_people
 from cxprobe.errors import DataError
-from cxprobe.files.reading import read_text
+from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.lm.params import members_of
 from cxprobe.pairs.frames import load_pairs, pairs_file
@@ -29,7 +29,7 @@ from cxprobe.scenarios.rules import load_scenarios
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
 # A tracked table of results -> what is asked in one of its rows.
-_ITEMS: Mapping[str, Callable[[Mapping[str, str]], str]] = {
+_ITEMS: Mapping[str, Callable[[Mapping[Any, Any]], str]] = {
     "report_pairs": lambda row: called_pairs(row["construction"]) + (", pseudowords" * (row["words"] == "pseudo")),
     "report_prompts": lambda row: SETS.get(row["set"], row["set"]),
     "report_scenarios": lambda row: f"scenario {row['scenario']}",
@@ -37,26 +37,8 @@ _ITEMS: Mapping[str, Callable[[Mapping[str, str]], str]] = {
 Row = Sequence[str]
 
 
-class BlindRate(NamedTuple):
-    """What a blind model gets on the items of one kind of a construction.
-
-    Attributes:
-        construction: Its folder.
-        items: What was asked, such as "minimal pairs" or "inference, challenge set".
-        model: The model's slug.
-        accuracy: The share of right answers, in [0, 1].
-        low: The lower end of its 95 % interval.
-        high: The upper end.
-        n: The number of items.
-    """
-
-    construction: str
-    items: str
-    model: str
-    accuracy: float
-    low: float
-    high: float
-    n: int
+# What blind models get: what was asked, such as "inference, challenge set", the share of right answers, its interval.
+BLIND_RATE = ["construction", "items", "model", "accuracy", "low", "high", "n"]
 
 
 def make_page() -> str:
@@ -75,34 +57,37 @@ def make_page() -> str:
             load_scenarios(name) if (folder / "scenarios.yaml").is_file() else None,
             load_items(name) if (folder / "items.yaml").is_file() else None,
         )
-    return page_of(contents, people, list(_blind_rates()))
+    return page_of(contents, people, _blind_rates())
 
 
-def _blind_rates() -> Iterator[BlindRate]:
-    """Give what blind models get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
+def _blind_rates() -> pd.DataFrame:
+    """Return what blind models get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
     models = load_params().models
-    blind = {member.slug for member in members_of(models, models) if member.is_blind}
+    blind = [member.slug for member in members_of(models, models) if member.is_blind]
+    tables = [pd.DataFrame(columns=BLIND_RATE)]
     for stage, items in _ITEMS.items():
         path = RESULTS / stage / "accuracy.csv"
+        if not path.exists():
+            continue
+        table = read_table(path)
         try:
-            for row in csv.DictReader(read_text(path, DataError).splitlines()) if path.exists() else ():
-                if row["model"] in blind:
-                    accuracy, low, high, n = (float(row[column]) for column in ("accuracy", "low", "high", "n"))
-                    name = construction_of_pairs(row["construction"])
-                    yield BlindRate(name, items(row), row["model"], accuracy, low, high, int(n))
-        except (KeyError, ValueError, csv.Error) as fault:
+            rows = table[table["model"].isin(blind)].astype({"accuracy": float, "low": float, "high": float, "n": int})
+            rows = rows.assign(items=[items(row) for row in rows.to_dict("records")])
+            tables.append(rows.assign(construction=rows["construction"].map(construction_of_pairs))[BLIND_RATE])
+        except (KeyError, ValueError) as fault:
             raise DataError(
                 f"{path}: is no table of accuracies ({fault}); `dvc repro {stage}` makes it anew"
             ) from fault
+    return pd.concat(tables, ignore_index=True)
 
 
-def page_of(contents: Mapping[str, About], people: People, rates: Sequence[BlindRate]) -> str:
+def page_of(contents: Mapping[str, About], people: People, rates: pd.DataFrame) -> str:
     """Return the page about constructions, as Markdown.
 
     Args:
         contents: Folder -> the files in it.
         people: The nouns of minimal pairs.
-        rates: What blind models get on their items.
+        rates: What blind models get on their items: columns `BLIND_RATE`.
     """
     template = Template(
         _TEMPLATE.read_text("utf-8"),
@@ -117,7 +102,7 @@ def page_of(contents: Mapping[str, About], people: People, rates: Sequence[Blind
         table=_table,
         overview=[_overview(content) for content in contents.values()],
         examples={name: examples_of(content, people) for name, content in contents.items()},
-        blind={name: list(_blind([rate for rate in rates if rate.construction == name])) for name in contents},
+        blind={name: list(_blind(rates[rates["construction"] == name])) for name in contents},
     )
     return page
 
@@ -134,18 +119,15 @@ def _overview(content: About) -> Row:
     )
 
 
-def _blind(rates: Sequence[BlindRate]) -> Iterator[Row]:
+def _blind(rates: pd.DataFrame) -> Iterator[Row]:
     """Give a row for each kind and number of items, with the models from the best to the worst."""
-    for asked, n in sorted({(rate.items, rate.n) for rate in rates}):
-        best_first = sorted(
-            (rate for rate in rates if (rate.items, rate.n) == (asked, n)),
-            key=lambda rate: (-round(rate.accuracy, 2), rate.model),
-        )
+    for (asked, n), own in rates.groupby(["items", "n"]):
+        shown = own.assign(rounded=own["accuracy"].round(2)).sort_values(["rounded", "model"], ascending=[False, True])
         told = [
-            f"{rate.model} {100 * rate.accuracy:.0f} % [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
-            for rate in best_first
+            f"{model} {100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+            for model, rate, low, high in shown[["model", "accuracy", "low", "high"]].itertuples(index=False)
         ]
-        yield asked, str(n), ", ".join(told)
+        yield str(asked), str(n), ", ".join(told)
 
 
 def _table(head: Row, rows: Iterable[Row]) -> str:

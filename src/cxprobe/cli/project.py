@@ -4,20 +4,18 @@ import logging
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from contextlib import chdir
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ProjectError
-from cxprobe.files.reading import load_yaml, read_text
+from cxprobe.files.reading import read_text
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
 from cxprobe.run.carried import carried_files, carried_paths
-from cxprobe.run.presets import preset_names, preset_text
-from cxprobe.run.project import VERSION_FILE, installed_version, require_construction, require_known
+from cxprobe.run.presets import preset_text
+from cxprobe.run.project import VERSION_FILE, installed_version, require_construction
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
 _EVERYTHING = "all"
@@ -125,8 +123,7 @@ def create_project(folder: Path, preset: str) -> None:
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
-    presets = carried_files() / "presets"
-    require_known("preset", preset, preset_names(presets))
+    params = preset_text(preset, carried_files() / "presets")
     _require_empty(folder)
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
@@ -134,7 +131,7 @@ def create_project(folder: Path, preset: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
-        write_bytes(preset_text(preset, presets).encode(), folder / _PARAMS)
+        write_bytes(params.encode(), folder / _PARAMS)
         _copy_carried(source, folder)
         text = _README.read_text(encoding="utf-8")
         title = folder.absolute().name
@@ -183,21 +180,9 @@ def _require_empty(folder: Path) -> None:
         raise ProjectError(f"{folder} is not empty ({shown}); name a new folder, so that nothing of yours is replaced")
 
 
-def _texts(content: Any) -> Iterator[str]:
-    """Give every text that is a value in the content of params.yaml."""
-    match content:
-        case dict():
-            yield from (text for value in content.values() for text in _texts(value))
-        case list():
-            yield from (text for value in content for text in _texts(value))
-        case str():
-            yield content
-
-
 def _copy_carried(source: Path, folder: Path) -> None:
     """Copy what a project needs; of the models those that its params.yaml names, with the cards and licences above."""
-    params = load_yaml(folder / _PARAMS, ProjectError)
-    models = [Path(text) for text in _texts(params) if text.startswith(f"{_MODELS}/")]
+    models = [Path(name) for name in re.findall(rf": ({_MODELS}/[\w./-]+)", read_text(folder / _PARAMS, ProjectError))]
     for path in carried_paths(source):
         is_about = path.name.startswith(("README", "LICENSE"))
         is_wanted = path.parts[0] != _MODELS or any(
@@ -212,20 +197,12 @@ def _copy_carried(source: Path, folder: Path) -> None:
 def _keep_installed(file: Path) -> None:
     """Leave out of the embedded corpus the packages that are not installed, whose documentation is not here."""
     names = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    installed = [name for name in names if _is_installed(name)]
+    installed = [name for name in names if any(distributions(name=name))]
     head = (
         "# The packages whose documentation is the embedded corpus: those that cxprobe was tested with and that were",
         f"# installed when `cxprobe init` made this project, {len(installed)} of {len(names)}. Pin their versions.",
     )
     write_bytes("".join(f"{line}\n" for line in (*head, *installed)).encode(), file)
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
 
 
 def _write_pipeline(folder: Path) -> None:

@@ -1,30 +1,25 @@
 """Which words fill the slots of a construction, and how strongly they are associated with it."""
 
 from collections.abc import Sequence
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from cxprobe.corpora.search import class_of, in_reference
 from cxprobe.stats import estimate_rate
 
 SHOWN = 30  # words of a slot that its table has
 
 
-def in_reference(url: str, share: float) -> bool:
-    """Return whether the words of a record are counted as reference; of many records, a ``share`` in (0, 1] is."""
-    return crc32(url.encode()) < share * 2**32
-
-
 def fillers_of(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a word that fills a slot: slot, word, class (see `association`), url, document.
+    """Return one row a word that fills a slot: slot, word, class, url, document.
 
     Args:
         sentences: Columns url and slots, as `mine_sentences` writes them.
     """
     rows = [
-        (slot["slot"], slot["word"], slot["tag"][:2], url, url.partition("#")[0] or f"sentence {row}")
+        (slot["slot"], slot["word"], class_of(slot["tag"]), url, url.partition("#")[0] or f"sentence {row}")
         for row, (url, slots) in enumerate(zip(sentences["url"], sentences["slots"], strict=True))
         for slot in slots
     ]
@@ -34,14 +29,14 @@ def fillers_of(sentences: pd.DataFrame) -> pd.DataFrame:
 def association(fillers: pd.DataFrame, words: pd.DataFrame, share: float) -> pd.DataFrame:
     """Return how strongly each word is associated with each slot of a construction.
 
-    A word is compared with the other words of its class, which is the beginning of their tags, such as VB for verbs.
+    A word is compared with the other words of its class, such as VB for verbs (see `cxprobe.corpora.search.class_of`).
     Four numbers decide: how often the word and the others fill the slot, and how often they stand elsewhere in the
     records that are the reference.
 
     Args:
         fillers: See `fillers_of`.
-        words: How often each word stands in the reference: columns word, class, number.
-        share: The share of the corpus that is the reference, in (0, 1].
+        words: How often each word stands in the reference: columns word, class, number; see `collect_words`.
+        share: The share of the corpus that is the reference, in (0, 1]. What was removed as a duplicate stands in it.
 
     Returns:
         One row a slot, class and word: slot, class, word; number, that of its tokens in the slot; n, that of all words

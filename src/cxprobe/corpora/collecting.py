@@ -129,6 +129,12 @@ def collect(job: Job, name: str, wanted: Wanted, settings: Duplicates, output: P
     )
 
 
+def collect_words(job: Job) -> pd.DataFrame:
+    """Return how often each word stands in the reference: word, class, number; no rows if no pattern has slots."""
+    parts = [read_table(table_path(job, rank, "words")) for rank in range(len(job.source.shards))]
+    return pd.concat(parts).groupby(["word", "class"]).sum().reset_index()
+
+
 def _counts(job: Job, name: str) -> Counter[str]:
     """Return the sums over all shards of what was counted of a construction, or, under "", of the corpus."""
     counts: Counter[str] = Counter()
@@ -173,7 +179,7 @@ def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
     columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
-    table = pd.DataFrame(columns | measured)
+    table = pd.DataFrame(columns | measured, dtype=object)  # also where there is no candidate
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import IO, Any, cast
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from datatrove.executor import LocalPipelineExecutor
@@ -32,7 +33,7 @@ from cxprobe.corpora.readers import Block, Fault, Keys, read_blocks
 from cxprobe.corpora.search import Candidate, Matchers, Reject, load_matchers
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
-from cxprobe.files.tables import growing_table
+from cxprobe.files.tables import growing_table, write_table
 from cxprobe.files.writing import digest, scratch_folder, write_json
 
 _FLUSH = 8 << 20  # bytes of broken lines that are kept in memory before they are written
@@ -61,6 +62,7 @@ class Job:
         patterns: Construction -> what is looked for.
         pipelines: Construction -> the pipeline of spaCy that tags, or parses.
         most_words: A longer sentence is not a candidate.
+        reference: The share of the records whose words are counted, if a pattern has slots.
         output: The folder of the shards' tables.
     """
 
@@ -69,6 +71,7 @@ class Job:
     patterns: Mapping[str, Pattern] = field(repr=False)
     pipelines: Mapping[str, str]
     most_words: int
+    reference: float
     output: str
 
 
@@ -79,7 +82,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     another version of the code that a shard runs, starts from the beginning.
     """
     names = {construction: settings.pipeline_of(pattern) for construction, pattern in patterns.items()}
-    job = Job(source, settings.longest_line, patterns, names, settings.most_words, output="")
+    job = Job(source, settings.longest_line, patterns, names, settings.most_words, settings.reference, output="")
     folders = [Path(name) for name in sorted(set(names.values()))]
     contents = [  # none of an installed package
         (str(path), digest(path))
@@ -213,7 +216,7 @@ def _start_process() -> None:
 
 
 def table_path(job: Job, rank: int, table: str, construction: str = "") -> Path:
-    """Return the path of a shard's table: of a construction, or of the corpus (counts, faults)."""
+    """Return the path of a shard's table: of a construction, or of the corpus (counts, faults, words)."""
     suffix = "json" if table == "counts" else "parquet"
     return Path(job.output) / ".".join(filter(None, (f"{rank:05d}", construction, table, suffix)))
 
@@ -232,6 +235,8 @@ def _mine(job: Job, rank: int) -> dict[str, Counter[str]]:
     """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
     counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
     looking = _matchers(tuple((name, job.pipelines[name], one.model_dump_json()) for name, one in job.patterns.items()))
+    parser = next((one.nlp for one in looking.values() if one.pattern.has_trees), None)
+    words: Counter[tuple[str, str]] = Counter()
     broken: list[Fault] = []
     with ExitStack() as stack:
         faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
@@ -250,11 +255,16 @@ def _mine(job: Job, rank: int) -> dict[str, Counter[str]]:
             else:
                 size = pc.sum(pc.binary_length(block.texts)).as_py()
                 counts[""].update(documents=len(block.texts), bytes_of_text=size)
+                if parser is not None:
+                    words.update(search.count_words(block, parser, job.reference, job.most_words))
                 for name, findings in search.search(block, looking, job.most_words).items():
                     counts[name].update(findings.counts)
                     tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
                     tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
         faults.write_batch(_rows(broken, "faults"))
+    counted = [(*word, number) for word, number in sorted(words.items())]
+    table = pd.DataFrame(counted, columns=["word", "class", "number"]).astype({"number": "int64"})
+    write_table(table, table_path(job, rank, "words"))
     return counts
 
 

@@ -180,8 +180,13 @@ class Pattern(Closed):
     def asks_for(self) -> set[str]:
         """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
         forms = [form for part in range(len(self.parts)) for form in self.alternatives(part)]
-        trees = {"DEP"} if any(form.dependencies for form in forms) else set()
+        trees = {"DEP"} if self.has_trees else set()
         return trees | {key for form in forms for key in form.keys & (FROM_TAGS | FROM_PARSES)}
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether some part is looked for as a tree, whose words can fill slots."""
+        return any(form.dependencies for part in range(len(self.parts)) for form in self.alternatives(part))
 
     @property
     def is_parsed(self) -> bool:

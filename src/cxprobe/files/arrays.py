@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import BytesIO, RawIOBase
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -56,37 +55,22 @@ def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], fo
     blocks = iter(blocks)
     first = next(blocks)
     layers, _, dimensions = first.shape
-    header = _header((layers, len(ids), dimensions))
-    size = len(header) + 4 * layers * len(ids) * dimensions
+    described = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (layers, len(ids), dimensions)}
+    size = 128 + 4 * layers * len(ids) * dimensions  # NumPy pads the header of three dimensions to 128 bytes
     with replacing(folder / _FILE, size) as partial:
         reserve(partial, size)
         # Not by a map into memory: where a disk is full after all, writing to one kills the process.
-        with partial.open("r+b", buffering=0) as file:
-            file.write(header)
-            start = 0
+        with partial.open("r+b") as file:
+            np.lib.format.write_array_header_1_0(file, described)
+            begin, start = file.tell(), 0
             for block in chain([first], blocks):
                 for layer, rows in enumerate(block):
-                    file.seek(len(header) + 4 * dimensions * (layer * len(ids) + start))
-                    _write_all(file, np.ascontiguousarray(rows, np.float32))
+                    file.seek(begin + 4 * dimensions * (layer * len(ids) + start))
+                    file.write(np.ascontiguousarray(rows, np.float32).data)
                 start += block.shape[1]
         if start != len(ids):
             raise DataError(f"{folder}: vectors of {start} sentences, expected {len(ids)}")
     write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")
-
-
-def _header(shape: tuple[int, ...]) -> bytes:
-    """Return how a .npy file of float32 begins."""
-    header = BytesIO()
-    described = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, described)
-    return header.getvalue()
-
-
-def _write_all(file: RawIOBase, rows: NDArray[np.float32]) -> None:
-    """Write an array; without a buffer, less than all may be written at once."""
-    left = rows.data.cast("B")
-    while left:
-        left = left[file.write(left) :]
 
 
 def read_features(folder: Path) -> Features:

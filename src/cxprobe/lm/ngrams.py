@@ -84,70 +84,34 @@ DISCOUNTS = b"discounts"
 _TOKEN = re.compile(r"[^\W_]+|['’][^\W\d_]+|\S")
 
 
-class _Level(NamedTuple):
-    """The n-grams of one length of two or three words.
-
-    Attributes:
-        keys: Shape (n-grams,), ascending: each n-gram as one number.
-        alphas: Shape (n-grams,): what each contributes to the probability of its last word.
-        histories: Shape (histories,), ascending: all words of an n-gram but the last, as one number.
-        gammas: Shape (histories,): the weight of the shorter n-gram.
-    """
-
-    keys: NDArray[np.int64]
-    alphas: NDArray[np.float64]
-    histories: NDArray[np.int64]
-    gammas: NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class KneserNey:
     """A trigram model.
 
     Attributes:
         words: Word -> its number; `START` and `UNKNOWN` are words too.
-        singles: Shape (words,): the probability of each word whatever stands before it.
-        pairs: The pairs of words.
-        triples: The triples of words.
+        shares: One to three words -> what they add to the probability of the last one.
+        left: No word to two words -> the weight of the shorter n-gram behind them; 1 for those that it lacks.
     """
 
     words: Mapping[str, int]
-    singles: NDArray[np.float64]
-    pairs: _Level
-    triples: _Level
+    shares: Mapping[tuple[str, ...], float]
+    left: Mapping[tuple[str, ...], float]
 
     @classmethod
     def of(cls, table: pa.Table) -> "KneserNey":
         """Return the model of a table of counts, which has the form that the module describes."""
-        first, second, third = (table[name].to_pylist() for name in COLUMNS)
-        known = [word for one, two, word in zip(first, second, third, strict=True) if not (one or two)]
-        words = {word: number for number, word in enumerate(dict.fromkeys([START, UNKNOWN, *known]))}
-        numbers = np.array(
-            [[words.get(word, -1) for word in column] for column in (first, second, third)], dtype=np.int64
-        )  # (3, n-grams)
-        count, total = (table[name].to_numpy().astype(np.float64) for name in ("count", "total"))
-        lengths = (numbers >= 0).sum(axis=0)
-        one, two, three = (np.flatnonzero(lengths == length) for length in (1, 2, 3))
-        singles = np.zeros(len(words))
-        singles[numbers[2, one]] = count[one] / total[one]
-        of_pairs, of_triples = json.loads(table.schema.metadata[DISCOUNTS])
-        return cls(
-            words,
-            singles,
-            _level(numbers[1, two], numbers[2, two], count[two], total[two], of_pairs, len(words)),
-            _level(
-                numbers[0, three] * len(words) + numbers[1, three],
-                numbers[2, three],
-                count[three],
-                total[three],
-                of_triples,
-                len(words),
-            ),
-        )
-
-    def number_of(self, word: str) -> int:
-        """Return the number of a word in lower case; that of `UNKNOWN` for a word that the model does not know."""
-        return self.words.get(word, self.words[UNKNOWN])
+        grams = [
+            tuple(filter(None, words)) for words in zip(*(table[name].to_pylist() for name in COLUMNS), strict=True)
+        ]
+        discounts = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])[[len(gram) - 1 for gram in grams]]
+        shares = np.maximum(table["count"].to_numpy() - discounts, 0) / table["total"].to_numpy()  # (n-grams,)
+        left = dict.fromkeys((gram[:-1] for gram in grams), 1.0)
+        for gram, share in zip(grams, shares.tolist(), strict=True):
+            left[gram[:-1]] -= share
+        known = [START, UNKNOWN, *(gram[0] for gram in grams if len(gram) == 1)]
+        words = {word: number for number, word in enumerate(dict.fromkeys(known))}
+        return cls(words, dict(zip(grams, shares.tolist(), strict=True)), left)
 
     def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
         """Return how probable each word of a sentence is after the two before it.
@@ -158,21 +122,13 @@ class KneserNey:
         Returns:
             Shape (words,): natural logarithms.
         """
-        numbers = np.array([self.words[START], *map(self.number_of, sentence)], dtype=np.int64)
-        before, last = numbers[:-1], numbers[1:]  # (words,)
-        found = self._add(self.pairs, before, last, self.singles[last])
-        if len(last) > 1:  # the first word has one word before it
-            earlier = numbers[:-2] * len(self.words) + before[1:]
-            found[1:] = self._add(self.triples, earlier, last[1:], found[1:])
+        words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
+        found = np.zeros(len(sentence))
+        for place in range(len(sentence)):
+            for first in range(place + 1, max(place - 2, -1), -1):  # the word alone, behind one word, behind two
+                before, gram = words[first : place + 1], words[first : place + 2]
+                found[place] = self.shares.get(gram, 0.0) + self.left.get(before, 1.0) * found[place]
         return np.log(found)
-
-    def _add(
-        self, level: _Level, histories: NDArray[np.int64], last: NDArray[np.int64], shorter: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the probabilities of words after histories, given those after the shorter histories."""
-        alphas = _look_up(level.keys, level.alphas, histories * len(self.words) + last, 0.0)
-        gammas = _look_up(level.histories, level.gammas, histories, 1.0)
-        return alphas + gammas * shorter
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
@@ -208,32 +164,6 @@ def sentences_of(text: str) -> list[list[Word]]:
         own = [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
         found.append(own)
     return found
-
-
-def _level(
-    histories: NDArray[np.int64],
-    last: NDArray[np.int64],
-    count: NDArray[np.float64],
-    total: NDArray[np.float64],
-    discount: float,
-    words: int,
-) -> _Level:
-    keys = histories * words + last
-    order = np.argsort(keys, kind="stable")
-    alphas = np.maximum(count - discount, 0)[order] / total[order]
-    distinct, starts = np.unique(histories[order], return_index=True)
-    sums = np.add.reduceat(alphas, starts) if len(starts) else np.empty(0)
-    return _Level(keys[order], alphas, distinct, 1 - sums)
-
-
-def _look_up(
-    keys: NDArray[np.int64], values: NDArray[np.float64], wanted: NDArray[np.int64], absent: float
-) -> NDArray[np.float64]:
-    """Return the value of each wanted key, and a given number for one that is absent."""
-    if not len(keys):
-        return np.full(len(wanted), absent)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, values[places], absent)
 
 
 def blind_facts(kind: str) -> ModelFacts:
@@ -299,7 +229,7 @@ def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
         sentences = [sentence for sentence in sentences_of(text) if sentence]
         words = [word for sentence in sentences for word in sentence]
         log_probs = [model.log_probabilities([word.text for word in sentence]) for sentence in sentences]
-        ids = [model.number_of(word.text) for word in words]
+        ids = [model.words.get(word.text, model.words[UNKNOWN]) for word in words]
         records.append(_record(text, words, ids, np.concatenate([np.empty(0), *log_probs])))
     return records
 

@@ -66,24 +66,6 @@ class Pair:
     clusters: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A text that goes on with one of several answers.
-
-    Attributes:
-        id: Names the question.
-        context: What stands before the answer.
-        answers: Each answer's symbol -> how the text goes on with it; it begins with its own space.
-        anywhere: What may stand before these answers where nothing is known of the question, so that answers which are
-            frequent as such can be told from those that fit.
-    """
-
-    id: str
-    context: str
-    answers: Mapping[str, str]
-    anywhere: str
-
-
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 

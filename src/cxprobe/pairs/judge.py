@@ -308,11 +308,6 @@ def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Membe
     return {name: best_blind_on_pairs(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
 
 
-def meaning_constructions(items: pd.DataFrame) -> list[str]:
-    """Return the constructions whose pairs test meaning."""
-    return list(items.loc[items["tests"] == "meaning", "construction"].unique())
-
-
 def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     """Return rows with the column run: each under its construction, and those of pairs of meaning under "all" as well.
 

@@ -138,19 +138,12 @@ def make_forms(
     places from form to form.
 
     Args:
-        items: The sample.
+        items: The sample; not empty.
         checks: The attention checks.
-        raters_per_item: How many forms have an item.
-        per_rater: The most items of a form, without the checks.
+        raters_per_item: How many forms have an item; at least 1.
+        per_rater: The most items of a form, without the checks; at least 1.
         seed: What the order follows from.
-
-    Raises:
-        DataError: There are no items, or one of the numbers is less than 1.
     """
-    if min(len(items), raters_per_item, per_rater) < 1:
-        raise DataError(
-            f"{len(items)} items, --raters-per-item {raters_per_item}, --per-rater {per_rater}: each must be at least 1"
-        )
     rng = generator_for(seed, "validation", "forms")
     dealt = deal(items, raters_per_item, per_rater, rng)
     asked = [(index, form) for form, indices in enumerate(dealt) for index in indices]

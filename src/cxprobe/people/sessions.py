@@ -17,6 +17,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, Label, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import Candidate, Piece, PieceFinder, Surroundings
+from cxprobe.people.ranking import FEWEST, most_uncertain, training_labels
 from cxprobe.run.progress import duration
 from cxprobe.seeding import generator_for
 
@@ -72,6 +73,7 @@ class Session:
         position: The number, from 0, of the group that is shown; None when all are labelled and none is shown.
         history: The labels of this session, the newest last.
         query: What was last searched for.
+        by_uncertainty: Whether every second group is the one of which a probe on the labels so far is least sure.
     """
 
     groups: tuple[Group, ...]
@@ -81,6 +83,7 @@ class Session:
     position: int | None = None
     history: tuple[Step, ...] = ()
     query: str = ""
+    by_uncertainty: bool = False
 
     @property
     def current(self) -> Group | None:
@@ -128,9 +131,12 @@ def group_sentences(sentences: pd.DataFrame, seed: int) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: (generator_for(seed, "labelling", group.tags).random(), group.tags)))
 
 
-def start_session(groups: Sequence[Group], labels: Sequence[Label], who: str, today: str) -> Session:
-    """Begin a session with the first group that the person has not labelled."""
-    return _to_next_unlabelled(Session(tuple(groups), tuple(labels), who, today), -1)
+def start_session(
+    groups: Sequence[Group], labels: Sequence[Label], who: str, today: str, *, by_uncertainty: bool = False
+) -> Session:
+    """Begin a session with the first group that the person has not labelled, or the most uncertain: see `Session`."""
+    start = Session(tuple(groups), tuple(labels), who, today, by_uncertainty=by_uncertainty)
+    return _to_next_unlabelled(start, -1)
 
 
 def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
@@ -217,9 +223,19 @@ def _search(session: Session, query: str) -> Reply:
 
 
 def _to_next_unlabelled(session: Session, position: int) -> Session:
-    """Show the first group after a position, or else from the beginning, that the person has not labelled."""
-    following = sorted(session.unlabelled, key=lambda other: (other <= position, other))
-    return replace(session, position=following[0] if following else None)
+    """Show the first group after a position, or else from the beginning, that the person has not labelled.
+
+    By uncertainty it is the first of all or, where the person has labelled an odd number, the most uncertain. The
+    labels alone decide that, so a session that was interrupted goes on as it would have gone.
+    """
+    left, by_uncertainty = session.unlabelled, session.by_uncertainty
+    if not left:
+        return replace(session, position=None)
+    if by_uncertainty and (len(session.groups) - len(left)) % 2:
+        positive = training_labels(session.groups, session.labels)
+        if positive is not None:
+            return replace(session, position=most_uncertain(session.groups, positive, left))
+    return replace(session, position=min(left, key=lambda other: (not by_uncertainty and other <= position, other)))
 
 
 class SavedSession:
@@ -396,6 +412,8 @@ def progress_of(session: Session) -> str:
     """
     total, left = len(session.groups), len(session.unlabelled)
     text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
+    if session.by_uncertainty and left and training_labels(session.groups, session.labels) is None:
+        text += f" (all at random: too few labels for a probe, which needs {FEWEST} positive and {FEWEST} other)"
     seconds = [step.seconds for step in session.history if step.seconds is not None]
     if not seconds:
         return text

@@ -1,6 +1,6 @@
 """Answers to questions, in words or by likelihood: which are right, and accuracies with intervals and their spread."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY, judge_reply
-from cxprobe.lm.scores import part_after, score_part
-from cxprobe.lm.texts import TokenScores
+from cxprobe.lm.scores import ScoredTexts, no_score
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.comparisons import best_blind
@@ -75,7 +74,7 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
 
 
 def score_answers(
-    choices: pd.DataFrame, answers: pd.DataFrame, tokens: Iterable[TokenScores], names: Sequence[str]
+    choices: pd.DataFrame, answers: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str]
 ) -> pd.DataFrame:
     """Score every answer to each question, given the text before it.
 
@@ -84,7 +83,8 @@ def score_answers(
             about the item).
         answers: One row per question and answer: id (of the question), answer (its symbol) and text, how the question
             continues.
-        tokens: The scored texts: each answer after its question and, for "pmi", after ``anywhere``.
+        tokens: The scored texts, see `cxprobe.lm.texts.token_table`: each answer after its question and, for "pmi",
+            after ``anywhere``.
         names: The scores by name.
 
     Returns:
@@ -93,22 +93,25 @@ def score_answers(
         spaces; "pmi" is the sum less what it is after ``anywhere``.
 
     Raises:
-        DataError: A text or token that is needed was not scored, or a score is unknown.
+        DataError: A text or token that is needed was not scored, or a score is not finite.
 
     Source:
         "sum" and "per_character" as in lm-evaluation-harness; "pmi": Holtzman, West, Shwartz, Choi & Zettlemoyer 2021,
         where it is called domain conditional PMI.
     """
-    texts = {scores.text: scores for scores in tokens}
+    texts = ScoredTexts(tokens)
     both = answers[["id", "answer", "text"]].merge(
         choices[["id", "question", "anywhere"]], on="id", how="left", validate="many_to_one"
     )
-    rows = []
-    for id_, symbol, answer, question, anywhere in both.to_numpy().tolist():
-        part = part_after(question, answer, texts)
-        elsewhere = part_after(anywhere, answer, texts) if "pmi" in names else None
-        rows += [(id_, symbol, name, score_part(name, part, elsewhere)) for name in names]
-    return pd.DataFrame(rows, columns=["id", "answer", "score", "value"])
+    scores = texts.parts(both["question"], both["text"])
+    if "pmi" in names:
+        scores["pmi"] = scores["sum"] - texts.parts(both["anywhere"], both["text"])["sum"]
+    by_answer = both[["id", "answer"]].join(scores[[*names]])
+    table = by_answer.melt(["id", "answer"], var_name="score", value_name="value", ignore_index=False)
+    table = table.sort_index(kind="stable", ignore_index=True)  # all scores of an answer together
+    for id_, answer, name, value in table[~np.isfinite(table["value"])].itertuples(index=False, name=None):
+        raise no_score(f"{id_}, answer {answer}, {name}", [value], f"leave {name} out of prompts.judge.scores")
+    return table
 
 
 def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
@@ -143,18 +146,6 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
     judged["answer"] = judged["answers"].str[0].where(is_unique, "")
     judged["outcome"] = np.where(~is_unique, "tied", np.where(is_best, "right", "wrong"))
     return judged.drop(columns=["answers", "tied"])
-
-
-def judge_choices(
-    choices: pd.DataFrame, answers: pd.DataFrame, tokens: Iterable[TokenScores], names: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score every answer to each question and choose the likeliest; see `score_answers` and `judge_likelihoods`.
-
-    Returns:
-        What the first returns, and what the second does, without the texts of the questions.
-    """
-    scores = score_answers(choices, answers, tokens, names)
-    return scores, judge_likelihoods(choices.drop(columns=["question", "anywhere"]), scores)
 
 
 def judge_blind_answers(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -363,14 +354,7 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
 
     Returns:
         One row per group: the columns of ``by``, prompts (their number), lowest, mean, highest and range.
-
-    Raises:
-        DataError: A group has a prompt twice.
     """
-    if accuracies.duplicated([*by, "prompt"]).any():
-        raise DataError(
-            f"a prompt occurs twice in one group of {', '.join(by)}; add to by every column in which the rows differ"
-        )
     spread = accuracies.groupby(by, as_index=False, sort=False).agg(
         prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
     )

@@ -371,9 +371,9 @@ def build_choices(
     rows, answers = [], []
     for asked in selection._replace(by_shots=few).questions(texts.inference, orders, [False]):
         if isinstance(asked.item, Inference):
-            choice = continue_inference(asked.id, asked.item, asked.prompt, continuations, asked.examples)
+            choice = continue_inference(asked.item, asked.prompt, continuations, asked.examples)
         else:
-            choice = continue_reasoning(asked.id, asked.item, asked.prompt, continuations, asked.order)
+            choice = continue_reasoning(asked.item, asked.prompt, continuations, asked.order)
         rows.append(asked.row() | {"question": choice.context, "anywhere": choice.anywhere})
         answers += [(asked.id, symbol, text) for symbol, text in choice.answers.items()]
     return pd.DataFrame(rows), pd.DataFrame(answers, columns=["id", "answer", "text"])

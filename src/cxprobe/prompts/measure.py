@@ -12,7 +12,6 @@ from cxprobe.errors import DataError
 from cxprobe.lm.language_models import CausalLM, MaskedLM
 from cxprobe.lm.ngrams import as_read, ngram_counter, places_of
 from cxprobe.lm.params import BlindModel, Classifier
-from cxprobe.lm.texts import Choice
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -32,58 +31,44 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 Answers = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
 
-def choices_of(questions: pd.DataFrame, answers: pd.DataFrame) -> list[Choice]:
-    """Return the questions of a construction with their answers.
+def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
+    """Return the texts to score: each answer after its question, and after what may stand before it anywhere.
 
     Args:
-        questions: One row a question: id; question, what stands before the answer; and anywhere.
-        answers: One row a question and answer: id, answer (its symbol) and text, how the question goes on.
-
-    Raises:
-        DataError: A question has no answer.
-    """
-    texts = {str(id_): dict(zip(rows["answer"], rows["text"], strict=True)) for id_, rows in answers.groupby("id")}
-    lacking = [id_ for id_ in questions["id"] if id_ not in texts]
-    if lacking:
-        raise DataError(f"{len(lacking)} questions have no answers, such as {lacking[0]}; run make_prompts again")
-    rows = questions[["id", "question", "anywhere"]].itertuples(index=False, name=None)
-    return [Choice(id_, question, texts[id_], anywhere) for id_, question, anywhere in rows]
-
-
-def texts_of_choices(choices: Sequence[Choice]) -> dict[str, int]:
-    """Return the texts to score: each answer after its question, and after what may stand before it anywhere.
+        choices: One row a question and answer: question, what stands before the answer; anywhere; and text, how the
+            question goes on.
 
     Returns:
         Distinct texts, each with the place from which its tokens are scored: where the answer begins, after the space
         before it; the earliest such place if one text ends in several answers.
     """
     texts: dict[str, int] = {}
-    for choice in choices:
-        for answer in choice.answers.values():
-            for text in (choice.context + answer, choice.anywhere + answer):
-                start = len(text) - len(answer.lstrip())
-                texts[text] = min(start, texts.get(text, start))
+    for *befores, answer in choices[["question", "anywhere", "text"]].itertuples(index=False, name=None):
+        for text in (before + answer for before in befores):
+            start = len(text) - len(answer.lstrip())
+            texts[text] = min(start, texts.get(text, start))
     return texts
 
 
-def check_lengths(model: MaskedLM | CausalLM, choices: Sequence[Choice]) -> None:
-    """Refuse questions that the model has no positions for, by their ids, before it is asked; nothing is ever cut.
+def check_lengths(model: MaskedLM | CausalLM, choices: pd.DataFrame) -> None:
+    """Refuse questions that are too long for a model.
+
+    Args:
+        model: The model.
+        choices: See `texts_of_choices`; and id, of the question.
 
     Raises:
-        DataError: A question with one of its answers has more tokens than the model takes.
+        DataError: A question with one of its answers has too many tokens; the message names the longest.
     """
-    texts = [(choice.id, choice.context + answer) for choice in choices for answer in choice.answers.values()]
-    encoded = model.tokenizer([text for _, text in texts], verbose=False)["input_ids"]
-    lengths: dict[str, int] = {}
-    for (id_, _), ids in zip(texts, encoded, strict=True):
-        lengths[id_] = max(lengths.get(id_, 0), len(ids))
-    too_long = {id_: length for id_, length in lengths.items() if length > model.max_tokens}
-    if too_long:
-        longest = max(too_long, key=lambda id_: too_long[id_])
+    ids = model.tokenizer((choices["question"] + choices["text"]).tolist(), verbose=False)["input_ids"]
+    lengths = pd.Series(list(map(len, ids)), choices["id"]).groupby(level=0).max()
+    too_long = lengths[lengths > model.max_tokens]
+    if len(too_long):
         raise DataError(
-            f"{len(too_long)} of {len(choices)} questions are too long for the model, which takes {model.max_tokens} "
-            f"tokens; the longest has {too_long[longest]}: {longest} (item/prompt/shots/examples/...); show fewer "
-            "examples (prompts.make.continuations.most_shots), take a shorter prompt, or a model with longer inputs"
+            f"{len(too_long)} of {len(lengths)} questions are too long for the model, which takes {model.max_tokens} "
+            f"tokens; the longest has {too_long.max()}: {too_long.idxmax()} (item/prompt/shots/examples/...); show "
+            "fewer examples (prompts.make.continuations.most_shots), take a shorter prompt, or a model with longer "
+            "inputs"
         )
 
 

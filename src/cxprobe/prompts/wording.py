@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -10,7 +11,6 @@ from pydantic import Field, StringConstraints, model_validator
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, FaultsError, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, named, read_prompts, with_fields
-from cxprobe.lm.texts import Choice
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
 
@@ -273,19 +273,15 @@ def ask_inference(
         item: What is asked about.
         name: Which prompt.
         prompts: All prompts.
-        examples: Items that are shown with their answers before it; none for zero shots.
+        examples: Items of other premises, shown with their answers before it; none for zero shots.
         chain_of_thought: Whether the model is asked to reason first.
 
     Raises:
-        PromptError: There is no such prompt, or the item's premise is one of the examples'.
+        PromptError: There is no such prompt.
 
     Source:
         Scivetti et al. 2025, experiments 1 and 2; all words are this project's own.
     """
-    if any(example.premise == item.premise for example in examples):
-        raise PromptError(
-            f"the premise {item.premise!r} is asked about and is an example too; remove it from one of the two"
-        )
     parts = [named(prompts.prompts, name, "prompt").text, *([prompts.heading] if examples else [])]
     for shown in examples:
         answer = RELATIONS.index(shown.gold)
@@ -318,13 +314,28 @@ def ask_reasoning(
     return "\n\n".join(filter(None, [before, asked, prompts.reasoned if chain_of_thought else prompts.direct]))
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A text that goes on with one of several answers.
+
+    Attributes:
+        context: What stands before the answer.
+        answers: Each answer's symbol -> how the text goes on with it; it begins with its own space.
+        anywhere: What may stand before these answers where nothing is known of the question, so that answers which are
+            frequent as such can be told from those that fit.
+    """
+
+    context: str
+    answers: Mapping[str, str]
+    anywhere: str
+
+
 def continue_inference(
-    id_: str, item: Inference, name: str, continuations: Continuations, examples: Sequence[Inference]
+    item: Inference, name: str, continuations: Continuations, examples: Sequence[Inference]
 ) -> Choice:
     """Return the text about a premise and a hypothesis, and its continuation for each digit.
 
     Args:
-        id_: The id of the question.
         item: What is asked about.
         name: Which text.
         continuations: All texts.
@@ -340,16 +351,13 @@ def continue_inference(
 
     shown = [filled(texts.text, example) + filled(texts.answers[example.gold], example) for example in examples]
     answers = {str(digit): filled(texts.answers[relation], item) for digit, relation in enumerate(RELATIONS)}
-    return Choice(id_, "\n\n".join([*shown, filled(texts.text, item)]), answers, texts.anywhere)
+    return Choice("\n\n".join([*shown, filled(texts.text, item)]), answers, texts.anywhere)
 
 
-def continue_reasoning(
-    id_: str, item: Reasoning, name: str, continuations: Continuations, order: str = PAPER
-) -> Choice:
+def continue_reasoning(item: Reasoning, name: str, continuations: Continuations, order: str = PAPER) -> Choice:
     """Return the text about a multiple-choice item, and its continuation for each letter.
 
     Args:
-        id_: The id of the question.
         item: What is asked about.
         name: Which text.
         continuations: All texts.
@@ -362,4 +370,4 @@ def continue_reasoning(
     shown = shown_options(item.a, item.b, texts.neither or "", order)
     parts = {"text": item.text, "question": item.question} | {letter.lower(): shown[letter] for letter in shown}
     answers = {str(letter): answer.format(**parts) for letter, answer in texts.answers.items()}
-    return Choice(id_, texts.text.format(**parts), answers, texts.anywhere)
+    return Choice(texts.text.format(**parts), answers, texts.anywhere)

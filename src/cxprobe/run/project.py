@@ -1,7 +1,6 @@
 """The project in the working directory: what is in it, and for which version of cxprobe it was made."""
 
 import hashlib
-from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
 
@@ -74,18 +73,6 @@ def require_construction(name: str, folder: Path) -> None:
     if name not in names:
         file = folder / _CONSTRUCTIONS / name / "construction.yaml"
         raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
-
-
-def require_known(kind: str, name: str, allowed: Collection[str]) -> None:
-    """Refuse a name that is not among those that are allowed.
-
-    Raises:
-        ProjectError: It is not; the message has a near match and all that are allowed.
-    """
-    from cxprobe.files.schema import suggest
-
-    if name not in allowed:
-        raise ProjectError(f"there is no {kind} '{name}'{suggest(name, list(allowed))}")
 
 
 VERSION_FILE = Path("cxprobe.version")

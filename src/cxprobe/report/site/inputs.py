@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 from PIL import Image
@@ -61,12 +62,14 @@ class Run:
         lines: The lines of work that ran.
         people: The nouns of minimal pairs; None if there are no pairs.
         constructions: Folder -> its files: those that most lines of work ask about first.
+        slots: Construction -> the table, relative to results/, of the words that corpora have in its slots.
     """
 
     stage: Stage
     lines: list[str] = field(init=False)
     people: People | None = field(init=False)
     constructions: dict[str, About] = field(init=False)
+    slots: dict[str, Path] = field(init=False)
     _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -85,6 +88,9 @@ class Run:
         ]
         ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
         self.constructions = {name: self._about(name) for name in ordered}
+        mined = ((name, self.params.mining.constructions.get(name)) for name in ordered)
+        paths = {name: Path("mine_sentences", corpus, name, "slots.csv") for name, corpus in mined if corpus}
+        self.slots = {name: path for name, path in paths.items() if (RESULTS / path).exists()}
 
     @property
     def params(self) -> Params:

@@ -108,8 +108,9 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
     }
     for slug in run.constructions:
         content = _construction(slug, [one for one in findings if one.construction == slug], run, cast)
+        content["slots"] = run.slots[slug].as_posix() if slug in run.slots else ""
         content["pictures"] = [one for one in pictures if one.construction == slug]
-        pages[f"constructions/{slug}.html"] = page("construction.html", "../", **content)
+        pages[f"constructions/{slug}.html"] = page("construction.html", "../", slug=slug, **content)
     for slug in cast.with_pages:
         own = [one for one in findings if one.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, own, run, cast))

@@ -12,6 +12,7 @@ SETS: Mapping[str, str] = {
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
 _SPACE = "\u00a0"
+_CHANCES = (25, 33, 50)  # in percent
 _WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 
 
@@ -21,8 +22,9 @@ def percent(rate: float) -> str:
 
 
 def interval(rate: Estimate) -> str:
-    """Return an interval as "[82, 93]", in percent."""
-    return f"[{100 * rate.low:.0f},{_SPACE}{100 * rate.high:.0f}]"
+    """Return an interval as "[82, 93]", in percent; a limit beside chance has a decimal, to differ from it."""
+    low, high = (f"{100 * limit:.{int(round(100 * limit) in _CHANCES)}f}" for limit in (rate.low, rate.high))
+    return f"[{low},{_SPACE}{high}]"
 
 
 def number(n: float) -> str:
