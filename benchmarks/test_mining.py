@@ -2,7 +2,8 @@
 
 The corpus is made of the documentation of some installed packages, in documents as long as those of C4;
 CXPROBE_BENCH_CORPUS names a folder of .json.gz files to take instead ("text" and "url" in each line). The limit is
-reading alone; the peers are Python's own gzip and json, and tagging every sentence.
+reading alone; the peers are Python's own gzip and json, tagging every sentence, and each construction alone beside all
+in one pass.
 """
 
 import gzip
@@ -23,19 +24,21 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.installed import find_packages, installed_prose
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Keys, read_blocks
-from cxprobe.corpora.search import BATCH, Matchers, load_tagger, search
+from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
 from cxprobe.segmentation import joined, sentences
 
 ROOT = Path(__file__).parent.parent
-TAGGER = ROOT / "models" / "tagger" / "en_ewt_cxprobe"
+TAGGER, PARSER = (str(ROOT / "models" / kind / "en_ewt_cxprobe") for kind in ("tagger", "parser"))
 PACKAGES = {"matplotlib", "numpy", "pandas", "scikit-learn", "scipy", "sqlalchemy"}
 PARAGRAPHS = 12  # of a document: about 2 kB, as in C4
 SAMPLE = 150  # records that are tagged as a whole
+PARSED = 600  # records in which all constructions are looked for
 LONGEST_LINE = 4_000_000
 MOST_WORDS = 100
 ROUNDS = 5
 PYTHON, TAGGING = "gzip and json of Python", "tagging every sentence"
 NAMES = ["let-alone", "comparative-correlative"]
+TOGETHER = 0.5  # the goal: all constructions in one pass take at most twice the time of the slowest alone
 
 # The system's count of a process begins with what the one that started it had in memory (getrusage); that of its own
 # memory begins at 0.
@@ -82,10 +85,10 @@ def blocks(paths):
             yield from read_blocks("jsonl", file, path.name, Keys("text", "url"), LONGEST_LINE)
 
 
-def matchers(name: str) -> Matchers:
-    construction = load_construction(name, ROOT / "constructions")
-    pattern = load_pattern(name, construction, ROOT / "constructions")
-    return Matchers(pattern, load_tagger(str(TAGGER), pattern))
+def matchers(*names: str) -> dict[str, Matchers]:
+    folder = ROOT / "constructions"
+    patterns = {name: load_pattern(name, load_construction(name, folder), folder) for name in names}
+    return load_matchers(patterns, {name: PARSER if one.is_parsed else TAGGER for name, one in patterns.items()})
 
 
 def megabytes(block) -> float:
@@ -93,14 +96,14 @@ def megabytes(block) -> float:
 
 
 def test_mining_against_reading(shards, show):
-    looking = {name: matchers(name) for name in NAMES}
+    looking = matchers(*NAMES)
     size = sum(map(megabytes, blocks(shards)))
 
     def read_as_python_does():
         return sum(len(json.loads(line)["text"]) for path in shards for line in gzip.open(path))
 
     def mine(name):
-        return sum(len(search(block, looking[name], MOST_WORDS).candidates) for block in blocks(shards))
+        return [search(block, {name: looking[name]}, MOST_WORDS) for block in blocks(shards)]
 
     ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
     ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
@@ -110,13 +113,27 @@ def test_mining_against_reading(shards, show):
 
 def test_mining_against_tagging_everything(shards, show):
     looking = matchers("comparative-correlative")
+    (matcher,) = looking.values()
     block = next(islice(blocks(shards), 1))
     sample = block._replace(texts=block.texts.slice(0, SAMPLE), urls=block.urls[:SAMPLE], bases=block.bases[:SAMPLE])
     ways = {"cxprobe": lambda: search(sample, looking, MOST_WORDS)}
     whole = [joined(text[start:end]) for text in sample.texts.to_pylist() for start, end in sentences(text)]
-    ways |= {TAGGING: lambda: [looking.match(doc) for doc in looking.nlp.pipe(whole, batch_size=BATCH)]}
+    ways |= {TAGGING: lambda: [matcher.match(doc) for doc in matcher.nlp.pipe(whole, batch_size=BATCH)]}
     seconds = take_turns(ways, ROUNDS, clock=process_time)
     show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample), {TAGGING: 1})
+
+
+def test_all_constructions_in_one_pass_against_each_alone(shards, show):
+    names = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
+    looking, block = matchers(*names), next(blocks(shards))
+    some = block._replace(texts=block.texts.slice(0, PARSED), urls=block.urls[:PARSED], bases=block.bases[:PARSED])
+    alone = {name: lambda name=name: search(some, {name: looking[name]}, MOST_WORDS) for name in names}
+    once = {name: times[0] for name, times in take_turns(alone, 1, clock=process_time).items()}
+    slowest = max(once, key=once.__getitem__)
+    peer = f"{slowest} alone, the slowest of them"
+    ways = {f"all {len(names)} constructions": lambda: search(some, looking, MOST_WORDS), peer: alone[slowest]}
+    seconds = take_turns(ways, ROUNDS, clock=process_time)
+    show(f"candidates of {PARSED} documents, one core", seconds, "MB/s", megabytes(some), {peer: TOGETHER})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
