@@ -325,7 +325,7 @@ class PairedDifference:
 
     The standard error is that of the mean of the items' differences, robust to clusters. Of all ways of clustering, the
     one with the largest variance counts, as for a rate; the way with the fewest clusters has the degrees of
-    freedom of Student's t, one less than it has clusters.
+    freedom of Student's t, one less than it has clusters (`even`).
 
     Attributes:
         value: First less second, in [-1, 1].
@@ -335,6 +335,7 @@ class PairedDifference:
         high: Likewise.
         n: The number of items.
         groups: The number of clusters, in the way that has the fewest.
+        even: How many equally large clusters these are worth, see `_even_clusters`, of the way with the fewest.
         p: The two-sided p value: the larger one of Student's t test and of a permutation test over clusters, see
             `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
             5 % for five. NaN where there is one cluster, which says nothing about others.
@@ -353,6 +354,7 @@ class PairedDifference:
     high: float
     n: int
     groups: int
+    even: float
     p: float
     step: float
     uneven: float
@@ -384,9 +386,9 @@ class PairedDifference:
         if (rest := 1 - z**2 * self.uneven) <= 0:
             return float("nan")
         # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
-        critical = max(stdtrit(self.groups - 1, 1 - level / 2), z / sqrt(rest))
+        critical = max(stdtrit(self.even - 1, 1 - level / 2), z / sqrt(rest))
         enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        return float(max((critical + stdtrit(self.groups - 1, power)) * self.error, enough * self.step))
+        return float(max((critical + stdtrit(self.even - 1, power)) * self.error, enough * self.step))
 
 
 def compare_paired(
@@ -410,16 +412,17 @@ def compare_paired(
     if groups == 1:
         wide = estimate_difference(first, second, clusters)
         low, high = min(value, wide.low, 0.0), max(value, wide.high, 0.0)
-        return PairedDifference(value, float("nan"), low, high, n, groups, float("nan"), 1.0, 1.0)
+        return PairedDifference(value, float("nan"), low, high, n, groups, 1.0, float("nan"), 1.0, 1.0)
+    alone = [way[:, 0] for way in ways if way.shape[1] == 1]  # (n,) each
+    even = min(float(_even_clusters(codes, everything, np.ones(n))[0]) for codes in alone)
     residuals = differences - value
     dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
     constant = np.ptp(differences) == 0  # rounding may leave an error that is not 0
-    error = 0.0 if constant else sqrt(groups / (groups - 1) * dependent) / n
-    by_t = 2 * float(stdtr(groups - 1, -abs(value) / error)) if error else 0.0
-    alone = [way[:, 0] for way in ways if way.shape[1] == 1]  # (n,) each
+    error = 0.0 if constant else sqrt(even / (even - 1) * dependent) / n
+    by_t = 2 * float(stdtr(even - 1, -abs(value) / error)) if error else 0.0
     by_permutation = [_permutation_p(np.bincount(codes, weights=differences).astype(np.float64)) for codes in alone]
     p = max(by_t, *by_permutation) if value else 1.0
-    half = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * error
+    half = float(stdtrit(even - 1, (1 + LEVEL) / 2)) * error
     low, high = value - half, value + half
     if by_t < 1 - LEVEL <= p or not error:  # Student's t is too narrow
         wide = estimate_difference(first, second, clusters)
@@ -430,7 +433,7 @@ def compare_paired(
     step = float(sizes.mean()) if len(sizes) else 1.0
     shares = [np.bincount(codes) / n for codes in alone]  # (clusters,) each
     uneven = max((float(share @ share) for share in shares if len(share) <= MOST_PERMUTED), default=0.0)
-    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, p, step, uneven)
+    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, even, p, step, uneven)
 
 
 def _permutation_p(sums: NDArray[np.float64]) -> float:
@@ -591,8 +594,8 @@ def _effective_items(
     on one another if they have any cluster in common: the same template, or the same word, even in another place. Where
     that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
     about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
-    one item. The design effect is at least 1, except for the means of units: if these are 0.5 for a preference, they
-    vary less than single answers do.
+    one item. Here and below, clusters of unequal size count as `_even_clusters` says. The design effect is at least 1,
+    except for the means of units: if these are 0.5 for a preference, they vary less than single answers do.
 
     Where nearly all items have the same credit, the variance cannot show how alike the items of a cluster are: if all
     items of ten clusters are right, or all but one, clusters that are wrong as a whole may be absent by chance. So
@@ -610,8 +613,9 @@ def _effective_items(
 
     Source:
         Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
-        are pairs of one kind of thing. The rule for credits that are nearly all the same is our own; tests and
-        docs/explanation/statistics.md have its coverage in simulations.
+        are pairs of one kind of thing; Carter, Schnepel & Steigerwald 2017 for clusters of unequal size. The rule for
+        credits that are nearly all the same is our own; tests and docs/explanation/statistics.md have its coverage in
+        simulations.
     """
     weights = np.ones(len(credits)) if answers is None else answers  # (n,)
     n = np.bincount(groups, weights=weights)
@@ -625,7 +629,8 @@ def _effective_items(
     for rows, ways in _ways(clusters, groups):
         own = groups[rows]
         sums = np.max([_sum_over_shared(residuals[rows], residuals[rows], way, own) for way in ways], axis=0)
-        fewest = _fewest_clusters(ways, own)
+        even = [_even_clusters(way[:, 0], own, weights[rows]) for way in ways if way.shape[1] == 1]  # (groups,) each
+        fewest = np.min(even, axis=0)
         several = np.flatnonzero(fewest > 1)  # of the groups
         items, fewest, binomial = n[several], fewest[several], (n * rate * (1 - rate))[several]
         variance = fewest / (fewest - 1) * sums[several]
@@ -633,14 +638,13 @@ def _effective_items(
         few_clusters = (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2
         design_effect = np.where(united[several], 0.0, 1.0)
         seen = np.maximum(ratio, design_effect) * few_clusters  # (several,)
-        for way in ways:
-            if way.shape[1] == 1:
-                count = _count_clusters(way, own)[several]
-                most_agree = np.where(most[several] == 0.5, np.maximum(count, count**2 / 4), count)
-                alike = np.maximum(items / most_agree, seen)  # the design effect if all items of a cluster agreed
-                deviating = _count_clusters(way[deviates[rows]], own[deviates[rows]], len(n))[several]
-                unseen = np.maximum(0, 1 - deviating / FEWEST_DEVIATING)  # (several,), in [0, 1]
-                design_effect = np.maximum(design_effect, unseen * alike + (1 - unseen) * seen)
+        for way, clusters_in in zip((way for way in ways if way.shape[1] == 1), even, strict=True):
+            count = clusters_in[several]
+            most_agree = np.where(most[several] == 0.5, np.maximum(count, count**2 / 4), count)
+            alike = np.maximum(items / most_agree, seen)  # the design effect if all items of a cluster agreed
+            deviating = _count_clusters(way[deviates[rows]], own[deviates[rows]], len(n))[several]
+            unseen = np.maximum(0, 1 - deviating / FEWEST_DEVIATING)  # (several,), in [0, 1]
+            design_effect = np.maximum(design_effect, unseen * alike + (1 - unseen) * seen)
         effective[several] = np.maximum(items / design_effect, 1.0)
     return effective
 
@@ -692,6 +696,21 @@ def _fewest_clusters(ways: list[NDArray[np.int64]], groups: NDArray[np.int64]) -
     """Return the number of clusters in each group's way that has the fewest, (groups,)."""
     counts = np.stack([_count_clusters(way, groups) for way in ways])  # (ways, groups)
     return np.asarray(counts.min(axis=0), dtype=np.int64)
+
+
+def _even_clusters(
+    codes: NDArray[np.int64], groups: NDArray[np.int64], weights: NDArray[np.float64] | NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how many equally large clusters each group's clusters, (n,), are worth, (groups,).
+
+    That is 1 over the sum of squares of their shares of the group: m for m equal ones, and few where one cluster has
+    most items. The robust variance is too small by the factor 1 - 1 / this number.
+    """
+    sizes = np.bincount(codes, weights=weights)  # (clusters,)
+    group_of = np.zeros(len(sizes), dtype=np.int64)
+    group_of[codes] = groups
+    total, squares = (np.bincount(group_of, weights=sizes**power) for power in (1, 2))  # (groups,) each
+    return np.divide(total**2, squares, out=np.ones(len(total)), where=squares > 0)
 
 
 def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64], least: int = 0) -> NDArray[np.int64]:

@@ -136,7 +136,7 @@ def test_stages_are_described_by_their_comment_and_script():
 
 
 def test_the_verdicts_of_the_report_are_listed_with_their_rules():
-    rule = "| ▲ above every blind model that ran | the interval lies above chance, and the difference from"
+    rule = "| ▲ above the best blind model | the interval lies above chance, and the difference from"
     assert rule in describe_verdicts()
 
 

@@ -62,7 +62,7 @@ def test_a_card_names_the_blind_model_that_solves_a_subset(by_layer, sentences):
         ["one", "generated", "length", "letters"],
         ["one", "mined", "length", "places"],
     ]
-    expected = "can be solved without the construction by letters: 97.7 % (95.0 to 99.0)"
+    expected = "is answered above chance without the construction by letters: 97.7 % (95.0 to 99.0)"
     assert solved["says"].iloc[0] == expected
     assert not recognition_cards(by_layer, sentences, MEMBERS, limit=0.98)["card"]["solved"].any()
 
@@ -89,7 +89,7 @@ def test_figures_say_which_subsets_can_be_solved_blindly(by_layer, sentences):
     figures = figures_of_grid(by_layer, MEMBERS, card)
     assert list(figures) == ["recognition_one", "cards_one"]
     titles = [" ".join(axes.get_title().split()) for axes in figures["recognition_one"].axes]
-    solved = "can be solved without the construction by letters: 97.7 % (95.0 to 99.0)"
+    solved = "is answered above chance without the construction by letters: 97.7 % (95.0 to 99.0)"
     assert titles[:2] == [f"length, generated {solved} (n = 40)", "start, generated (n = 40)"]
     rows = [label.get_text() for label in figures["cards_one"].axes[0].get_yticklabels()]
     assert rows == ["generated, length (solved)", "generated, start", "mined, length (solved)", "mined, start"]

@@ -36,7 +36,7 @@ def test_a_card_says_by_whom_a_data_set_is_solved():
     assert table["model"].tolist() == ["character-ngrams", "positions"]  # a real model solves it with the construction
     assert table["solved"].tolist() == [True, False]  # the limit itself is allowed
     assert table["says"].tolist() == [
-        "can be solved without the construction by character-ngrams: 97.7 % (95.0 to 99.0)",
+        "is answered above chance without the construction by character-ngrams: 97.7 % (95.0 to 99.0)",
         "",
     ]
     assert table["n"].tolist() == [300, 300]
@@ -92,7 +92,7 @@ def test_a_card_names_the_blind_model_that_solves_what_was_made_for_it(make, sol
     cards = card_table(accuracies("made", make), chance=0.5, limit=0.6, members=MEMBERS)
     assert set(cards.loc[cards["solved"], "model"]) == solvers
     for says in cards.loc[cards["solved"], "says"]:
-        assert any(f"can be solved without the construction by {slug}: " in says for slug in solvers)
+        assert any(f"is answered above chance without the construction by {slug}: " in says for slug in solvers)
 
 
 TEXTS = pd.DataFrame(

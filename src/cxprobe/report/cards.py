@@ -11,7 +11,7 @@ from cxprobe.report.dots import CHANCE, LIMIT, dots
 from cxprobe.report.tables import cell
 
 CARD = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
-SOLVED = "can be solved without the construction by"
+SOLVED = "is answered above chance without the construction by"
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
@@ -30,8 +30,8 @@ def card_table(
 
     Returns:
         dataset, model, accuracy, low, high, n, chance, limit; solved, whether the accuracy is above the limit and its
-        interval above chance, since a few items say nothing; and says, such as "can be solved without the construction
-        by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
+        interval above chance, since a few items say nothing; and says, such as "is answered above chance without the
+        construction by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
     """
     blind = {member.slug for member in members if member.is_blind}
     cards = rates[rates["model"].isin(blind)].reset_index(drop=True)

@@ -28,7 +28,7 @@ class Report(Closed):
     """What the reports say about data sets and models."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
-    """The accuracy of a blind model above which a card says that a data set "can be solved without the construction",
-    where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
+    """The accuracy of a blind model above which a card says that a data set "is answered above chance without the
+    construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons of models that are tested."""

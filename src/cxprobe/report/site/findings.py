@@ -47,14 +47,15 @@ class Verdict(NamedTuple):
 ABOVE_BLIND = Verdict(
     "above-blind",
     "▲",
-    "above every blind model that ran",
+    "above the best blind model",
     "the interval lies above chance, and the difference from the best blind model that ran, on the same items, above "
-    "0, after Holm's correction where it is tested; a blind model that did not run may be right as often",
+    "0, after Holm's correction where it is tested; where the two were not compared, their intervals do not overlap; a "
+    "blind model that did not run may be right as often",
 )
 ABOVE_CHANCE = Verdict(
     "above-chance",
     "◆",
-    "above chance, not shown to be above every blind model",
+    "above chance, not shown to be above the best blind model",
     "the interval lies above chance, and the difference from the best blind model that ran is not shown to be above 0",
 )
 NO_BLIND = Verdict(
@@ -64,8 +65,8 @@ PREFERENCE = Verdict(
     "preference",
     "⇄",
     "a fixed preference",
-    "not above chance, and the same answer is preferred whatever the sentence says: mostly right where that answer is "
-    "right, and mostly wrong where it is not",
+    "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is mostly "
+    "right where that answer is right, and mostly wrong where it is not",
 )
 NO_DIFFERENCE = Verdict(
     "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
@@ -297,7 +298,6 @@ def _pairs(run: Run, cast: Cast) -> Iterator[Finding]:
                 run=name,
                 note=f"{of_margin}; {once}" if of_margin else once,
                 preference=once if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
-                ahead=than_blind,
             )
     # Constructions of which every wording has one answer that is always right are not among the rates.
     known, path = set(rates.get("construction", ())), "report_pairs/tables/unbalanced"

@@ -125,7 +125,7 @@ def _of_overview(findings: Sequence[Finding], cast: Cast) -> list[Finding]:
 
 
 def _found(grids: Sequence[Grid]) -> str:
-    """Return what was found as one sentence: how many rates are above every blind model that ran."""
+    """Return what was found as one sentence: how many rates are above the best blind model."""
     counted, few = [], []
     for grid in grids:
         verdicts = [one.verdict for cells in grid.rows.values() for one in cells.values()]
@@ -137,9 +137,7 @@ def _found(grids: Sequence[Grid]) -> str:
             few.append(f"the items {what} are too few for a rate")
     asked = {grid.question for grid in grids}
     few += [f"no model was asked {about}" for question, about in _ASKED.items() if question not in asked]
-    found = (
-        f"Above chance and above every blind model that ran are {', '.join(counted)}" if counted else "There is no rate"
-    )
+    found = f"Above chance and above the best blind model: {', '.join(counted)}" if counted else "There is no rate"
     return "; ".join([found, *few]) + "."
 
 

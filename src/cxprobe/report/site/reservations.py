@@ -43,7 +43,8 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
     for one in headlines:
         if one.model in cast.twins and one.rate and not one.rate.low <= one.chance <= one.rate.high:
             yield f"{cast.label(one.model)} gets {in_full(one.rate)} ({one.way}): " + (
-                "an untrained model is above chance too, so not all of the trained one's rate is knowledge."
+                "an untrained model is above chance on these items, so a rate above chance does not show that a model "
+                "knows the construction."
                 if one.rate.low > one.chance
                 else "an untrained model knows nothing; the interval counts the items for one draw of weights and of "
                 "training sentences, and another draw can lie on the other side of chance."
