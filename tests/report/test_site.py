@@ -509,7 +509,10 @@ def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
 
 @pytest.mark.parametrize(
     ("rate", "said"),
-    [((0.44, 0.40, 0.49, 300), "an untrained model knows nothing"), ((0.56, 0.51, 0.6, 300), "above chance on these items")],
+    [
+        ((0.44, 0.40, 0.49, 300), "an untrained model knows nothing"),
+        ((0.56, 0.51, 0.6, 300), "above chance on these items"),
+    ],
 )
 def test_a_twin_beside_chance_is_explained_where_its_rate_stands(folder, rate, said):
     params = with_params(folder, ["pairs"])
