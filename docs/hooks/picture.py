@@ -92,8 +92,8 @@ def describe(root: Path) -> str:
         sizes = sorted({rate.n for rate in rates.values()})
         said.append(f"{listed}; {' to '.join(map(number, sizes))}")
     text = (
-        "Two panels about the comparative correlative, of different items and methods. Left: a trained probe tells the "
-        f"construction from two noun phrases: {said[0]}. Right: pairs of meaning of "
+        "Two panels about the comparative correlative, of different items and methods. Left: how often a probe tells "
+        f"the construction from two noun phrases: {said[0]}. Right: pairs of meaning of "
         f"which the likelihood is right in both orders of two people: {said[1]}. Guessing gives 50 % and 25 %."
     )
     return text.replace("\u00a0", " ")

@@ -149,7 +149,10 @@ def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collect
             yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
         if entry is None:
             yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
-        elif entry.kind == "files" and not entry.folder.startswith("hf://") and corpus not in mining.watched:
+    for corpus in dict.fromkeys(mining.constructions.values()):
+        entry = corpora.get(corpus)
+        own_files = entry is not None and entry.kind == "files" and not entry.folder.startswith("hf://")
+        if own_files and corpus not in mining.watched:
             yield (
                 f"mining.watched: must name {corpus}, since its files may change; each `dvc repro` then looks for new "
                 "ones"

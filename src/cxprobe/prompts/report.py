@@ -84,7 +84,8 @@ def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path])
         use: Is told each file before it is read, and returns it.
 
     Source:
-        Scivetti et al. 2025, footnote 6: the rates of inference and reasoning are those of the best prompt.
+        Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; it is not said whether a prompt is
+        chosen for a model or for a setting.
     """
     tables = []
     for path in (names.inference, names.reasoning, names.prompts):
@@ -173,7 +174,7 @@ def prompts_beside_published(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of all models beside published results, by name.
 
-    Published rates are those of the best prompt of a setting. Of ours, those of the best prompt stand above them, and
+    Published rates are those of the best prompts. Of ours, those of the best prompt stand above them, and
     those over all prompts below. A model has a best prompt for each set, number and source of examples, and way of
     reasoning; for multiple choice it is the best over all constructions.
 
