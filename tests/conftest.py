@@ -219,8 +219,13 @@ def write_toy_labels(folder: Path) -> None:
     shutil.copy(_TOY / "labels.tsv", folder / "toy")
 
 
-def save_toy_tagger(folder: Path) -> None:
-    """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending."""
+def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:
+    """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending.
+
+    Args:
+        folder: Where it goes.
+        parses: Whether each word is a tree of its own, as far as a pattern asks for trees.
+    """
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("attribute_ruler")
     adjectives = ["red", "blue", "green", "old", "young", "small", "fast", "slow", "calm", "careful", "tall"]
@@ -234,7 +239,7 @@ def save_toy_tagger(folder: Path) -> None:
         ([{"LOWER": {"REGEX": "ly$"}}], "RB"),
     ]
     for pattern, tag in rules:
-        ruler.add(patterns=[pattern], attrs={"TAG": tag})
+        ruler.add(patterns=[pattern], attrs={"TAG": tag, **({"DEP": "dep"} if parses else {})})
     folder.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(folder)
 

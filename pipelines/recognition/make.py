@@ -8,14 +8,17 @@ from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
     GrammarSource,
+    Source,
     grammar_file,
     load_construction,
+    sentences_of,
 )
 from cxprobe.constructions.sentences import SPLITS
+from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.people.labels import read_labels
 from cxprobe.recognition.make import draw_subsets, part_sizes
-from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, split_sequences
+from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, mark_spans, split_sequences
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -24,18 +27,21 @@ def make_recognition(stage: Stage) -> Outcome:
     counts = Counter[str]()
     tables: dict[str, list[pd.DataFrame]] = {}
     section = stage.params.recognition
+    for name in (name for name, sources in section.constructions.items() if "marked" in sources):
+        stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+        require_slots(name)
     for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        if source == "mined":
-            sentences, draws, made = _label(stage, name, construction)
+        if (made_as := sentences_of(source)) == "mined":
+            sentences, draws, made = _label(stage, name, construction, source)
         else:
-            sentences, draws, made = _generate(stage, name, construction, source)
+            sentences, draws, made = _generate(stage, name, construction, made_as)
         subsets = draw_subsets(
             sentences,
             draws,
             construction.features,
-            getattr(section.make, source),
+            getattr(section.make, made_as),
             seed=stage.params.seed,
             place=f"{name}, {source}",
         )
@@ -75,13 +81,15 @@ def _generate(stage: Stage, name: str, construction: Construction, source: Gramm
     return sentences, draws, {"not_filled": not_filled}
 
 
-def _label(stage: Stage, name: str, construction: Construction) -> Made:
-    """Give mined sentences the labels of labels.tsv, and divide them into a training and a test part."""
+def _label(stage: Stage, name: str, construction: Construction, source: Source) -> Made:
+    """Give mined sentences the labels of labels.tsv, and divide them into two parts; mark their spans if asked."""
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
     mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
     labelled = apply_labels(mined, labels)
     how = stage.params.recognition.make.labels
     sentences = split_sequences(labelled.sentences, how.folds, stage.params.seed, documents_apart=how.documents_apart)
+    if source == "marked":
+        sentences = mark_spans(sentences, mined, f"{name}, {source}")
     # These were not drawn for the values of one feature: each sentence may fill those of all.
     draws = pd.DataFrame({"feature": list(construction.features)}).merge(sentences[["id"]], how="cross")
     reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]

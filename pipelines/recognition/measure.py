@@ -20,7 +20,7 @@ from cxprobe.lm.params import Member, ModelSpec, members_of
 from cxprobe.lm.scoring import MeasuredModel
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.recognition.blind import count_features, kind_of
-from cxprobe.recognition.make import read_subsets
+from cxprobe.recognition.make import read_subsets, spans_of
 from cxprobe.recognition.measure import Predictions, recognise
 from cxprobe.recognition.params import Tune
 from cxprobe.run.progress import progress
@@ -38,9 +38,8 @@ def measure_recognition(stage: Stage) -> Outcome | None:
         for name, sources in stage.params.recognition.constructions.items()
         for source in sources
     }
-    texts = {
-        source: list(dict.fromkeys(read_table(folder / "sentences.parquet")["text"])) for source, folder in made.items()
-    }
+    read = {source: read_table(folder / "sentences.parquet") for source, folder in made.items()}
+    texts = {source: table.drop_duplicates("text") for source, table in read.items()}
     counts = Counter[str]()
     for member in members_of(stage.params.models, [stage.item]):
         features = _represent(stage, member, texts, counts)
@@ -50,9 +49,11 @@ def measure_recognition(stage: Stage) -> Outcome | None:
 
 
 def _represent(
-    stage: Stage, member: Member, texts: Mapping[Source, list[str]], counts: Counter[str]
+    stage: Stage, member: Member, sentences: Mapping[Source, pd.DataFrame], counts: Counter[str]
 ) -> dict[Source, Features] | None:
     """Return what stands for the texts: a model's vectors, which are written, or what a blind model counts."""
+    texts = {source: own["text"].tolist() for source, own in sentences.items()}
+    spans = {source: places for source, own in sentences.items() if (places := spans_of(own)) is not None}
     folder, settings = stage.data / member.inside, stage.params.recognition.embed
     if isinstance(member.spec, ModelSpec):
         model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)
@@ -60,6 +61,7 @@ def _represent(
         found = embed_texts(
             model,
             portions,
+            spans={"/".join(source): places for source, places in spans.items()},
             special_tokens=settings.special_tokens,
             token_budget=settings.token_budget,
             folder=folder,
@@ -70,8 +72,11 @@ def _represent(
         return {source: read_features(folder.joinpath(*source)) for source in texts}
     write_model_facts(blind_facts(kind_of(member.spec)), folder)
     return {
-        source: Features(own, (count_features(own, member.spec, f"{member.slug}, {' '.join(source)} sentences"),))
-        for source, own in texts.items()
+        (name, source): Features(
+            own,
+            (count_features(own, member.spec, f"{member.slug}, {name} {source} sentences", spans.get((name, source))),),
+        )
+        for (name, source), own in texts.items()
     }
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of, series_of
-from cxprobe.recognition.make import read_subsets
+from cxprobe.recognition.make import read_subsets, seen_texts
 from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
 from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
@@ -26,7 +26,7 @@ def report_recognition(stage: Stage) -> Outcome:
         items.append(judged.assign(construction=name, source=source))
         drawn = read_subsets(stage.use(DATA / "make_recognition" / name / source))
         once = drawn.drop_duplicates(["feature", "split", "id"])  # of several training draws
-        sentences.append(once.assign(construction=name, source=source))
+        sentences.append(once.assign(construction=name, source=source, text=seen_texts(once)))
     series = series_of(stage.params.models, section.models)
     of_summary = judged_items(pd.concat(items), summary)
     compared = compare_models(of_summary, ["construction", "source"], members, series, stage.params.report.tested)

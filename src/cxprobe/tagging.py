@@ -1,12 +1,12 @@
 """Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for blind models."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import digest_of_files
-from cxprobe.segmentation import sentences
+from cxprobe.segmentation import Span, Spans, sentences
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -56,13 +56,28 @@ class Tagger:
         self._nlp = nlp
         self._known: dict[str, str] = {}
 
-    def tags_of(self, texts: Iterable[str]) -> list[str]:
-        """Return the tags of each text, with spaces between them; its sentences are tagged one by one."""
+    def tags_of(self, texts: Sequence[str], spans: Spans = None) -> list[str]:
+        """Return the tags of each text, with spaces between them; its sentences are tagged one by one.
+
+        Args:
+            texts: The texts.
+            spans: Of each text, the place of the words whose tags are returned; None for all of them.
+        """
         read = [[text[start:end] for start, end in sentences(text)] for text in texts]
         new = list(dict.fromkeys(one for own in read for one in own if one not in self._known))
         for sentence, doc in zip(new, self._nlp.pipe(new, batch_size=BATCH), strict=True):
             self._known[sentence] = " ".join(token.tag_ for token in doc)
-        return [" ".join(self._known[one] for one in own) for own in read]
+        if spans is None:
+            return [" ".join(self._known[one] for one in own) for own in read]
+        return [" ".join(self._tags_within(text, span)) for text, span in zip(texts, spans, strict=True)]
+
+    def _tags_within(self, text: str, span: Span) -> Iterator[str]:
+        """Yield the tags of the words that overlap a span of a text whose sentences have been tagged."""
+        for start, end in sentences(text):
+            words = self._nlp.make_doc(text[start:end])
+            for word, tag in zip(words, self._known[text[start:end]].split(" "), strict=True):
+                if start + word.idx < span.end and span.start < start + word.idx + len(word):
+                    yield tag
 
 
 @cache

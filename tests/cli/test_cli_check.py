@@ -303,6 +303,18 @@ def test_probes_without_features_are_told(folder):
     assert check()[0] == 0
 
 
+def test_marked_sentences_of_a_construction_whose_pattern_fills_no_slot_are_told(folder):
+    change(folder, lambda params: params["recognition"]["constructions"].update(toy=["mined", "marked"]))
+    told = "constructions/toy/pattern.yaml: not every form fills a slot of construction.yaml"
+    assert [line for line in check()[1] if line.startswith(told)]
+    pattern = folder / "constructions" / "toy" / "pattern.yaml"
+    slot = "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
+    replace(pattern, "tokens: [{LOWER: the}, {TAG: JJ}]", slot)
+    assert not [line for line in check()[1] if line.startswith(told)]
+    (folder / "constructions" / "toy" / "labels.tsv").unlink()
+    assert any("recognition.constructions: toy needs constructions/toy/labels.tsv" in line for line in check()[1])
+
+
 def test_balanced_sentences_of_a_construction_without_a_second_pair_are_told(folder):
     def ask(params):
         params["recognition"]["constructions"]["toy"] = ["balanced"]

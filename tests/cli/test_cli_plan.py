@@ -83,8 +83,17 @@ def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     recognition = Path("data/make_recognition/comparative-correlative")
     sentences = [pd.read_parquet(path)["text"] for path in recognition.glob("*/sentences.parquet")]
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique()
+    change_params(folder, folder / "params.yaml", mark_too)
+    mined = pd.read_parquet(recognition / "mined" / "sentences.parquet")
+    (recognition / "marked").mkdir()
+    mined.assign(start=0, end=3).to_parquet(recognition / "marked" / "sentences.parquet")
+    assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique() + mined["text"].nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
     assert asked("score_scenarios")["mini-mlm"].texts == texts.nunique()
+
+
+def mark_too(params: dict) -> None:
+    params["recognition"]["constructions"]["comparative-correlative"].append("marked")
 
 
 def test_what_has_not_been_made_is_named(folder):

@@ -1,3 +1,6 @@
+import contextlib
+import shutil
+
 import pytest
 from spacy.matcher import DependencyMatcher
 from spacy.schemas import TokenPattern
@@ -5,7 +8,15 @@ from spacy.vocab import Vocab
 
 from conftest import PATTERN
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, LEXICAL, OPERATORS, lexical_only, load_pattern
+from cxprobe.corpora.pattern import (
+    FROM_PARSES,
+    FROM_TAGS,
+    LEXICAL,
+    OPERATORS,
+    lexical_only,
+    load_pattern,
+    require_slots,
+)
 from cxprobe.errors import ConstructionError
 
 
@@ -44,14 +55,36 @@ TREE = (
 )
 
 
+TOKENS = "tokens: [{LOWER: the}, {TAG: JJ}]"
+SLOT = "dependencies: [{RIGHT_ID: half-2, RIGHT_ATTRS: {TAG: JJ}}]"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fills"),
+    [
+        (PATTERN, False),
+        (PATTERN.replace(TOKENS, SLOT), True),
+        (PATTERN.replace(TOKENS, SLOT.replace("half-2", "no slot")), False),
+        (PATTERN.replace("*half", f"{{prefilter: x, patterns: [{{name: a, {SLOT}}}]}}"), True),
+        (PATTERN.replace("*half", f"{{prefilter: x, patterns: [{{name: a, {SLOT}}}, {{name: b, {TOKENS}}}]}}"), False),
+    ],
+    ids=["tokens", "trees", "other names", "one part", "one form of one part"],
+)
+def test_spans_need_a_part_of_which_every_form_fills_a_slot(toy_constructions, tmp_path, pattern, fills):
+    shutil.copytree(toy_constructions, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "toy" / "pattern.yaml").write_text(pattern)
+    message = r"toy/pattern.yaml: not every form fills a slot of construction.yaml \(half-1, half-2\).* take marked out"
+    with contextlib.nullcontext() if fills else pytest.raises(ConstructionError, match=message):
+        require_slots("toy", tmp_path)
+
+
 def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path):
-    tokens = "tokens: [{LOWER: the}, {TAG: JJ}]"
-    assert tokens in PATTERN
+    assert TOKENS in PATTERN
     pattern = load_text(toy_constructions, tmp_path, PATTERN)
     assert not pattern.is_parsed
     assert pattern.asks_for == {"TAG"}
     (tmp_path / "toy").rename(tmp_path / "before")
-    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(tokens, TREE))
+    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(TOKENS, TREE))
     assert pattern.is_parsed
     assert pattern.asks_for == {"POS", "DEP"}
     (tmp_path / "toy").rename(tmp_path / "earlier")

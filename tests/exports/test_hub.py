@@ -128,9 +128,10 @@ def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, monk
         ("scenarios", "own", "second-test", "none", False, 0.0),
         ("scenarios", "own", "second-test", "PMI", False, 1.0),  # another calibration
         ("recognition", "mined", "length", "probe", True, 1.0),  # not in the data set
+        ("recognition", "marked", "length", "probe", True, 1.0),
     ]
     answers = pd.DataFrame(rows, columns=["line", "source", "variant", "asked", "decides", "correct"])
-    answers = answers.assign(model=RULE, weights="none", construction=MEANING, item="i", clusters=[["frame=f"]] * 6)
+    answers = answers.assign(model=RULE, weights="none", construction=MEANING, item="i", clusters=[["frame=f"]] * 7)
     monkeypatch.setattr("cxprobe.exports.hub.read_results", lambda params, lines: answers)
     assert read_blind_rates(made_params)[["configuration", "part", "accuracy", "n"]].to_numpy().tolist() == [
         ["pairs", "real", 1.0, 1],

@@ -24,6 +24,7 @@ from cxprobe.lm.embedding import (
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec
 from cxprobe.run.processes import Job, Share
+from cxprobe.segmentation import Span
 
 LENGTHS = st.lists(st.integers(1, 50))
 BUDGETS = st.integers(1, 200)
@@ -115,7 +116,7 @@ def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(en
     assert seen[1]["attention_mask"] is None
 
 
-def embed(spec, texts=TEXTS, output="out", job=None, hook=None):
+def embed(spec, texts=TEXTS, output="out", job=None, hook=None, spans=None):
     """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
     model = measured("tiny", spec, load_encoder, processes=(job or Job()).start(ALONE))
     seen = count_rows(model.loaded)
@@ -125,6 +126,7 @@ def embed(spec, texts=TEXTS, output="out", job=None, hook=None):
     counts = embed_texts(
         model,
         {"a": texts[:20], "b": texts[20:]},
+        spans=spans,
         special_tokens=False,
         token_budget=64,
         folder=Path(output),
@@ -139,6 +141,32 @@ def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder,
     vectors = np.concatenate([own.vectors for own in found], axis=1)
     np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
     assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
+
+
+def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spec, encoder):
+    spans = [Span(text.index(words[len(words) // 2]), len(text)) for text in TEXTS[20:] if (words := text.split())]
+    _, found, _ = embed(spec, spans={"b": spans})
+    np.testing.assert_allclose(found[0].vectors, embed(spec, output="whole")[1][0].vectors, atol=1e-6)
+    for row, (text, span) in enumerate(zip(TEXTS[20:], spans, strict=True)):
+        read = encoder.tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
+        with torch.inference_mode():
+            layers = encoder.model(read["input_ids"], output_hidden_states=True).hidden_states
+        for layer, states in enumerate(layers):
+            own = [
+                states[0, token].numpy()
+                for token, (start, end) in enumerate(read["offset_mapping"][0].tolist())
+                if max(start, span.start) < end
+            ]
+            assert 0 < len(own) < len(states[0])
+            np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)
+
+
+def test_another_span_of_a_sentence_is_computed_and_the_same_is_not(spec):
+    spans = {"b": [Span(0, len(text.split()[0])) for text in TEXTS[20:]]}
+    embed(spec)
+    every = sum(" " in text for text in TEXTS[20:])  # the span of a sentence of one word is all of it
+    assert embed(spec, spans=spans)[2] == every
+    assert embed(spec, spans=spans)[2] == 0
 
 
 def test_one_changed_sentence_computes_one_sentence_and_nothing_changed_loads_no_weights(spec):

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
@@ -11,6 +13,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.embedding import tokenise
 from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec
+from cxprobe.segmentation import Span
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +37,59 @@ def test_golden_ids_of_a_byte_level_tokenizer_without_special_tokens(tmp_path):
     assert all(tokens.counted)
 
 
-def test_golden_ids_of_a_sentence_piece_tokenizer(encoder):
+@pytest.fixture(scope="module")
+def sentence_pieces(encoder):
     unigram = Tokenizer(Unigram([("<unk>", 0.0), ("▁the", -1.0), ("▁old", -1.0), ("▁", -9.0), ("er", -2.0)], unk_id=0))
     unigram.pre_tokenizer = Metaspace()
-    fast = PreTrainedTokenizerFast(tokenizer_object=unigram, unk_token="<unk>")
-    (tokens,) = tokenise(replace(encoder, tokenizer=fast), ["s"], ["the older"], special_tokens=False)
-    assert fast.convert_ids_to_tokens(tokens.ids) == ["▁the", "▁old", "er"]
+    return replace(encoder, tokenizer=PreTrainedTokenizerFast(tokenizer_object=unigram, unk_token="<unk>"))
+
+
+def test_golden_ids_of_a_sentence_piece_tokenizer(sentence_pieces):
+    (tokens,) = tokenise(sentence_pieces, ["s"], ["the older"], special_tokens=False)
+    assert sentence_pieces.tokenizer.convert_ids_to_tokens(tokens.ids) == ["▁the", "▁old", "er"]
+
+
+@pytest.fixture(scope="module")
+def encoders(encoder, sentence_pieces, tmp_path_factory):
+    """A word-piece, a sentence-piece and a byte-level tokenizer."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    save_tiny_gpt2(folder)
+    gpt2 = load_encoder("gpt2", ModelSpec(name=str(folder), revision=None, sha256=None, dtype="float32"))
+    return encoder, sentence_pieces, gpt2
+
+
+def overlaps(text, tokenizer, span) -> list[bool]:
+    """Return which tokens have a character of a span, character by character."""
+    read = tokenizer(text, return_offsets_mapping=True)
+    return [any(place in range(*span) for place in range(*token)) for token in read["offset_mapping"]]
+
+
+@settings(deadline=None)  # the first text takes longer
+@given(
+    st.lists(st.sampled_from(["The", "old", "older", "zz", "naïve", "☃", ",", "cat's"]), min_size=1, max_size=9),
+    st.data(),
+)
+def test_tokens_that_overlap_the_span_count_and_no_others(encoders, words, data):
+    text = " ".join(words)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(words) - 1)] * 2)))
+    start = len(" ".join([*words[:first], ""]))
+    span = Span(start, start + len(" ".join(words[first : last + 1])))
+    for own in encoders:
+        for special in (False, True):
+            (tokens,) = tokenise(own, ["s"], [text], special_tokens=special, spans=[span])
+            assert tokens.counted == overlaps(text, own.tokenizer, span)
+            (whole,) = tokenise(own, ["s"], [text], special_tokens=special)
+            assert tokens.ids == whole.ids
+
+
+def test_golden_tokens_of_a_span(encoder):
+    (tokens,) = tokenise(encoder, ["s"], ["The old cat runs, zz."], special_tokens=True, spans=[Span(4, 20)])
+    assert tokens.counted == [False, False, *[True] * 6, False, False]
+
+
+def test_a_span_without_a_token_is_named(encoder):
+    with pytest.raises(DataError, match="sentence s has no token that counts"):
+        tokenise(encoder, ["s"], ["the cat"], special_tokens=True, spans=[Span(3, 4)])
 
 
 def test_special_tokens_count_if_asked_for(encoder):

@@ -21,6 +21,7 @@ from cxprobe.lm.scoring import HowToScore, measure_texts
 from cxprobe.lm.texts import token_scores_of
 from cxprobe.run.processes import Job
 from cxprobe.scenarios.measure import fill_masks
+from cxprobe.segmentation import Span
 
 pytestmark = pytest.mark.pipeline
 
@@ -59,10 +60,13 @@ def scored(kind, texts, bos="as_tokenizer"):
     return token_scores_of(read_table(OUTPUT / "part" / "tokens.parquet")), seen.rows
 
 
-def embedded(kind, texts, special_tokens=False):
+def embedded(kind, texts, special_tokens=False, end=None):
+    """Embed texts, or their spans up to a character."""
     model = measured("tiny", spec(kind), load_encoder)
     seen = count_rows(model.loaded)
-    assert embed_texts(model, {"a": texts}, special_tokens=special_tokens, token_budget=96, folder=OUTPUT)
+    spans = end and {"a": [Span(0, end)] * len(texts)}
+    how = {"special_tokens": special_tokens, "token_budget": 96, "folder": OUTPUT}
+    assert embed_texts(model, {"a": texts}, spans=spans, **how)
     return read_features(OUTPUT / "a").vectors.copy(), seen.rows
 
 
@@ -114,6 +118,20 @@ def test_answers_to_another_question_of_another_model_or_of_damaged_files_are_co
             path.write_bytes(content)
     shutil.rmtree(SCRATCH)
     assert scored("gpt2", OLD)[1] == every
+
+
+def test_vectors_of_spans_that_were_pulled_are_those_of_the_same_spans():
+    vectors, every = embedded("bert", OLD, end=3)
+    commit()
+    found, rows = embedded("bert", OLD, end=3)
+    assert rows == 0
+    np.testing.assert_array_equal(found, vectors)
+    commit()
+    other, rows = embedded("bert", OLD, end=7)
+    assert rows == every
+    assert np.abs(other - vectors).max() > 1e-3
+    commit()
+    assert embedded("bert", OLD)[1] == every
 
 
 def test_a_count_of_what_is_there_has_what_was_pulled():

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from whole_project import BENCHMARK, change, locked, runs, stages_that_ran, write_benchmark
 
-from conftest import run
+from conftest import run, save_toy_tagger
 from cxprobe.files.tables import read_table
 
 pytestmark = pytest.mark.pipeline
@@ -116,6 +117,44 @@ def test_mined_sentences_are_probed_beside_generated_ones(project):
     assert ran == ["make_recognition", "measure_recognition@one", "judge_recognition", "report_recognition", "report"]
     summary = read_table(project / "results/report_recognition/accuracy.csv")
     assert set(summary["source"]) == {"generated", "mined"}
+
+
+def test_marked_sentences_have_the_subsets_of_mined_ones_and_other_vectors(project):
+    pattern = project / "constructions/toy/pattern.yaml"
+    tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
+
+    def mark_too(params):
+        params["recognition"]["models"] = ["one", "by-form"]
+        params["recognition"]["constructions"]["toy"] = ["mined", "marked"]
+        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
+
+    change(project, mark_too)
+    refused = run(project, "dvc", "repro", "make_recognition", check=False)
+    assert refused.returncode
+    assert (
+        "toy/pattern.yaml: not every form fills a slot of construction.yaml (half-1" in refused.stdout + refused.stderr
+    )
+    pattern.write_text(pattern.read_text().replace(tokens, slot))
+    save_toy_tagger(project / "models/parser/en_ewt_cxprobe", parses=True)
+    ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
+    assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "report_recognition"} <= set(ran)
+    made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "marked")}
+    mined, marked = (read_table(folder / "splits.parquet") for folder in made.values())
+    pd.testing.assert_frame_equal(mined, marked)
+    mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
+    pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
+    assert marked["start"].dtype == marked["end"].dtype == np.int64
+    adjectives = {"red", "old", "green", "young"}
+    for text, start, end in marked[["text", "start", "end"]].to_numpy():
+        seen = text[start:end].split()
+        assert {seen[0], seen[-1]} <= adjectives
+        assert not adjectives & set((text[:start] + text[end:]).replace(",", "").split())
+    folders = [project / "data/measure_recognition/one/toy" / source for source in made]
+    whole, spans = (np.load(folder / "features.npy") for folder in folders)
+    assert whole.shape == spans.shape
+    assert np.abs(whole - spans).max() > 1e-3
+    summary = read_table(project / "results/report_recognition/accuracy.csv")
+    assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("marked", "one")}
 
 
 def test_a_line_without_models_makes_and_measures_nothing(project):

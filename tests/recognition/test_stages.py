@@ -8,13 +8,14 @@ import pytest
 from tiny_lms import save_lm
 
 from conftest import ROOT
+from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule, TagNgrams
 from cxprobe.recognition.params import SearchRange, Tune
 from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
-SOURCES = ["generated", "mined"]
+SOURCES = ["generated", "mined", "marked"]
 PANEL = Panel(
     kind="blind",
     members={
@@ -34,9 +35,8 @@ NAMES = ("dog", "fox", "king", "horse", "bird", "girl")
 def folder(tmp_path, monkeypatch):
     """A folder with sentences in which "the" stands before the noun or after it: places and letters tell, words not."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
     for source in SOURCES:
-        rows = []
+        rng, rows = np.random.default_rng(0), []
         for split in ("train", "test"):
             for number in range(60):
                 noun, other = rng.choice(NAMES, size=2)
@@ -45,7 +45,10 @@ def folder(tmp_path, monkeypatch):
         made = pd.DataFrame(rows, columns=["id", "text", "split", "label", "number"])
         made = made.assign(feature="length", draw=0, value=5, cluster_template=made["number"].mod(30).astype(str))
         out = tmp_path / "data" / "make_recognition" / "toy" / source
-        write_table(made[["id", "text", "cluster_template"]], out / "sentences.parquet")
+        sentences = made[["id", "text", "cluster_template"]]
+        if source == "marked":  # the words that tell
+            sentences = sentences.assign(start=0, end=sentences["text"].str.index(" sings"))
+        write_table(sentences, out / "sentences.parquet")
         write_table(made[["feature", "split", "draw", "value", "label", "id"]], out / "splits.parquet")
     save_lm(tmp_path / "model", "bert")
     return tmp_path
@@ -90,13 +93,35 @@ def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(folder):
     assert all(one == names[0] for one in names)
     assert list(judged.headline) == SLUGS
     places = judged.headline["places"]
-    assert [places[f"toy, {source}"]["accuracy"] for source in ("generated", "mined")] == [1.0, 1.0]
+    assert [places[f"toy, {source}"]["accuracy"] for source in SOURCES] == [1.0, 1.0, 1.0]
     assert all(set(rate) == {"accuracy", "low", "high", "n"} for rate in places.values())
     assert judged.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     items = read_table(folder / "data" / "judge_recognition" / "toy" / "mined" / "items.parquet")
     assert items["model"].unique().tolist() == SLUGS
-    vectors = folder / "data" / "measure_recognition" / "one" / "toy" / "mined" / "features.npy"
-    assert vectors.is_file()
+    own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
+    assert own["mined"].ids == own["marked"].ids
+    np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
+    assert np.abs(own["mined"].vectors - own["marked"].vectors).max() > 0.01
+
+
+def test_of_marked_sentences_blind_models_controls_and_cards_have_the_words_of_the_span_alone(folder):
+    """The label stands in a word of mined sentences that is not in the span of the marked ones."""
+    for source in SOURCES:
+        path = folder / "data/make_recognition/toy" / source / "sentences.parquet"
+        made = read_table(path)
+        told = np.where(made["id"].str.contains("positive"), "well", "badly")
+        same = made["text"].str.replace(r"^(the (\w+)|(\w+) the)", r"the \2\3", regex=True)
+        made = made.assign(text=same + " " + told)
+        write_table(made.assign(end=made["text"].str.index(" sings")) if source == "marked" else made, path)
+    measured()
+    judged = run("judge")
+    for panel in PANEL.members:
+        assert judged.headline[panel]["toy, mined"]["accuracy"] > (0.9 if panel in ("letters", "words") else 0)
+        assert judged.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    folds = read_table(folder / "data/measure_recognition/one/toy/marked/folds.parquet")
+    assert set(folds["cluster_word"]) == set(NAMES)
+    words = run("report").tables["tables/card_words"]
+    assert set(words.loc[words["source"] == "marked", "word"]) == {"the", *NAMES}
 
 
 def test_a_model_that_cannot_be_judged_is_named_and_the_others_are_judged(folder):

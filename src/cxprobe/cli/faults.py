@@ -17,12 +17,13 @@ from cxprobe.constructions.construction import (
     grammar_file,
     load_construction,
     load_sound_parts,
+    sentences_of,
 )
 from cxprobe.constructions.faults import Fault, lint_people, with_lines
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.params import InstalledCorpus
-from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.pattern import load_pattern, require_slots
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.files.schema import suggest
@@ -110,6 +111,8 @@ def find_faults() -> list[str]:
         faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in compared]
         if not any("prompts.make." in fault for fault in compared):
             _check_questions(params, prompts, faults)
+        for name in (name for name, sources in params.recognition.constructions.items() if "marked" in sources):
+            faults.attempt(require_slots, name)
         for name in params.pairs.frames.constructions if params.pairs.frames else ():
             if people and (pairs := faults.attempt(load_pairs, name, people)):
                 contexts = [variant.context for variant in pairs.variants.values()]
@@ -171,7 +174,7 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
     needed += [("pairs.frames.constructions", name, "pairs.yaml") for name in frames]
     needed += [("prompts.constructions", name, "items.yaml") for name in params.prompts.constructions]
     for name, sources in params.recognition.constructions.items():
-        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv"}
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "marked": "labels.tsv"}
         needed += [("recognition.constructions", name, files[source]) for source in sources if source in files]
         construction = constructions[name]
         place = f"recognition.constructions.{name}"
@@ -182,11 +185,11 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
                 yield f"{place}: {name} has no grammar in its construction.yaml; write it, or take generated out"
             elif source == "balanced" and construction.balanced is None:
                 yield f"{place}: its construction.yaml has no section balanced; write it, or take balanced out"
-            elif not (
-                construction.for_source(source).features or getattr(params.recognition.make, source).all_sentences
+            elif not construction.for_source(source).features and not (
+                getattr(params.recognition.make, drawn := sentences_of(source)).all_sentences
             ):
                 yield (
-                    f"{place}: its construction.yaml has no features, and recognition.make.{source}.all_sentences is "
+                    f"{place}: its construction.yaml has no features, and recognition.make.{drawn}.all_sentences is "
                     "false, so there is no subset to probe; give features, or set it to true"
                 )
     for part, name, file in needed:

@@ -1,6 +1,6 @@
 """The command ``cxprobe plan``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cxprobe.cli.names import print_table
@@ -88,9 +88,10 @@ def count(params: "Params") -> Iterator[Asked]:
     recognition, scenarios, prompts = params.recognition, params.scenarios, params.prompts
     if recognition.models and recognition.constructions:
         sentences = read_sentences(params, mined=True)
-        yield from _read(params, "measure_recognition", recognition.models, sentences["text"])
+        asked = sentences.drop_duplicates(sentences.columns.intersection(["text", "start", "end"]).tolist())
+        yield from _read(params, "measure_recognition", recognition.models, asked["text"])
     if scenarios.models and scenarios.constructions:
-        yield from _read(params, "score_scenarios", scenarios.models, read_scenarios(params)["text"])
+        yield from _read(params, "score_scenarios", scenarios.models, read_scenarios(params)["text"].unique())
     yield from _pairs(params)
     if prompts.llms and prompts.constructions:
         from cxprobe.prompts.make import questions_for
@@ -102,7 +103,7 @@ def count(params: "Params") -> Iterator[Asked]:
         choices, answers = (read_prompts(params, table, others=True) for table in ("choices", "answers"))
         both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
         texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
-        yield from _read(params, "score_prompts", prompts.models, texts)
+        yield from _read(params, "score_prompts", prompts.models, set(texts))
 
 
 def _pairs(params: "Params") -> Iterator[Asked]:
@@ -116,7 +117,7 @@ def _pairs(params: "Params") -> Iterator[Asked]:
         for side in ("good", "bad"):
             texts += [*(table["context"] + table[side])]
             texts += [*table.loc[table["context"] != "", side].str.lstrip()]  # scored without its context too
-    yield from _read(params, "score_pairs", section.models, texts)
+    yield from _read(params, "score_pairs", section.models, set(texts))
     if section.ask and section.llms:
         questions: list[str] = []
         for source, table in tables.items():
@@ -131,16 +132,15 @@ def _pairs(params: "Params") -> Iterator[Asked]:
             yield Asked("write_frames", name, requests, 0, requests * params.llms[name].max_tokens)
 
 
-def _read(params: "Params", stage: str, entries: Iterable[str], texts: Iterable[str]) -> Iterator[Asked]:
-    """Yield what models read: each text once, by each member of a series; blind models are not counted."""
+def _read(params: "Params", stage: str, entries: Iterable[str], texts: Collection[str]) -> Iterator[Asked]:
+    """Yield what each member of a series reads, of different texts; blind models are not counted."""
     from cxprobe.lm.params import members_of
 
-    different = set(texts)
-    characters = sum(map(len, different))
+    characters = sum(map(len, texts))
     for entry in entries:
         members = sum(not member.is_blind for member in members_of(params.models, [entry]))
-        if members and different:
-            yield Asked(stage, entry, members * len(different), members * characters // CHARACTERS_PER_TOKEN)
+        if members and len(texts):
+            yield Asked(stage, entry, members * len(texts), members * characters // CHARACTERS_PER_TOKEN)
 
 
 def _answered(params: "Params", stage: str, llms: Iterable[str], questions: Iterable[str]) -> Iterator[Asked]:

@@ -13,10 +13,16 @@ from cxprobe.files.schema import Closed, FaultsError, faults_of, read_yaml, vali
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
-Source = Literal["generated", "balanced", "mined"]
-"""Where sentences come from: the first pair of grammars, the second one, or a corpus."""
+Source = Literal["generated", "balanced", "mined", "marked"]
+"""Where sentences come from: the first pair of grammars, the second one, or a corpus. Of the sentences of a corpus a
+probe sees all ("mined"), or the words from the first to the last slot alone ("marked")."""
 GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
+
+
+def sentences_of(source: Source) -> Literal["generated", "balanced", "mined"]:
+    """Return the source that has the same sentences and settings: of "marked" this is "mined"."""
+    return "mined" if source == "marked" else source
 
 
 class Length(Closed):

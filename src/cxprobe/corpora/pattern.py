@@ -225,6 +225,22 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
     return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))
 
 
+def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
+    """Check that every sentence that can be mined for a construction has a word in a slot, which marks its span.
+
+    Raises:
+        ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.
+    """
+    wanted = load_wanted(name, constructions)
+    parts = [wanted.pattern.alternatives(part) for part in range(len(wanted.pattern.parts))]
+    if not any(all({node.RIGHT_ID for node in form.dependencies} & {*wanted.slots} for form in part) for part in parts):
+        raise ConstructionError(
+            f"{constructions / name / 'pattern.yaml'}: not every form fills a slot of construction.yaml "
+            f"({', '.join(wanted.slots)}), so sentences can be without a marked span; give each form of a part "
+            "dependencies with the RIGHT_ID of a slot, or take marked out of recognition.constructions in params.yaml"
+        )
+
+
 def load_pattern(name: str, construction: Construction, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pattern:
     """Read and check ``constructions/<name>/pattern.yaml``.
 

@@ -19,6 +19,7 @@ from jinja2 import StrictUndefined, Template
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import DataError
 from cxprobe.exports.project import (
+    MADE_HERE,
     cluster_texts,
     others_items,
     read_pairs,
@@ -101,7 +102,7 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
         configurations[name] = Configuration(about["description"], about["tasks"], about["columns"], names, splits)
     if not configurations:
         raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
-    if any("mined" in sources for sources in params.recognition.constructions.values()):
+    if any({*sources} - {*MADE_HERE} for sources in params.recognition.constructions.values()):
         left_out.append("Mined sentences are quotations of other people's texts and are not in the data set.")
     return configurations, [*left_out, *others_items(params)]
 
@@ -146,7 +147,7 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
     # Beside what decides: all tests of scenarios, and the items of prompts that no model is asked about.
     is_counted = answers["decides"] | answers["asked"].isin([RULE, UNCALIBRATED])
-    is_own = (answers["line"] != "benchmarks") & (answers["source"] != "mined")
+    is_own = answers["source"].isin(MADE_HERE) | ~answers["line"].isin(["benchmarks", "recognition"])
     answers = answers[(answers["weights"] == "none") & is_counted & is_own & answers["correct"].notna()]
     line, source = answers["line"], answers["source"]
     configuration = line.replace({"recognition": "sentences", "prompts": "nli"})

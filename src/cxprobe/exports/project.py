@@ -15,7 +15,7 @@ from cxprobe.scenarios.rules import wrong_words
 from cxprobe.stats import CLUSTER
 
 OWN_SETS = (*OWN, "reasoning")  # of what models are asked in words; others were read from files of other people
-MADE_HERE = ("generated", "balanced")  # sources of sentences; mined ones are quotations of other people's texts
+MADE_HERE = ("generated", "balanced")  # sources of sentences; others are quotations of other people's texts
 
 
 def check_new_folder(folder: Path) -> None:

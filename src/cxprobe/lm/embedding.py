@@ -6,19 +6,23 @@ from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features, write_features
+from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import Encoder, write_model_facts
 from cxprobe.lm.scoring import MeasuredModel, Record, answer
 from cxprobe.lm.store import Answers, Batch, key_of
+from cxprobe.segmentation import Span, Spans
 
 R = TypeVar("R")
 Vectors = NDArray[np.float32]
 Pooling = Literal["mean", "first", "last"]
+_SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
@@ -26,6 +30,7 @@ def embed_texts(
     model: MeasuredModel[Encoder],
     portions: Mapping[str, Sequence[str]],
     *,
+    spans: Mapping[str, Sequence[Span]] | None = None,
     special_tokens: bool,
     token_budget: int,
     folder: Path,
@@ -35,10 +40,12 @@ def embed_texts(
     Args:
         model: The model.
         portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
-        special_tokens: Whether [CLS], [SEP] and the like count in the mean.
+        spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
+        special_tokens: Whether [CLS], [SEP] and the like count in the mean of a whole text.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
-            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
+            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts; and ``spans.parquet``,
+            columns start and end, if spans count.
 
     Returns:
         The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
@@ -48,12 +55,12 @@ def embed_texts(
         ModelError: See `MeasuredModel.check`.
         DataError: See `tokenise`; or a number is not finite.
     """
-    encoder = model.described
+    encoder, spans = model.described, spans or {}
 
-    def read(own: Sequence[str]) -> list[Tokens]:
-        return tokenise(encoder, own, own, special_tokens=special_tokens)
+    def read(own: Sequence[str], places: Spans) -> list[Tokens]:
+        return tokenise(encoder, own, own, special_tokens=special_tokens, spans=places)
 
-    tokens = {name: read(own) for name, own in portions.items()}
+    tokens = {name: read(own, spans.get(name)) for name, own in portions.items()}
     sentences = [sentence for own in tokens.values() for sentence in own]
     checked = model.check(
         [text for own in portions.values() for text in own],
@@ -61,15 +68,20 @@ def embed_texts(
         lambda loaded, sample: pool_texts(loaded, sample, token_budget),
     )
 
+    def write(name: str, blocks: Iterable[Vectors]) -> None:
+        write_features(blocks, list(portions[name]), folder / name)
+        if name in spans:
+            write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
+
     def ask() -> Iterator[VectorQuestions[None]]:
-        for name, own in tokens.items():
-            write = partial(write_features, ids=[sentence.id for sentence in own], folder=folder / name)
-            yield VectorQuestions(own, token_budget, write)
+        return (VectorQuestions(own, token_budget, partial(write, name)) for name, own in tokens.items())
 
     def recall(earlier: Path) -> Iterator[Answers]:
         for own in sorted(earlier.rglob("ids.parquet")):
-            features = read_features(own.parent)
-            yield from VectorQuestions(read(features.ids), token_budget, list).unread(np.asarray(features.vectors))
+            features, path = read_features(own.parent), own.with_name(_SPANS_FILE)
+            places = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
+            questions = VectorQuestions(read(features.ids, places), token_budget, list)
+            yield from questions.unread(np.asarray(features.vectors))
 
     record = Record(folder, f"special_tokens: {special_tokens}", recall)
     if model.answer(ask, len(sentences), record, "sentences") is None:
@@ -125,23 +137,29 @@ class Tokens(NamedTuple):
     counted: list[bool]
 
 
-def tokenise(encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool) -> list[Tokens]:
+def tokenise(
+    encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool, spans: Spans = None
+) -> list[Tokens]:
     """Tokenise sentences, and mark the tokens that count in the mean.
 
     Args:
         encoder: The model whose tokenizer is used.
         ids: Names of the sentences.
         texts: The sentences.
-        special_tokens: Whether [CLS], [SEP] and the like count.
+        special_tokens: Whether [CLS], [SEP] and the like count; not asked where spans are given.
+        spans: Of each sentence the characters whose tokens count, those that lie in it in part included; None for all.
 
     Raises:
         DataError: A sentence is longer than the model's longest input (nothing is ever truncated), or no token counts.
     """
-    encoded = encoder.tokenizer(list(texts), return_special_tokens_mask=True, verbose=False)
-    tokens = [
-        Tokens(id_, row, [special_tokens or not special for special in specials])
-        for id_, row, specials in zip(ids, encoded["input_ids"], encoded["special_tokens_mask"], strict=True)
-    ]
+    asked = {"return_special_tokens_mask": True, "return_offsets_mapping": spans is not None}
+    encoded = encoder.tokenizer(list(texts), verbose=False, **asked)
+    if spans is None:
+        counted = [[special_tokens or not special for special in row] for row in encoded["special_tokens_mask"]]
+    else:  # special tokens have no characters
+        offsets = zip(encoded["offset_mapping"], spans, strict=True)
+        counted = [[max(start, span.start) < min(end, span.end) for start, end in row] for row, span in offsets]
+    tokens = list(map(Tokens, ids, encoded["input_ids"], counted))
     for sentence in tokens:
         if len(sentence.ids) > encoder.max_tokens:
             raise DataError(

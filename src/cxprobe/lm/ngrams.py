@@ -17,7 +17,7 @@ from cxprobe.files.writing import digest
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelFacts, NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
-from cxprobe.segmentation import sentences
+from cxprobe.segmentation import Spans, cut, sentences
 from cxprobe.tagging import open_tagger
 
 if TYPE_CHECKING:
@@ -49,13 +49,15 @@ def places_of(text: str, expression: str) -> list[int]:
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
 
 
-def as_read(spec: NgramFeatures | TagNgrams, texts: Sequence[str]) -> list[str]:
-    """Return what a blind model reads of each text: its tags, with spaces between them, or the text itself.
+def as_read(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
+    """Return what a blind model reads of each text, or of a span of it: its tags, with spaces between them, or itself.
 
     Raises:
         ModelError: There is no such tagger, or it is another one than params say.
     """
-    return open_tagger(spec.tagger, spec.sha256).tags_of(texts) if isinstance(spec, TagNgrams) else list(texts)
+    if isinstance(spec, TagNgrams):
+        return open_tagger(spec.tagger, spec.sha256).tags_of(texts, spans)
+    return cut(texts, spans)
 
 
 def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":
@@ -159,11 +161,10 @@ def sentences_of(text: str) -> list[list[Word]]:
     A word is a run of letters and digits, an apostrophe with the letters after it ("can", "'t"), or any other character
     except white space, so that punctuation counts.
     """
-    found = []
-    for start, end in sentences(text):
-        own = [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
-        found.append(own)
-    return found
+    return [
+        [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
+        for start, end in sentences(text)
+    ]
 
 
 def blind_facts(kind: str) -> ModelFacts:

@@ -207,11 +207,8 @@ def _search(session: Session, query: str) -> Reply:
         return Reply(session, "what is searched for? Write /word", refused=True)
     matches = []
     for position, group in enumerate(session.groups):
-        texts = [
-            group.tags,
-            *(text for sentence in group.sentences for text in (sentence.text, sentence.url, sentence.id)),
-        ]
-        if any(query.lower() in text.lower() for text in texts):
+        texts = [text for sentence in group.sentences for text in (sentence.text, sentence.url, sentence.id)]
+        if any(query.lower() in text.lower() for text in (group.tags, *texts)):
             matches.append(position)
     after = replace(session, query=query)
     if not matches:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
@@ -19,10 +19,6 @@ def _imported(path: str) -> str:
     if IMPORTED not in Path(path).parents or ".." in Path(path).parts:
         raise ValueError(f"'{path}' is not below {IMPORTED}/, where DVC sees that it has changed; put the file there")
     return path
-
-
-def _own_or_imported(source: str) -> str:
-    return source if source in OWN else _imported(source)
 
 
 ImportedFile = Annotated[str, AfterValidator(_imported)]
@@ -49,13 +45,9 @@ class ReasoningFiles(Closed):
     are in the file, or leave_out. Both are reported."""
 
 
-def _shape_of(content: Any) -> str:
-    """Return which of its two forms an entry of prompts.make.files has."""
-    return "inference" if isinstance(content, str) else "reasoning"
-
-
 AskedFiles = Annotated[
-    Annotated[ImportedFile, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")], Discriminator(_shape_of)
+    Annotated[ImportedFile, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")],
+    Discriminator(lambda content: "inference" if isinstance(content, str) else "reasoning"),
 ]
 """An entry of prompts.make.files: a path of a CxNLI file, or files of multiple choice."""
 
@@ -65,7 +57,7 @@ class Shots(Closed):
 
     number: Annotated[int, Field(ge=0)]
     """Examples of each relation, from each source; 0 for none."""
-    sources: Distinct[Annotated[str, AfterValidator(_own_or_imported)]]
+    sources: Distinct[Annotated[str, AfterValidator(lambda source: source if source in OWN else _imported(source))]]
     """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
     of_the_construction: bool
     """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or

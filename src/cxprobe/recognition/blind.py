@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from cxprobe.errors import DataError
 from cxprobe.lm.ngrams import EVERY_WORD, as_read, ngram_counter
 from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
+from cxprobe.segmentation import Spans, cut
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about.
 FUNCTION_WORDS = frozenset(
@@ -42,7 +43,7 @@ FUNCTION_WORDS = frozenset(
 _TENTHS = 10
 
 
-def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
+def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans = None) -> csr_array:
     """Count in each sentence what a blind model of recognition knows of it.
 
     The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
@@ -58,6 +59,7 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
             "tag_ngrams": how often each n-gram of parts of speech does;
             "positions": `positions_of` each sentence.
         place: Names the model and the sentences, for messages.
+        spans: What is seen of each sentence, which is tagged as a whole; None for all of it.
 
     Returns:
         Shape (len(texts), columns), float32, the columns in the order of their names. Character 2- to 6-grams take
@@ -72,13 +74,13 @@ def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
     from sklearn.feature_extraction import DictVectorizer
 
     if isinstance(spec, Rule) and spec.kind == "positions":
-        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
+        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, cut(texts, spans))))
     if not isinstance(spec, NgramFeatures | TagNgrams):
         raise ValueError(
             f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams, tag_ngrams "
             "or positions"
         )
-    read = as_read(spec, texts)
+    read = as_read(spec, texts, spans)
     try:
         counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
         counts.sort_indices()  # sums of floating-point numbers run in the order of the columns

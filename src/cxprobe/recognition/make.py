@@ -12,6 +12,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.recognition.params import Subsets
 from cxprobe.seeding import generator_for
+from cxprobe.segmentation import Span, cut
 from cxprobe.stats import CLUSTER
 
 TEMPLATE = f"{CLUSTER}template"
@@ -63,10 +64,8 @@ def draw_subsets(
             f"{place}: the sentences have no column for the feature {', '.join(absent)}; their columns are "
             f"{', '.join(sentences.columns)}. Make them again, with the features of the present construction.yaml"
         )
-    subsets = []
-    for feature in features:
-        pool = sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])]
-        subsets.append(balance(pool, feature, sizes, seed))
+    pools = {name: sentences[sentences["id"].isin(draws.loc[draws["feature"] == name, "id"])] for name in features}
+    subsets = [balance(pool, name, sizes, seed) for name, pool in pools.items()]
     drawn = [subset.rows for subset in subsets if not subset.rows.empty]
     if sizes.all_sentences:
         drawn.append(all_sentences(sentences, sizes.draws, seed))
@@ -209,12 +208,22 @@ def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
     return sizes.assign(sentences=sizes["sentences"] // sizes["draws"])
 
 
+def spans_of(sentences: pd.DataFrame) -> list[Span] | None:
+    """Return the marked span of each sentence, or None where probes see all of a sentence."""
+    return list(map(Span, sentences["start"].tolist(), sentences["end"].tolist())) if "start" in sentences else None
+
+
+def seen_texts(sentences: pd.DataFrame) -> list[str]:
+    """Return what probes see of each sentence."""
+    return cut(sentences["text"].tolist(), spans_of(sentences))
+
+
 def read_subsets(folder: Path) -> pd.DataFrame:
     """Read the subsets of one source of sentences.
 
     Returns:
-        One row a drawn sentence: feature, split, draw, value, label, id, text, and columns that begin with
-        ``cluster_``.
+        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of marked sentences: the
+        span's first character, and the one after its last), and columns that begin with ``cluster_``.
     """
-    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
+    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|start|end|{CLUSTER}.*)$")
     return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")

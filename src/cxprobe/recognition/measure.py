@@ -21,7 +21,7 @@ from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
-from cxprobe.recognition.make import TEMPLATE
+from cxprobe.recognition.make import TEMPLATE, seen_texts
 from cxprobe.recognition.params import Probe
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.stats import CLUSTER
@@ -135,7 +135,7 @@ def _predict(
     (first, labels), tested = draws[0], rows_of(test, features)
     # Folds, control labels and portions are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
-    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"].tolist())
+    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(seen_texts(train))
     cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
     tasks = {"real": labels}
     if controls.control_task:
@@ -161,7 +161,8 @@ def _predict(
         return by_draw, by_task, code_online(own[coded], labels[coded], portions, how, place)
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
-    train, test = (part.drop(columns=["split", "draw", "text"]) for part in (train, test))
+    own = ["split", "draw", "text", "start", "end"]
+    train, test = (part.drop(columns=own, errors="ignore") for part in (train, test))
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
     held_out = train.iloc[order].assign(
         **{f"{CLUSTER}word": words[order]},

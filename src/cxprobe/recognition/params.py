@@ -45,7 +45,7 @@ class MakeRecognition(Closed):
     balanced: Subsets
     """Of the sentences that its second pair of grammars gives."""
     mined: Subsets
-    """Of the labelled sentences of a corpus."""
+    """Of the labelled sentences of a corpus, whether probes see all of them or marked spans."""
 
 
 class Embed(Closed):
@@ -130,7 +130,10 @@ class RecognitionParams(Closed):
     """Slugs of the section models."""
     constructions: dict[Slug, SomeDistinct[Source]]
     """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
-    grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv."""
+    grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv. "marked" has
+    the sentences and subsets of "mined", but a vector is the mean of the tokens from the first to the last word that
+    fills a slot, whatever embed.special_tokens says, and blind models see this span alone; its pattern.yaml must fill
+    slots."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
@@ -140,10 +143,10 @@ class RecognitionParams(Closed):
 
 def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
     """Yield what does not go together in the section, or with the constructions that are mined."""
-    of_corpora = [name for name, named in section.constructions.items() if "mined" in named]
+    of_corpora = [name for name, named in section.constructions.items() if not {"mined", "marked"}.isdisjoint(named)]
     yield from named_elsewhere("recognition.constructions (mined)", of_corpora, "mining.constructions", mined)
     sources = {source for named in section.constructions.values() for source in named}
-    for source in sorted(sources - {"mined"}):
+    for source in sorted(sources - {"mined", "marked"}):
         subsets: Subsets = getattr(section.make, source)
         needed = max(subsets.train_per_label, subsets.test_per_label)
         if section.make.per_label < needed:

@@ -57,7 +57,7 @@ def recognition_cards(
         "card_templates" (columns label, template, count, share: the ten most frequent of each label); each begins with
         construction, source, feature.
     """
-    rates, items = (table.assign(dataset=_named(table)) for table in (by_layer, sentences))
+    rates, items = (table.assign(dataset=table[_KEYS].agg(", ".join, axis=1)) for table in (by_layer, sentences))
     tables = {
         "card": card_table(rates, chance=CHANCE, limit=limit, members=members),
         "card_composition": composition_table(items, by=["split"]),
@@ -87,11 +87,6 @@ def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     clusters = own.filter(regex=f"^{CLUSTER}").columns
     named = own.assign(id=own["feature"] + " " + own["id"], **{f"{CLUSTER}sentence": own["id"]})
     return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
-
-
-def _named(table: pd.DataFrame) -> pd.Series:
-    """Return what names the subset of each row."""
-    return table["construction"] + ", " + table["source"] + ", " + table["feature"]
 
 
 def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:

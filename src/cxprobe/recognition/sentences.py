@@ -201,10 +201,8 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.Label]) -> Lab
         labels: The labels of all people.
     """
     judged = people.in_force(labels)
-    outcomes = []
-    for id_, tags in zip(sentences["id"], sentences["tags"], strict=True):
-        said = set(people.judgements_on(id_, tags, judged).values())
-        outcomes.append("not labelled" if not said else said.pop() if len(said) == 1 else "conflict")
+    said = [set(people.judgements_on(id_, tags, judged).values()) for id_, tags in sentences[["id", "tags"]].to_numpy()]
+    outcomes = ["conflict" if len(own) > 1 else next(iter(own), "not labelled") for own in said]
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
@@ -212,6 +210,34 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.Label]) -> Lab
         table[kept].reset_index(drop=True),
         {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
         sum((label.kind, label.target) not in known for label in labels),
+    )
+
+
+def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.DataFrame:
+    """Mark the span of each sentence: from the first to the last word that fills a slot of the construction's pattern.
+
+    Args:
+        sentences: Columns id and text, and any others.
+        mined: The mined sentences, of which these are some: columns id and slots.
+        place: What they are, for messages.
+
+    Returns:
+        The sentences with the columns start and end, the span's first character and the one after its last.
+
+    Raises:
+        DataError: No word of a sentence fills a slot, or two sentences have one text, by which vectors are found.
+    """
+    words_of = dict(zip(mined["id"], mined["slots"], strict=True))
+    slots = [words_of[id_] for id_ in sentences["id"]]
+    unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
+    if unsound.any():
+        raise DataError(
+            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another one has its text; "
+            "mine again with the present pattern.yaml, or take marked out of recognition.constructions"
+        )
+    return sentences.assign(
+        start=[min(word["start"] for word in words) for words in slots],
+        end=[max(word["end"] for word in words) for words in slots],
     )
 
 

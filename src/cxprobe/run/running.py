@@ -62,7 +62,8 @@ def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = N
     try:
         params = load_params()
         stage = Stage(name, _item(name, items, params.names_of(items) if items else []), params)
-        if is_helper_process():
+        # Whether this is not the first process of a run over several devices or machines.
+        if any(int(os.environ.get(key, 0)) > 0 for key in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")):
             work(stage)
         else:
             with ending_as_killed(), _locked(stage):
@@ -80,11 +81,6 @@ def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = N
             raise
         print(f"{name}: {message}", file=sys.stderr)
         raise SystemExit(2) from None
-
-
-def is_helper_process() -> bool:
-    """Return whether this is not the first process of a run over several devices or machines."""
-    return any(int(os.environ.get(name, 0)) > 0 for name in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
 
 
 def _item(name: str, items: str | None, known: list[str]) -> str:

@@ -26,11 +26,6 @@ def _template(text: str) -> str:
     return text
 
 
-def _row(words: Any) -> Any:
-    """Let a row of one form be written as its word."""
-    return [words] if isinstance(words, str) else words
-
-
 # What a test or a calibration changes in its texts, as scenarios.yaml names it -> in words; others are words already.
 CHANGES = {
     "none": "base text",
@@ -51,7 +46,8 @@ SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
 ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
 Template = Annotated[str, AfterValidator(_template)]
 Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
-Row = Annotated[tuple[Word, ...], BeforeValidator(_row)]
+# A row of one form can be written as its word.
+Row = Annotated[tuple[Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
 
 
 class WordSet(Closed):

@@ -377,9 +377,8 @@ def _prompts(run: Run, cast: Cast) -> Iterator[Finding]:
             )
 
 
-def findings_of_ways(construction: str, run: Run, cast: Cast) -> list[Finding]:
-    """Return what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
-    findings = []
+def findings_of_ways(construction: str, run: Run, cast: Cast) -> Iterator[Finding]:
+    """Yield what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
     for model, name in product(cast.with_pages, run.constructions[construction].pairs):
         path = run.path_of_ways(model, name, "ways")
         rates = {str(row["way"]): rate_of(row) for _, row in run.table(path).iterrows()}
@@ -387,16 +386,13 @@ def findings_of_ways(construction: str, run: Run, cast: Cast) -> list[Finding]:
         for way, (question, called) in _WAYS.items():
             if way in rates:
                 of_it = f"{called_pairs(name)}: {called}"
-                findings.append(
-                    Finding("pairs", construction, model, question, of_it, rates[way], blind, path, headline=False)
-                )
-    return findings
+                yield Finding("pairs", construction, model, question, of_it, rates[way], blind, path, headline=False)
 
 
-def findings_of_variants(construction: str, run: Run, cast: Cast) -> list[Finding]:
-    """Return what models get on each wording of the minimal pairs, as findings of their own."""
+def findings_of_variants(construction: str, run: Run, cast: Cast) -> Iterator[Finding]:
+    """Yield what models get on each wording of the minimal pairs, as findings of their own."""
     path = "report_pairs/tables/sentences"
-    table, findings = run.table(path), []
+    table = run.table(path)
     for name, pairs in run.constructions[construction].pairs.items() if len(table) else ():
         own = table[(table["construction"] == name) & (table["words"] == "real")]
         several = own["sentence"].nunique() > 1
@@ -404,5 +400,4 @@ def findings_of_variants(construction: str, run: Run, cast: Cast) -> list[Findin
             variant, model = str(row["variant"]), str(row["model"])
             asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
             way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
-            findings.append(Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path))
-    return findings
+            yield Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path)

@@ -190,24 +190,12 @@ def runs_in_mlflow(finding: Finding, lines: Sequence[str]) -> str:
         lines: The lines of work that ran; each has an experiment, beside those of benchmarks and of the three ways.
     """
     source = "" if finding.line == "scenarios" else finding.source
-    sought = {"model": finding.model, "construction": finding.run or finding.construction} | (
-        {"source": source} if source else {}
-    )
-    said = [f"params.{name} = '{value}'" for name, value in sought.items()]
+    sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": source}
+    said = [f"params.{name} = '{value}'" for name, value in sought.items() if value]
     said.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
     experiments = json.dumps([str(number + 1) for number in range(len(lines) + 2)])
     search = f"experiments={quote(experiments)}&searchFilter={quote(' and '.join(said))}"
     return f"{MLFLOW}/#/compare-experiments/s?{search}"
-
-
-def x_of(rate: float) -> float:
-    """Return where a rate stands in a bar, from the left."""
-    return round(MARGIN + rate * (WIDTH - 2 * MARGIN), 2)
-
-
-def weight_of(n: int) -> float:
-    """Return how heavy a mark for n items is: 0.25 for one or none, 1 for a thousand and more."""
-    return round(min(1.0, 0.25 + 0.25 * log10(max(n, 1))), 3)
 
 
 def _environment(run: Run, cast: Cast) -> Environment:
@@ -218,14 +206,10 @@ def _environment(run: Run, cast: Cast) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "percent": percent,
-        "n": number,
-        "in_full": in_full,
-        "label": cast.label,
-        "x": x_of,
-        "weight": weight_of,
-    }
+    environment.filters |= {"percent": percent, "n": number, "in_full": in_full, "label": cast.label}
+    # Where a rate stands in a bar, from the left; how heavy a mark for n items is, 1 for a thousand and more.
+    environment.filters["x"] = lambda rate: round(MARGIN + rate * (WIDTH - 2 * MARGIN), 2)
+    environment.filters["weight"] = lambda n: round(min(1.0, 0.25 + 0.25 * log10(max(n, 1))), 3)
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS,
@@ -248,9 +232,9 @@ def _construction(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) 
         "reserved": list(reservations_of(slug, findings, run, cast)),
         "examples": examples_of(about, run.people),
         "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
-        "ways": findings_of_ways(slug, run, cast),
-        "agreement": _agreement(slug, run, cast),
-        "variants": findings_of_variants(slug, run, cast),
+        "ways": list(findings_of_ways(slug, run, cast)),
+        "agreement": list(_agreement(slug, run, cast)),
+        "variants": list(findings_of_variants(slug, run, cast)),
         "tables": [
             *_blind(slug, run, cast),
             *(table for give in (_frequency, _compared) for table in give(run, "construction", slug, cast)),
@@ -259,11 +243,10 @@ def _construction(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) 
     }
 
 
-def _agreement(construction: str, run: Run, cast: Cast) -> list[Table]:
-    """Return how far the verdicts of every two ways agree on the same pairs."""
+def _agreement(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
+    """Yield how far the verdicts of every two ways agree on the same pairs."""
     head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
     title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
-    tables = []
     for model, name in product(cast.with_pages, run.constructions[construction].pairs):
         path, rows = run.path_of_ways(model, name, "agreement"), []
         for _, row in run.table(path).iterrows():
@@ -271,8 +254,8 @@ def _agreement(construction: str, run: Run, cast: Cast) -> list[Table]:
             kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
             counts = [str(int(row[name])) for name in _COUNTS]
             rows.append([cast.label(model), row["first"], row["second"], kappa, number(row["n"]), *counts])
-        tables += [Table(f"{title} ({called_pairs(name)})", path, head, rows)] if rows else []
-    return tables
+        if rows:
+            yield Table(f"{title} ({called_pairs(name)})", path, head, rows)
 
 
 def _blind(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
