@@ -25,6 +25,7 @@ repro: $(VENV)/installed
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
+# A file is one worker's: what its tests share is made once. In their own order, the longest files do not come last.
 # Each worker has one core. With two threads in each of two workers, the tests of probes took four times as long.
 test test-fast: export OMP_NUM_THREADS := 1
 
@@ -32,7 +33,7 @@ test: $(VENV)/installed-develop
 	ruff format --check
 	ruff check
 	mypy
-	pytest --numprocesses auto --dist loadfile  # a file is one worker's: what its tests share is made once
+	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Without those that run the pipeline, kill it or start servers.
 test-fast: $(VENV)/installed-develop

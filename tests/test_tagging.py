@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
@@ -31,6 +31,7 @@ def test_the_tags_of_a_text_are_those_that_spacy_gives_to_its_sentences(toy_tagg
     assert expected[0] == "DT JJ NN NN ."
 
 
+@settings(max_examples=30)
 @given(data=st.data())
 def test_the_tags_of_a_span_are_those_of_its_words_in_the_whole_text(toy_tagger, data):
     """The oracle looks at every character of every word."""

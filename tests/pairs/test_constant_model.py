@@ -20,6 +20,8 @@ def test_a_constant_model_is_half_right_on_every_construction_and_all_ties(name)
     pairs = [pair for name, content in loaded.items() for pair in render_pairs(name, content, people, 1, seed=1)]
     spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32")
     model = load_language_model("constant", spec)
+    if name == "mini-mlm":  # which reads a text once for each token: one layer of zeros is as constant as six
+        del model.model.base_model.encoder.layer[1:]
     with torch.no_grad():
         for parameter in model.model.parameters():
             parameter.zero_()
