@@ -6,11 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from cxprobe.corpora.association import fillers_of
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member, members_of, series_of
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
-from cxprobe.pairs.frequency import frequency_by
+from cxprobe.pairs.frames import pairs_file, read_pairs_file
+from cxprobe.pairs.frequency import frequency_by, verbs_in_corpora
 from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, biases_of_all, with_groups
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
@@ -90,7 +92,7 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
     comparable = comparable_pairs(items)
     compared = compare_models(comparable, ["construction"], members, series, stage.params.report.tested)
     tables["comparisons"] = with_blanks(compared)
-    tables["frequency"] = with_blanks(frequency_by(comparable, ["model", "construction"]))
+    tables["frequency"] = with_blanks(frequency_by(comparable, _verbs(stage), ["model", "construction"]))
     published = (pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     accuracy = with_blanks(with_both_orders(tables.pop("constructions"), tables))
@@ -98,6 +100,16 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
         {"accuracy": accuracy} | {f"tables/{name}": table for name, table in tables.items()},
         {f"figures/{name}": figure for name, figure in figures.items()},
     )
+
+
+def _verbs(stage: Stage) -> pd.DataFrame:
+    """Return how often the verbs of frames are found in the constructions that are mined."""
+    mining, mined = stage.params.mining, {}
+    for name in (name for name in stage.params.pairs.constructions if name in mining.constructions):
+        stage.use(pairs_file(name))
+        sentences = read_table(stage.use(mining.folder_of(name) / "sentences.parquet"))
+        mined[name] = (read_pairs_file(name).frames, fillers_of(sentences))
+    return verbs_in_corpora(mined)
 
 
 def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[Member]) -> tuple[Results, Results]:

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 from scipy.special import expit, stdtrit
 from wordfreq import top_n_list, zipf_frequency
 
-from cxprobe.pairs.frequency import NUMBERS, frequency_by, with_frequencies
+from cxprobe.pairs import frequency
+from cxprobe.pairs.frequency import NUMBERS, verbs_in_corpora, with_frequencies
 
 WORDS = [word for word in top_n_list("en", 20_000)[50:] if word.isalpha()][::60]  # common and rare ones
+
+
+def frequency_by(items, by):
+    """Return the regressions on the words of pairs whose constructions were not mined."""
+    return frequency.frequency_by(items, verbs_in_corpora({}), by).drop(columns="covariate")
 
 
 def credited(pairs, log_odds, rng, alike=None):
@@ -90,9 +96,7 @@ def test_where_no_word_comes_twice_and_frames_are_alike_it_is_what_statsmodels_s
     items["accuracy"] = ((zipf > 0) == follows).astype(float)
     row, expected = only_row(items), plain(items)
     ends = expected.conf_int().loc["zipf"]
-    assert (row["per_zipf"], row["per_zipf_low"], row["per_zipf_high"]) == pytest.approx(
-        (expected.params["zipf"], *ends)
-    )
+    assert (row["slope"], row["slope_low"], row["slope_high"]) == pytest.approx((expected.params["zipf"], *ends))
     assert row["at_zero"] == pytest.approx(expit(expected.params["const"]))
     assert (row["n"], row["frames"], row["words"], row["absent"]) == (120, 30, 240, "")
 
@@ -115,7 +119,7 @@ def test_pairs_depend_on_one_another_if_they_share_a_frame_or_a_word():
     largest = np.max([*variances.values()], axis=0) * fewest / (fewest - 1) * (n - 1) / (n - 2)
     half = stdtrit(fewest - 1, 0.975) * np.sqrt(np.maximum(largest, np.diag(independent)))
     row = only_row(items)
-    assert row["per_zipf_high"] - row["per_zipf"] == pytest.approx(half[1])
+    assert row["slope_high"] - row["slope"] == pytest.approx(half[1])
     assert row["at_zero_low"] == pytest.approx(expit(fit.params["const"] - half[0]))
 
 
@@ -126,7 +130,7 @@ def test_the_length_is_a_covariate_where_it_varies():
     )
     assert with_frequencies(items)["longer"].unique().tolist() == [1, 0]
     fit, row = plain(items, ("zipf", "longer")), only_row(items)
-    assert (row["per_zipf"], row["at_zero"]) == pytest.approx((fit.params["zipf"], expit(fit.params["const"])))
+    assert (row["slope"], row["at_zero"]) == pytest.approx((fit.params["zipf"], expit(fit.params["const"])))
 
 
 @pytest.mark.pipeline
@@ -139,10 +143,10 @@ def test_intervals_hold_the_true_coefficient_and_accuracy_whatever_pairs_depend_
         alike = pairs["cluster_frame"] if number % 2 else pairs["good"]
         parts.append(credited(pairs, 0.4 + 0.7 * pairs["zipf_of_one"], rng, alike))
     found = frequency_by(pd.concat(parts, ignore_index=True), ["model"])
-    held = (found["per_zipf_low"] <= 0.7) & (found["per_zipf_high"] >= 0.7)
+    held = (found["slope_low"] <= 0.7) & (found["slope_high"] >= 0.7)
     assert 0.91 <= held.mean() < 1
     assert 0.91 <= ((found["at_zero_low"] <= expit(0.4)) & (found["at_zero_high"] >= expit(0.4))).mean() < 1
-    assert found["per_zipf"].mean() == pytest.approx(0.7, abs=0.12)  # small samples lead away from 0
+    assert found["slope"].mean() == pytest.approx(0.7, abs=0.12)  # small samples lead away from 0
 
 
 @pytest.mark.pipeline
@@ -156,7 +160,7 @@ def test_a_liking_for_single_words_is_not_taken_for_an_effect_of_frequency():
         parts.append(credited(pairs, good - bad, rng))
     items = pd.concat(parts, ignore_index=True)
     found = frequency_by(items, ["model"])
-    assert ((found["per_zipf_low"] <= 0) & (found["per_zipf_high"] >= 0)).mean() >= 0.88
+    assert ((found["slope_low"] <= 0) & (found["slope_high"] >= 0)).mean() >= 0.88
     by_frame = [plain(own).conf_int().loc["zipf"] for own in parts]
     assert np.mean([low <= 0 <= high for low, high in by_frame]) < 0.75
 
@@ -180,9 +184,7 @@ def test_exchanging_right_and_wrong_turns_the_accuracy_round_and_leaves_the_coef
     turned = items.rename(columns={"good": "bad", "bad": "good"}).assign(accuracy=1 - items["accuracy"])
     first, second = only_row(items), only_row(turned)
     ends = ("", "_low", "_high")
-    assert [second[f"per_zipf{end}"] for end in ends] == pytest.approx(
-        [first[f"per_zipf{end}"] for end in ends], nan_ok=True
-    )
+    assert [second[f"slope{end}"] for end in ends] == pytest.approx([first[f"slope{end}"] for end in ends], nan_ok=True)
     mirrored = [1 - first[f"at_zero{end}"] for end in ("", "_high", "_low")]
     assert [second[f"at_zero{end}"] for end in ends] == pytest.approx(mirrored, nan_ok=True)
 
@@ -231,3 +233,69 @@ def test_each_group_has_a_row_in_its_order():
     for part, row in zip(parts, found.to_dict("records"), strict=True):
         assert row == only_row(part)
     assert Counter(found["absent"]) == {"": 2}
+
+
+def fillers(**verbs):
+    """Return what mined sentences have in their slots: each verb as often as is said."""
+    rows = [("verb", verb) for verb, number in verbs.items() for _ in range(number)]
+    return pd.DataFrame([*rows, ("theme", "find")], columns=["slot", "word"])
+
+
+def test_a_frames_verb_is_counted_by_its_lemma_in_the_slot_of_the_verb():
+    frames = [{"verb": "gave"}, {"verb": "sent off"}, {"verb": "baked"}, {"verb": "found"}]
+    found = verbs_in_corpora({"toy": (frames, fillers(give=9, send=1, find=2))})
+    assert found.to_numpy().tolist() == [
+        ["toy 0", "give", 1.0],
+        ["toy 1", "send", pytest.approx(np.log10(2))],
+        ["toy 2", "bake", 0.0],
+        ["toy 3", "find", pytest.approx(np.log10(3))],  # and not "found", which nothing has
+    ]
+    assert verbs_in_corpora({"toy": ([{"noun": "book"}], fillers(give=9))}).empty
+
+
+def with_verbs(rng, slope, frames=40, verbs=25, model="m"):
+    """Return pairs of frames whose verbs are found more or less often, and these verbs, for ``frequency_by``."""
+    items = pairs_of_words(rng, frames=frames, per_frame=2, words=60, model=model)
+    together = rng.integers(0, 4, verbs) * 0.7
+    of_frame = rng.permutation(np.arange(frames) % verbs)
+    table = pd.DataFrame({"cluster_frame": [f"f {number}" for number in range(frames)]})
+    table = table.assign(verb=[f"v{verb}" for verb in of_frame], together=together[of_frame])
+    told = items.merge(table, on="cluster_frame")
+    return credited(items, slope * told["together"] - 0.2, rng, told["verb"]), table
+
+
+def test_the_regression_on_verbs_is_what_statsmodels_says_with_clusters_by_verb():
+    rng = np.random.default_rng(8)
+    items, table = with_verbs(rng, 0.6)
+    items = items[items.groupby("cluster_frame").cumcount() == 0].reset_index(drop=True)  # no cluster is larger
+    rows = frequency.frequency_by(items, table, ["model"]).set_index("covariate")
+    told = items.merge(table, on="cluster_frame")
+    model = sm.GLM(told["accuracy"], sm.add_constant(told[["together"]]), family=sm.families.Binomial())
+    groups = pd.factorize(told["verb"])[0]
+    fits = [model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True), model.fit()]
+    fits.append(model.fit(cov_type="cluster", cov_kwds={"groups": np.arange(len(told))}, use_t=True))
+    row, error = rows.loc["verb"], max(fit.bse["together"] for fit in fits)
+    assert row["slope"] == pytest.approx(fits[0].params["together"])
+    assert row["at_zero"] == pytest.approx(expit(fits[0].params["const"]))
+    assert row["slope_high"] - row["slope"] == pytest.approx(stdtrit(24, 0.975) * error, rel=0.02)
+    assert (row["n"], row["frames"], row["words"]) == (40, 40, 25)
+
+
+def test_pairs_of_constructions_that_were_not_mined_have_no_regression_on_verbs():
+    items, table = with_verbs(np.random.default_rng(3), 0.5)
+    mined = frequency.frequency_by(items, table, ["model"])
+    assert mined["covariate"].tolist() == ["words", "verb"]
+    rare = table.assign(together=table["together"].where(table["verb"].isin(table["verb"].unique()[:5]), 0.0))
+    reasons = frequency.frequency_by(items, rare, ["model"]).set_index("covariate")["absent"]
+    assert reasons["verb"].endswith("of the verbs in the construction; a regression needs 6")
+    other = items.assign(cluster_frame="other " + items["cluster_frame"])
+    assert frequency.frequency_by(other, table, ["model"])["covariate"].tolist() == ["words"]
+
+
+@pytest.mark.pipeline
+def test_intervals_of_verbs_hold_the_true_slope_where_pairs_of_a_verb_are_alike():
+    rng = np.random.default_rng(5)
+    made = [with_verbs(rng, 0.5, model=number) for number in range(150)]
+    rows = [frequency.frequency_by(items, table, ["model"]).set_index("covariate").loc["verb"] for items, table in made]
+    held = [row["slope_low"] <= 0.5 <= row["slope_high"] for row in rows]
+    assert 0.9 <= np.mean(held) < 1

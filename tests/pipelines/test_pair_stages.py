@@ -290,8 +290,8 @@ def test_the_report_puts_all_models_side_by_side(outcomes):
                 pd.testing.assert_frame_equal(rows[expected.columns], expected, check_dtype=False)
     compared = report.tables["tables/comparisons"][["construction", "first", "second"]].to_numpy().tolist()
     assert ["toy", "late", "knows"] in compared
-    frequency = report.tables["tables/frequency"].set_index(["construction", "model"])
-    assert "frames and" in frequency.loc[("toy", "late"), "absent"]  # the toy has a few
+    frequency = report.tables["tables/frequency"].set_index(["covariate", "construction", "model"])
+    assert "frames and" in frequency.loc[("words", "toy", "late"), "absent"]  # the toy has a few
     assert report.tables["tables/asked"].set_index(["model", "words"]).loc[("knows", "real"), "consistency"] == 1.0
     assert "this run" in set(report.tables["tables/beside_published"]["source"])
     names = ["meaning_by_variant", "pseudowords", "series_training", "series_training_biases", "cards"]

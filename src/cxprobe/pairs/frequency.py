@@ -1,7 +1,10 @@
-"""How far what models get right on minimal pairs goes with the frequency of the words in which the two texts differ."""
+"""How far what models get right on minimal pairs goes with frequency.
+
+That of the words in which the two texts differ, and that of the verb in the construction.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,11 +12,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import expit, stdtrit
 
+from cxprobe.constructions.people import Row
 from cxprobe.lm.ngrams import words_of
 from cxprobe.stats import CLUSTER, LEVEL
 
 FEWEST_FRAMES, FEWEST_WORDS = 12, 20  # with fewer, intervals hold the true value too rarely: see `frequency_by`
-NUMBERS = ["per_zipf", "per_zipf_low", "per_zipf_high", "at_zero", "at_zero_low", "at_zero_high"]
+FEWEST_FOUND = 6  # verbs that corpora have in the construction; with fewer, single verbs would decide
+NUMBERS = ["slope", "slope_low", "slope_high", "at_zero", "at_zero_low", "at_zero_high"]
+VERB = "verb"  # what the slot of the verb is called, in frames and in what is mined
 _FRAME = f"{CLUSTER}frame"
 _TEXTS = ["good", "bad"]
 
@@ -49,76 +55,127 @@ def with_frequencies(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.merge(texts, "left", _TEXTS, validate="many_to_one")
 
 
-def frequency_by(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return a logistic regression of right or wrong on the difference in Zipf frequency, for each group of pairs.
+def verbs_in_corpora(mined: Mapping[str, tuple[Sequence[Row], pd.DataFrame]]) -> pd.DataFrame:
+    """Return how often the verb of each frame is found in its construction.
 
-    The number of words by which the good text is longer is a second covariate where it varies. Pairs of which a text
-    has no word of its own, such as the same words in another order, are left out.
+    Args:
+        mined: Name of the pairs -> the frames of a pairs.yaml, and what fills the slots of the construction in a
+            corpus (`cxprobe.corpora.association.fillers_of`); of frames without the slot `VERB` nothing is returned.
 
-    Pairs depend on one another if they share a frame, or one of the words that tell their texts apart: a model that
-    likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. The standard
-    error is robust to both; where it comes out below that of frames alone, of words alone or of independent pairs, the
-    larger counts. The t quantile has the degrees of freedom of the frames or of the words, whichever are fewer. In
-    simulations with 12 to 200 frames, 20 to 150 words, and likings for single words of any strength, the intervals hold
-    the true coefficient in 89 to 99 % of the samples; with frames as the only clusters in 45 to 97 %.
+    Returns:
+        One row a frame: cluster_frame; verb, its lemma; and together, the decimal logarithm of 1 + the number of mined
+        sentences in which this verb fills the slot `VERB`.
+    """
+    from lemminflect import getLemma  # slow to import
+
+    rows = []
+    for name, (frames, fillers) in mined.items():
+        counts = Counter(fillers.loc[fillers["slot"] == VERB, "word"])
+        for number, frame in enumerate(frames):
+            if VERB in frame:
+                lemmas = getLemma(frame[VERB].split(" ")[0].lower(), upos="VERB")
+                # A form such as "found" may be one of two verbs: the one that is more often in the construction.
+                lemma = max(lemmas, key=lambda lemma: counts[lemma])
+                rows.append((f"{name} {number}", lemma, float(np.log10(1 + counts[lemma]))))
+    return pd.DataFrame(rows, columns=[_FRAME, VERB, "together"])
+
+
+def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return logistic regressions of right or wrong on frequency, for each group of pairs.
+
+    There are two covariates, each in a regression of its own: "words", the difference in Zipf frequency between the
+    words in which the two texts differ; and "verb", how often the verb was found in the construction. The number of
+    words by which the good text is longer is one more covariate where it varies. Pairs of which a text has no word of
+    its own, such as the same words in another order, are left out of "words".
+
+    Pairs depend on one another if they share a frame, or one of the words that tell their texts apart, or a verb: a
+    model that likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. The
+    standard error is robust to both; where it comes out below that of frames alone, of words alone or of independent
+    pairs, the larger counts. The t quantile has the degrees of freedom of the frames or of the words, whichever are
+    fewer. In simulations with 12 to 200 frames, 20 to 150 words, and likings for single words of any strength, the
+    intervals hold the true coefficient in 89 to 99 % of the samples; with frames as the only clusters in 45 to 97 %.
 
     Args:
         items: Judged pairs: good, bad, accuracy, cluster_frame and the columns of ``by``.
+        verbs: What `verbs_in_corpora` returns for the constructions that were mined.
         by: The columns that make the groups.
 
     Returns:
-        One row a group: the columns of ``by``; pairs, how many there are; n, frames and words (or several together, as
-        in "a different"), those of the pairs whose texts differ in words that wordfreq lists; per_zipf, the change in
-        the log odds of being right for each unit by which the right text's words are more frequent, and at_zero, the
-        accuracy at no difference in frequency and length, with 95 % intervals _low to _high; and absent, why these six
-        are NaN, or "". They are NaN if there are fewer than `FEWEST_FRAMES` frames or `FEWEST_WORDS` words, or if no
-        finite coefficients fit.
+        One row a covariate and group, those of "verb" for groups with mined frames alone: covariate; the columns of
+        ``by``; pairs, how many there are; n, frames and words, those of the pairs that have the covariate (words are
+        those that tell the texts apart, or several together, as in "a different", or the verbs); slope, the change in
+        the log odds of being right for each unit of the covariate, and at_zero, the accuracy where it is 0 and the
+        texts are equally long, with 95 % intervals _low to _high; and absent, why these six are NaN, or "". They are
+        NaN if there are fewer than `FEWEST_FRAMES` frames, `FEWEST_WORDS` words or `FEWEST_FOUND` verbs that the corpus
+        has, or if no finite coefficients fit.
 
     Source:
         Cameron, Gelbach & Miller 2011 and Aronow, Samii & Assenova 2015 for the standard error.
     """
-    told, rows = with_frequencies(items), []
-    for key, own in told.groupby([*by], sort=False):
-        used = own[own["zipf"].notna()]
-        frames = pd.factorize(used[_FRAME])[0]
-        words = pd.factorize(used[["good_words", "bad_words"]].to_numpy().ravel())[0].reshape(-1, 2)
-        counts = (frames.max(initial=-1) + 1, words.max(initial=-1) + 1)
-        found = _regression(used, frames, words, *counts)
-        numbers, absent = ([np.nan] * len(NUMBERS), found) if isinstance(found, str) else (found, "")
-        rows.append((*key, len(own), len(used), *counts, *numbers, absent))
-    return pd.DataFrame(rows, columns=[*by, "pairs", "n", "frames", "words", *NUMBERS, "absent"])
+    told = with_frequencies(items).merge(verbs, "left", _FRAME, validate="many_to_one")
+    told["row"] = [f"row {number}" for number in range(len(told))]  # a second "word" that no two pairs share
+    rows = []
+    for covariate, column, words in (
+        ("words", "zipf", ["good_words", "bad_words"]),
+        ("verb", "together", [VERB, "row"]),
+    ):
+        for key, pairs in told.groupby([*by], sort=False):
+            used = pairs[pairs[column].notna()]
+            if covariate == "verb" and used.empty:
+                continue
+            frames = pd.factorize(used[_FRAME])[0]
+            codes = pd.factorize(used[words].to_numpy().ravel())[0].reshape(-1, 2)
+            n_words = len(np.unique(codes)) if covariate == "words" else used[VERB].nunique()
+            attested = used.loc[used["together"] > 0, VERB].nunique()
+            found: list[float] | str
+            if covariate == "verb" and attested < FEWEST_FOUND:
+                found = f"the corpus has {attested} of the verbs in the construction; a regression needs {FEWEST_FOUND}"
+            else:
+                found = _regression(used, column, frames, codes, used[_FRAME].nunique(), n_words)
+            numbers, absent = ([np.nan] * len(NUMBERS), found) if isinstance(found, str) else (found, "")
+            rows.append((covariate, *key, len(pairs), len(used), used[_FRAME].nunique(), n_words, *numbers, absent))
+    return pd.DataFrame(rows, columns=["covariate", *by, "pairs", "n", "frames", "words", *NUMBERS, "absent"])
 
 
 def _regression(
-    pairs: pd.DataFrame, frames: NDArray[np.int64], words: NDArray[np.int64], of_frames: int, of_words: int
+    pairs: pd.DataFrame, column: str, frames: NDArray[np.int64], words: NDArray[np.int64], n_frames: int, n_words: int
 ) -> list[float] | str:
-    """Return the `NUMBERS` of a group of n pairs, or why there are none; for frames and words see `_variances`."""
+    """Return the `NUMBERS` of a group of n pairs, or why there are none.
+
+    Args:
+        pairs: accuracy, longer and the covariate.
+        column: The name of the covariate.
+        frames: See `_variances`.
+        words: Likewise.
+        n_frames: How many frames there are.
+        n_words: How many words, or verbs.
+    """
     from statsmodels.genmod.families import Binomial  # slow to import
     from statsmodels.genmod.generalized_linear_model import GLM
 
-    if of_frames < FEWEST_FRAMES or of_words < FEWEST_WORDS:
+    if n_frames < FEWEST_FRAMES or n_words < FEWEST_WORDS:
         return (
-            f"{of_frames} frames and {of_words} words tell the texts of {len(pairs)} pairs apart; a regression needs "
+            f"{n_frames} frames and {n_words} words in {len(pairs)} pairs are too few; a regression needs "
             f"{FEWEST_FRAMES} and {FEWEST_WORDS}"
         )
     right, longer = pairs["accuracy"].to_numpy(np.float64), pairs["longer"].to_numpy(np.float64)
-    columns = [np.ones(len(pairs)), pairs["zipf"].to_numpy(np.float64), *([longer] if np.ptp(longer) else [])]
+    columns = [np.ones(len(pairs)), pairs[column].to_numpy(np.float64), *([longer] if np.ptp(longer) else [])]
     design = np.column_stack(columns)  # (n, 2 or 3)
     if np.ptp(right) == 0:
         return f"all pairs have the same credit, {right[0]:g}"
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        return "the difference in frequency is always the same, or changes only with the difference in length"
+        return "the frequency is always the same, or changes only with the difference in length"
     if _separated(right, design):
         return "frequency, or length, decides without fail which pairs are right, so that no finite coefficients fit"
     fit = GLM(right, design, family=Binomial()).fit()
     influence = design * (right - fit.fittedvalues)[:, None] @ fit.cov_params()  # of pairs on coefficients, (n, 2 or 3)
-    (n, k), fewest = design.shape, min(of_frames, of_words)
+    (n, k), fewest = design.shape, min(n_frames, n_words)
     few = fewest / (fewest - 1) * (n - 1) / (n - k)  # the correction that statsmodels makes
     error = np.sqrt(np.maximum(np.diag(fit.cov_params()), few * _variances(influence, frames, words)))
     half = stdtrit(fewest - 1, (1 + LEVEL) / 2) * error
-    (at_zero, per_zipf), (other_half, own_half) = fit.params[:2], half[:2]
-    ends = expit([at_zero, at_zero - other_half, at_zero + other_half])
-    return [float(number) for number in (per_zipf, per_zipf - own_half, per_zipf + own_half, *ends)]
+    (at_zero, slope), (half_at_zero, half_of_slope) = fit.params[:2], half[:2]
+    rates = expit([at_zero, at_zero - half_at_zero, at_zero + half_at_zero])
+    return [float(number) for number in (slope, slope - half_of_slope, slope + half_of_slope, *rates)]
 
 
 def _separated(right: NDArray[np.float64], design: NDArray[np.float64]) -> bool:

@@ -30,6 +30,7 @@ from cxprobe.report.site.findings import (
     Question,
     findings_of_variants,
     findings_of_ways,
+    groups_of,
     rate_of,
 )
 from cxprobe.report.site.inputs import Run
@@ -311,24 +312,36 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
             yield Table(title, path, [*by, *_DIFFERENCE], rows)
 
 
+_FREQUENCY = {
+    "words": (
+        "Frequency of words: how much the log odds of being right rise with each Zipf unit by which the right text's "
+        "words are more frequent, and the accuracy in percent where both are equally frequent",
+        ["per Zipf unit", "accuracy at no difference", "n", "frames", "words"],
+    ),
+    "verb": (
+        "Frequency of the verb in the construction: how much the log odds of being right rise where corpora have the "
+        "verb in it ten times as often, and the accuracy in percent where they never have it",
+        ["per factor of ten", "accuracy at none", "n", "frames", "verbs"],
+    ),
+}
+
+
 def _frequency(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
-    """Give how far being right on pairs goes with the frequency of words, for a construction or a model."""
-    path, rows = "report_pairs/tables/frequency", []
-    for _, row in run.table(path).iterrows():
-        named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
-        if named[column] == value and row["model"] in cast.with_pages:
-            slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("per_zipf", "at_zero"))
-            fits = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
-            told = fits if pd.isna(row["absent"]) else [f"none: {row['absent']}", ""]
-            counts = row[["n", "frames", "words"]].astype(str)
-            rows.append([row["construction"], cast.label(row["model"]), *told, *counts])
-    if rows:
-        title = (
-            "Frequency: how much the log odds of being right rise with each Zipf unit by which the right text's words "
-            "are more frequent, and the accuracy in percent where both are equally frequent"
-        )
-        head = ["pairs", "model", "per Zipf unit", "accuracy at no difference", "n", "frames", "words"]
-        yield Table(title, path, head, rows)
+    """Give how far being right on pairs goes with frequency, for a construction or a model."""
+    path = "report_pairs/tables/frequency"
+    for (covariate,), table in groups_of(run.table(path), "covariate"):
+        rows = []
+        for _, row in table.iterrows():
+            named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
+            if named[column] == value and row["model"] in cast.with_pages:
+                slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("slope", "at_zero"))
+                fits = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
+                told = fits if pd.isna(row["absent"]) else [f"none: {row['absent']}", ""]
+                counts = row[["n", "frames", "words"]].astype(str)
+                rows.append([row["construction"], cast.label(row["model"]), *told, *counts])
+        if rows:
+            title, head = _FREQUENCY[covariate]
+            yield Table(title, path, ["pairs", "model", *head], rows)
 
 
 _PAIRS_BESIDE = "Minimal pairs beside published values, which are about other items"
