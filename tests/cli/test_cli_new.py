@@ -4,7 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 from toy_files import write_toy_files
 from typer.testing import CliRunner
 
@@ -15,7 +17,10 @@ from cxprobe.cli.faults import find_faults
 from cxprobe.cli.project import add_construction
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import load_people
-from cxprobe.pairs.frames import load_pairs
+from cxprobe.corpora.engine import SLOTS
+from cxprobe.files.tables import write_table
+from cxprobe.pairs.frames import load_pairs, read_pairs_file
+from cxprobe.people.labels import Label, write_labels
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.run.params import load_params
 
@@ -105,6 +110,30 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, 
     code, output = call("construction", *words)
     assert (code, said in output) == (2, True), output
     assert sorted(folder.rglob("*")) == before
+
+
+def mine(folder, *sentences):
+    """Write mined sentences of the toy, each with a verb."""
+    slots = [
+        [{"slot": "verb", "start": text.index(verb), "end": text.index(verb) + len(verb), "word": verb, "tag": "VB"}]
+        for text, verb in sentences
+    ]
+    texts = [text for text, _ in sentences]
+    table = pd.DataFrame({"id": [f"mined-{n}" for n in range(len(texts))], "text": texts, "tags": "NN", "slots": slots})
+    write_table(table, folder / "data/mine_sentences/toys/toy/sentences.parquet", {"slots": SLOTS})
+
+
+def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negative(folder):
+    assert "dvc repro mine_sentences" in call("frames", "toy")[1]
+    mine(folder, ("They throw him bread.", "throw"), ("They call him a fool.", "call"))
+    labels = [Label("sentence", "mined-1", "negative", "Ann", "2026-01-31")]
+    write_labels(labels, folder / "constructions/toy/labels.tsv")
+    code, output = call("frames", "toy")
+    assert code == 0, output
+    frames = YAML(typ="safe").load(output)["frames"]
+    assert [frame["verb"] for frame in frames] == ["throw"]
+    assert frames[0].keys() == read_pairs_file("toy").frames[0].keys()
+    assert "# 1 times, such as: They throw him bread." in output
 
 
 def test_a_new_model_passes_the_check(folder):

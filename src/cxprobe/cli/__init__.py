@@ -122,8 +122,8 @@ for _command, _panel in _ANYWHERE.items():
 for _command, _panel in _IN_A_PROJECT.items():
     app.command(rich_help_panel=_panel)(_mendable(_command))
 
-_BEGIN = "Begin a part of a project: a construction, a model."
-_group("new", _PROJECT, _BEGIN, {"construction": new.construction, "model": new.model})
+_BEGIN = "Begin a part of a project: a construction, its frames, a model."
+_group("new", _PROJECT, _BEGIN, {"construction": new.construction, "frames": new.frames, "model": new.model})
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
 _COMPARED: Mapping[str, Callable[..., None]] = {
     "export": validate.export,

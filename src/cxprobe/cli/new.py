@@ -1,10 +1,10 @@
-"""The commands that begin a part of a project: ``cxprobe new construction`` and ``cxprobe new model``."""
+"""The commands that begin a part of a project: ``cxprobe new construction``, ``frames`` and ``model``."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import complete_construction
+from cxprobe.cli.names import ConstructionName, complete_construction
 
 
 def construction(
@@ -31,6 +31,39 @@ def construction(
         print(line)
     print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
+
+
+def frames(
+    name: ConstructionName,
+    most: Annotated[int, typer.Option(min=1, help="How many are printed at most, the most frequent verbs first.")] = 30,
+) -> None:
+    """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.errors import DataError
+    from cxprobe.files.tables import read_table
+    from cxprobe.pairs.attested import UNFILLED, draft_frames
+    from cxprobe.pairs.frames import read_pairs_file
+    from cxprobe.pairs.frequency import VERB
+    from cxprobe.pairs.writing import frames_text
+    from cxprobe.people.labels import LABELS_FILE, in_force, judgements_on, read_labels
+    from cxprobe.run.params import load_params
+
+    path = load_params().mining.folder_of(name) / "sentences.parquet"
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
+    rows = read_pairs_file(name).frames
+    if VERB not in rows[0]:
+        raise DataError(f"constructions/{name}/pairs.yaml: its frames have no slot {VERB}, by which frames are drafted")
+    judged, sentences = in_force(read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE)), read_table(path)
+    told = [judgements_on(id_, tags, judged).values() for id_, tags in sentences[["id", "tags"]].to_numpy()]
+    drafts = draft_frames(rows, sentences[["negative" not in labels for labels in told]])
+    head = (
+        f"{min(most, len(drafts))} of {len(drafts)} verbs that {path} has and no frame of",
+        f"constructions/{name}/pairs.yaml. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
+        "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
+    )
+    shown = [([f"{draft.number} times, such as: {draft.sentence}"], draft.row) for draft in drafts[:most]]
+    print(frames_text(head, shown), end="")
 
 
 def model(

@@ -66,18 +66,20 @@ def verbs_in_corpora(mined: Mapping[str, tuple[Sequence[Row], pd.DataFrame]]) ->
         One row a frame: cluster_frame; verb, its lemma; and together, the decimal logarithm of 1 + the number of mined
         sentences in which this verb fills the slot `VERB`.
     """
-    from lemminflect import getLemma  # slow to import
-
     rows = []
     for name, (frames, fillers) in mined.items():
         counts = Counter(fillers.loc[fillers["slot"] == VERB, "word"])
-        for number, frame in enumerate(frames):
-            if VERB in frame:
-                lemmas = getLemma(frame[VERB].split(" ")[0].lower(), upos="VERB")
-                # A form such as "found" may be one of two verbs: the one that is more often in the construction.
-                lemma = max(lemmas, key=lambda lemma: counts[lemma])
-                rows.append((f"{name} {number}", lemma, float(np.log10(1 + counts[lemma]))))
+        verbs = [(number, lemma_of(frame[VERB])) for number, frame in enumerate(frames) if VERB in frame]
+        rows += [(f"{name} {number}", lemma, float(np.log10(1 + counts[lemma]))) for number, lemma in verbs]
     return pd.DataFrame(rows, columns=[_FRAME, VERB, "together"])
+
+
+def lemma_of(verb: str) -> str:
+    """Return the lemma of a verb's first word; of a form of two verbs, such as "found", the more frequent one."""
+    from lemminflect import getLemma  # slow to import
+    from wordfreq import zipf_frequency
+
+    return str(max(getLemma(verb.split(" ")[0].lower(), upos="VERB"), key=lambda lemma: zipf_frequency(lemma, "en")))
 
 
 def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

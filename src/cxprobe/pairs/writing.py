@@ -141,6 +141,26 @@ def templates_of(content: PairsFile, people: People) -> list[str]:
     return [" ".join(fill(variant, echo)[:2]).strip() for variant in content.variants.values()]
 
 
+def frames_text(head: Sequence[str], rows: Sequence[tuple[Sequence[str], Row]]) -> str:
+    """Return frames as YAML that can be moved into a pairs.yaml.
+
+    Args:
+        head: Lines of a comment at the top.
+        rows: Each frame, and before it the lines of a comment above it.
+    """
+    yaml = YAML()
+    yaml.default_flow_style = True
+    yaml.width = 10_000
+    text = StringIO()
+    text.writelines(f"# {line}\n" for line in head)
+    text.write("frames:\n" if rows else "frames: []\n")
+    for comments, row in rows:
+        text.writelines(f"  # {line}\n" for line in comments)
+        text.write("  - ")
+        yaml.dump(dict(row), text)
+    return text.getvalue()
+
+
 class Written(NamedTuple):
     """What a model has written.
 
@@ -224,22 +244,14 @@ class FrameWriter:
             proposals: All that were written.
             llm: The model's slug.
         """
-        yaml = YAML()
-        yaml.default_flow_style = True
-        yaml.width = 10_000
         kept = [proposal.row for proposal in proposals if proposal.reason == KEPT]
-        lines = [
-            f"# {len(kept)} of {len(proposals)} frames that {llm} wrote for {self.name}, after both filters. No person",
-            "# has read them yet: read each with what it says in every variant, and move those that are right to the",
-            f"# frames of constructions/{self.name}/pairs.yaml.",
-            "frames:" if kept else "frames: []",
-        ]
-        for row in kept:
-            text = StringIO()
-            yaml.dump(dict(row), text)
-            lines += [f"  # {' '.join(shown)}" for shown in show(self.content, row, self.people).values()]
-            lines.append(f"  - {text.getvalue().strip()}")
-        return "\n".join(lines) + "\n"
+        head = (
+            f"{len(kept)} of {len(proposals)} frames that {llm} wrote for {self.name}, after both filters. No person",
+            "has read them yet: read each with what it says in every variant, and move those that are right to the",
+            f"frames of constructions/{self.name}/pairs.yaml.",
+        )
+        shown = [[" ".join(said) for said in show(self.content, row, self.people).values()] for row in kept]
+        return frames_text(head, list(zip(shown, kept, strict=True)))
 
     def _request(self, request: int, settings: WriteFrames, seed: int) -> str:
         """Return a request for frames; each shows other examples, so that the replies can differ."""
