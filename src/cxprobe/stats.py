@@ -510,7 +510,7 @@ def _grouped(
 ) -> tuple[pd.DataFrame, NDArray[np.int64], list[tuple[object, ...]]]:
     """Return the rows that have a key, the group of each, shape (n,), and the keys of the groups."""
     table = table.dropna(subset=list(by))
-    groups = table.groupby(list(by), sort=False).ngroup().to_numpy(dtype=np.int64)
+    groups = np.array(table.groupby(list(by), sort=False).ngroup(), dtype=np.int64)
     first = np.unique(groups, return_index=True)[1]
     return table, groups, list(table[[*by]].iloc[first].itertuples(index=False, name=None))
 
