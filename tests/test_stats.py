@@ -13,7 +13,7 @@ from cxprobe.stats import (
     Estimate,
     _effective_items,
     _sum_over_shared,
-    _ways_of_all,
+    _ways,
     clusters_by,
     clusters_of,
     compare_paired,
@@ -252,7 +252,8 @@ def test_the_sum_over_items_with_a_cluster_in_common_is_that_of_going_through_al
         for other, theirs in zip(second, clusters, strict=True)
         if set(mine) & set(theirs)
     )
-    everything, (codes, *_) = _ways_of_all(np.array(clusters, dtype=object))
+    everything = np.zeros(len(clusters), dtype=np.int64)
+    [(_, (codes, *_))] = _ways(np.array(clusters, dtype=object), everything)
     assert _sum_over_shared(np.array(first), np.array(second), codes, everything)[0] == pytest.approx(
         expected, abs=1e-9
     )

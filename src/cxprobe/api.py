@@ -16,8 +16,9 @@ says what to do.
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from itertools import product
 from math import log
 from operator import index
 from pathlib import Path
@@ -38,6 +39,7 @@ from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.schema import suggest
 from cxprobe.lm import language_models, loading
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
+from cxprobe.lm.checkpoints import ways_to_get
 from cxprobe.lm.embedding import Pooling, pooled_features
 from cxprobe.lm.params import Bos, Dtype, ModelSpec, SchemeName
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -117,8 +119,7 @@ class Comparison:
     @property
     def reservation(self) -> str:
         """What to keep in mind about the interval: that it rests on few clusters, or "" if it does not."""
-        clustered = _with_clusters(self.table)
-        count = int(clusters_by(clustered.assign(all=""), ["all"])["clusters"].iloc[0])
+        count = int(clusters_by(_with_clusters(self.table).assign(all=""), ["all"])["clusters"].iloc[0])
         if count >= FEWEST_WORDINGS:
             return ""
         return (
@@ -420,12 +421,9 @@ class LanguageModel(Encoder):
             raise DataError(f"candidates is {candidates!r}; give a list of words to compare at the mask")
         words = list(candidates)
         found = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
-        tables = []
-        for masked, log_probs in zip(texts, found, strict=True):
-            shares = np.exp(log_probs - np.logaddexp.reduce(log_probs))  # (candidates,), sums to 1
-            columns = {"text": masked, "candidate": words, "log_probability": log_probs, "share": shares}
-            tables.append(pd.DataFrame(columns))
-        return pd.concat(tables, ignore_index=True)
+        table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
+        shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in found]  # each sums to 1
+        return table.assign(log_probability=np.concatenate(found), share=np.concatenate(shares))
 
     def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos) -> list[TokenScores]:
         """Return the scores of texts, in their order; one that is there twice is scored once."""
@@ -696,36 +694,24 @@ def probe(
         raise DataError(f"there are {len(told)} labels and {number} sentences; give one label for each sentence")
     if len(values) != 2:
         raise DataError(f"labels has {len(values)} values ({', '.join(values[:5])}); a probe tells two apart")
-    names = [f"sentence {place}" for place in range(number)] if groups is None else [str(group) for group in groups]
-    if len(names) != number:
-        raise DataError(f"there are {len(names)} groups and {number} sentences; give one group for each sentence")
-
+    of_group = np.array(list(map(str, range(number) if groups is None else groups)), dtype=object)  # (sentences,)
+    if len(of_group) != number:
+        raise DataError(f"there are {len(of_group)} groups and {number} sentences; give one group for each sentence")
     positive = np.array([label == values[1] for label in told], dtype=bool)  # (sentences,)
-    of_group = np.array(names, dtype=object)  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
     regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(_MOST_ITERATIONS, seed, "probe")
-    rates = []  # of the labels, and of the permuted ones, each with one a layer
+    rates = []  # of the labels, and of the permuted ones, each with one row a layer
     with tqdm(total=2 * len(vectors), unit=" layers", delay=2, leave=False) as bar:
         for expected in (positive, _permuted(positive, of_group, seed)):
             how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": bar.update}
             found = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
-            rates.append([estimate_rate(credit(layer, expected), of_group[:, None]) for layer in found])
-    rows = [
-        {
-            "layer": layer,
-            "accuracy": accuracy.value,
-            "low": accuracy.low,
-            "high": accuracy.high,
-            "n": accuracy.n,
-            "permuted": chance.value,
-            "permuted_low": chance.low,
-            "permuted_high": chance.high,
-            "majority": max(positive.mean(), 1 - positive.mean()),
-        }
-        for layer, (accuracy, chance) in enumerate(zip(*rates, strict=True))
-    ]
-    return pd.DataFrame(rows)
+            estimates = [estimate_rate(credit(layer, expected), of_group[:, None]) for layer in found]
+            rates.append(pd.DataFrame(map(asdict, estimates)))
+    names = {"value": "permuted", "low": "permuted_low", "high": "permuted_high"}
+    permuted = rates[1].rename(columns=names)[[*names.values()]]
+    table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
+    return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
 
 
 def _permuted(labels: NDArray[np.bool_], groups: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
@@ -770,8 +756,15 @@ def _bar(total: int, unit: str) -> Iterator[Callable[..., Any]]:
 
 
 def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
-    """Return the rows of one sentence, as `LanguageModel.surprisal` describes them."""
-    words, positions = _words(scores)
+    """Return the rows of one sentence, as `LanguageModel.surprisal` describes them.
+
+    A token belongs to the word of its last character; one that covers only spaces belongs to the word that follows, or
+    at the end of the sentence to the last.
+    """
+    matches = list(re.finditer(r"\S+", scores.text))
+    words, ends = [match.group() for match in matches], [match.end() for match in matches]
+    last = np.maximum(scores.spans[:, 1] - 1, scores.spans[:, 0])  # (tokens,)
+    positions = np.minimum(np.searchsorted(ends, last, side="right"), len(words) - 1)  # (tokens,)
     if by == "word":
         counts = np.bincount(positions, minlength=len(words))  # (words,)
         sums = np.where(counts > 0, np.bincount(positions, scores.log_probs, len(words)), np.nan)  # (words,)
@@ -781,18 +774,6 @@ def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
         tokens = [scores.text[start:stop] for start, stop in scores.spans]
         columns = {"position": positions, "word": [words[position] for position in positions], "token": tokens}
     return pd.DataFrame({"sentence": sentence, **columns, "surprisal": -sums / log(2), "log_probability": sums})
-
-
-def _words(scores: TokenScores) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the words of a sentence, and for each token the position of its word, shape (tokens,).
-
-    A token belongs to the word of its last character; one that covers only spaces belongs to the word that follows, or
-    at the end of the sentence to the last.
-    """
-    words = list(re.finditer(r"\S+", scores.text))
-    last = np.maximum(scores.spans[:, 1] - 1, scores.spans[:, 0])  # (tokens,)
-    positions = np.searchsorted([word.end() for word in words], last, side="right")
-    return [word.group() for word in words], np.minimum(positions, len(words) - 1)
 
 
 def _pairs_to_compare(
@@ -813,8 +794,7 @@ def _pairs_to_compare(
                 "each for each pair"
             )
         table = pd.DataFrame({"good": list(good), "bad": list(bad), "context": list(contexts)})
-    lacking = [name for name in ("good", "bad") if name not in table]
-    if lacking:
+    if lacking := [name for name in ("good", "bad") if name not in table]:
         raise DataError(f"the table has no column {' and no column '.join(lacking)}; it has {', '.join(table.columns)}")
     if table.empty:
         raise DataError("there is no pair; give at least one")
@@ -896,15 +876,11 @@ def _resolved(name: str, revision: str | None) -> str:
         response = fault.response if isinstance(fault, HfHubHTTPError) else None
         if response is not None and response.status_code in _BUSY:
             return name
-        chosen = f" --revision {revision}" if revision else ""
         reason = shorten(str(fault), 200, placeholder=" ...") or type(fault).__name__
         near = get_close_matches(name, carried, n=1)
         meant = f" Did you mean '{near[0]}'?" if near else ""
         raise ModelError(
             f"'{name}' is no local folder and no model that cxprobe carries ({', '.join(carried)}), and the Hugging "
-            f"Face hub does not give it: {reason.rstrip('.')}. Online: `hf download {name}{chosen}` shows whether the "
-            "name and your access are right; a private or gated model needs a token in the environment variable "
-            "HF_TOKEN. Offline: copy the model's folder to this machine and give its path; or copy the cache (HF_HOME) "
-            f"of a machine that has loaded it, and set HF_HUB_OFFLINE=1.{meant}"
+            f"Face hub does not give it: {reason.rstrip('.')}. {ways_to_get(name, revision, 'give its path')}{meant}"
         ) from fault
     return name

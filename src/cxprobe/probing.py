@@ -133,7 +133,7 @@ def for_each_layer(
     work: Callable[[int, Any], T],
     *,
     jobs: int,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> list[T]:
     """Do the same work on each layer, in parallel; the result does not depend on the number of jobs.
 
@@ -150,8 +150,7 @@ def for_each_layer(
     results = []
     for result in Parallel(n_jobs=jobs, return_as="generator")(tasks):
         results.append(result)
-        if progress is not None:
-            progress(1)
+        progress(1)
     return results
 
 
@@ -185,7 +184,7 @@ def cross_validate(
     *,
     folds: int,
     jobs: int = 1,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> NDArray[np.float64]:
     """Predict every sentence on every layer by a probe that has seen no sentence of its group.
 
@@ -210,13 +209,11 @@ def cross_validate(
     cuts = cut_folds(labels, groups, folds, fitting.seed)
     held_out = sum(len(test) for _, test in cuts)
     if held_out < len(labels):
-        of_label = {
-            name: len(set(groups[labels == value])) for name, value in (("positive", True), ("negative", False))
-        }
+        positive, negative = (len(set(groups[labels == label])) for label in (True, False))
         raise DataError(
             f"{len(labels)} sentences cannot be divided into {folds} folds that all have both labels: the positive "
-            f"ones have {of_label['positive']} groups, the negative ones {of_label['negative']}; each label needs "
-            "at least two groups, so give more sentences, or groups that both labels have"
+            f"ones have {positive} groups, the negative ones {negative}; each label needs at least two groups, so give "
+            "more sentences, or groups that both labels have"
         )
 
     def predict(layer: int, matrix: Any) -> NDArray[np.float64]:

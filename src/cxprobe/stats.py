@@ -19,17 +19,7 @@ UNIT = "unit"  # the column that names what an interval is over, where a design 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A rate in [0, 1] with its interval and the number of items that it is the mean of."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A difference of two rates, in [-1, 1], with its interval and the number of items that have both."""
+    """A rate in [0, 1], or a difference of two in [-1, 1], with its interval and the number of items it is about."""
 
     value: float
     low: float
@@ -85,13 +75,11 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     Raises:
         DataError: No column begins with ``cluster_``.
     """
-    groups, keys = _groups_of(table, by)
-    named = groups >= 0
-    credits, clusters = table[rate].to_numpy(dtype=np.float64)[named], clusters_of(table)[named]  # (n,), (n, ways)
-    groups = groups[named]
-    n = np.bincount(groups, minlength=len(keys))
-    ties = np.bincount(groups, weights=credits == 0.5, minlength=len(keys)).astype(np.int64)
-    first, unit_of, clusters = _units(table[named], clusters, groups)
+    table, groups, keys = _grouped(table, by)
+    credits = table[rate].to_numpy(dtype=np.float64)  # (n,)
+    n = np.bincount(groups)
+    ties = np.bincount(groups, weights=credits == 0.5).astype(np.int64)
+    first, unit_of, clusters = _units(table, groups)
     answers = np.bincount(unit_of)  # (units,)
     means = np.bincount(unit_of, weights=credits) / answers  # (units,)
     value, low, high, _ = _estimates(means, clusters, groups[first], answers)
@@ -101,13 +89,14 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
 
 
 def _units(
-    table: pd.DataFrame, clusters: NDArray[np.object_], groups: NDArray[np.int64]
+    table: pd.DataFrame, groups: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.object_]]:
     """Return the first row of each unit, (units,), each row's unit, (n,), and the clusters of units, (units, ways).
 
     The rows of a group that have one name in the column ``unit`` are a unit that shares no cluster with others; a row
     without a name, or any row of a table without this column, is one with its own clusters.
     """
+    clusters = clusters_of(table)
     if UNIT not in table.columns:
         rows = np.arange(len(table))
         return rows, rows, clusters
@@ -129,7 +118,7 @@ def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[NDArra
     Raises:
         DataError: No column begins with ``cluster_``.
     """
-    _, unit_of, clusters = _units(table, clusters_of(table), np.zeros(len(table), dtype=np.int64))
+    _, unit_of, clusters = _units(table, np.zeros(len(table), dtype=np.int64))
     sums = (np.bincount(unit_of, weights=table[column].to_numpy(dtype=np.float64)) for column in columns)
     return [total / np.bincount(unit_of) for total in sums], clusters
 
@@ -230,15 +219,15 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Source:
         Cameron & Miller 2015, section VI, for what few clusters cannot tell.
     """
-    groups, keys = _groups_of(table, by)
-    first, _, clusters = _units(table[groups >= 0], clusters_of(table)[groups >= 0], groups[groups >= 0])
-    groups = groups[groups >= 0][first]  # (units,)
+    table, group_of_row, keys = _grouped(table, by)
+    first, _, clusters = _units(table, group_of_row)
+    groups = group_of_row[first]  # (units,)
     kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
     few = [", ".join(compress(kinds, left_out)) for left_out in _few_wordings(clusters, groups)]
     fewest = np.zeros(len(keys), dtype=np.int64)
     for rows, ways in _ways(clusters, groups):
-        own = groups[rows]
-        fewest[own] = _fewest_clusters(ways, own)[own]
+        present = groups[rows]
+        fewest[present] = _fewest_clusters(ways, present)[present]
     rows_of = [(*key, *columns) for key, *columns in zip(keys, fewest.tolist(), few, strict=True)]
     return pd.DataFrame(rows_of, columns=[*by, "clusters", "left_out"])
 
@@ -270,7 +259,7 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
 
 def estimate_difference(
     first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
-) -> Difference:
+) -> Estimate:
     """Estimate the difference of two rates of the same items, first less second.
 
     The interval is built from those of the two rates (`estimate_rate`) by the method of variance estimates recovery,
@@ -291,7 +280,7 @@ def estimate_difference(
     """
     _require_paired(first, second, clusters)
     value, low, high, n = _differences(first, second, clusters, np.zeros(len(first), dtype=np.int64))
-    return Difference(float(value[0]), float(low[0]), float(high[0]), int(n[0]))
+    return Estimate(float(value[0]), float(low[0]), float(high[0]), int(n[0]))
 
 
 def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
@@ -311,10 +300,9 @@ def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str
     Raises:
         DataError: No column begins with ``cluster_``.
     """
-    groups, keys = _groups_of(table, by)
-    named = groups >= 0
-    credits, others = (table[column].to_numpy(dtype=np.float64)[named] for column in (first, second))  # (n,) each
-    columns = _differences(credits, others, clusters_of(table)[named], groups[named])
+    table, groups, keys = _grouped(table, by)
+    credits, others = (table[column].to_numpy(dtype=np.float64) for column in (first, second))  # (n,) each
+    columns = _differences(credits, others, clusters_of(table), groups)
     rows = [(*key, *numbers) for key, *numbers in zip(keys, *(column.tolist() for column in columns), strict=True)]
     return pd.DataFrame(rows, columns=[*by, "difference", "low", "high", "n"])
 
@@ -405,8 +393,9 @@ def compare_paired(
         DataError: The two do not have the same items, or see `estimate_rate`.
     """
     _require_paired(first, second, clusters)
-    everything, ways = _ways_of_all(clusters)
-    n, groups = len(first), int(_fewest_clusters(ways, everything)[0])
+    n, everything = len(first), np.zeros(len(first), dtype=np.int64)
+    [(_, ways)] = _ways(clusters, everything)
+    groups = int(_fewest_clusters(ways, everything)[0])
     differences = first - second  # (n,)
     value = float(np.mean(differences, dtype=np.float64))
     if groups == 1:
@@ -516,12 +505,14 @@ def _require_paired(first: NDArray[np.float64], second: NDArray[np.float64], clu
         )
 
 
-def _groups_of(table: pd.DataFrame, by: Sequence[str]) -> tuple[NDArray[np.int64], list[tuple[object, ...]]]:
-    """Return each row's group, shape (n,), and the groups' keys; a row without a key is in no group, -1."""
-    grouped = table[[*dict.fromkeys(by)]].groupby(list(by), sort=False)
-    groups = np.array(grouped.ngroup().fillna(-1), dtype=np.int64)
-    first = pd.Series(groups).drop_duplicates().loc[lambda numbers: numbers >= 0].index
-    return groups, list(zip(*(table[column].iloc[first].tolist() for column in by), strict=True))
+def _grouped(
+    table: pd.DataFrame, by: Sequence[str]
+) -> tuple[pd.DataFrame, NDArray[np.int64], list[tuple[object, ...]]]:
+    """Return the rows that have a key, the group of each, shape (n,), and the keys of the groups."""
+    table = table.dropna(subset=list(by))
+    groups = np.array(table.groupby(list(by), sort=False).ngroup(), dtype=np.int64)
+    first = np.unique(groups, return_index=True)[1]
+    return table, groups, list(table[[*by]].iloc[first].itertuples(index=False, name=None))
 
 
 def _wilson(rate: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -670,13 +661,6 @@ def _ways(
         together = codes[np.ix_(rows, np.flatnonzero(columns))]  # (rows, telling columns)
         none = np.arange(len(rows))[:, None]  # (rows, 1)
         yield rows, [together, *np.split(together, together.shape[1], axis=1), none] if together.size else [none]
-
-
-def _ways_of_all(clusters: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Return the one group that all rows are in, (n,), and its `_ways`."""
-    everything = np.zeros(len(clusters), dtype=np.int64)
-    [(_, ways)] = _ways(clusters, everything)
-    return everything, ways
 
 
 def _few_wordings(clusters: NDArray[np.object_], groups: NDArray[np.int64]) -> NDArray[np.bool_]:

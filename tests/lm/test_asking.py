@@ -89,7 +89,7 @@ def server():
 
 def test_every_question_has_its_reply_in_order(tmp_path):
     told = []
-    replies = put_questions(QUESTIONS, llm(), open_llm(llm()), tmp_path, told.append)
+    replies = put_questions(QUESTIONS, llm(), tmp_path, told.append)
     assert told == [1] * len(QUESTIONS)
     assert [reply.id for reply in replies] == [question.id for question in QUESTIONS]
     assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
@@ -98,7 +98,7 @@ def test_every_question_has_its_reply_in_order(tmp_path):
 def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
     for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
         model = llm(arguments={"reply": said})
-        replies = put_questions(QUESTIONS, model, open_llm(model), tmp_path)
+        replies = put_questions(QUESTIONS, model, tmp_path)
         assert {reply.text for reply in replies} == {said}
 
 
@@ -123,7 +123,7 @@ def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left, capfd):
     disk = small_disk(tmp_path / "scratch", "64k")
     (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
     with pytest.raises(OSError, match="No space left") as raised:
-        put_questions(QUESTIONS, llm(), open_llm(llm()), disk)
+        put_questions(QUESTIONS, llm(), disk)
     assert f"65,536 bytes are free on {disk}; " in (full_disk(raised.value) or "")
     assert "Traceback" not in capfd.readouterr().err  # of the log of inspect_ai, which has no space either
 
@@ -146,10 +146,10 @@ def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, messag
 def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(server, tmp_path):
     url, asked = server
     model = local(url)
-    first = put_questions(QUESTIONS[:6], model, open_llm(model), tmp_path)
+    first = put_questions(QUESTIONS[:6], model, tmp_path)
     assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[:6]]
     before = asked.copy()
-    whole = put_questions(QUESTIONS, model, open_llm(model), tmp_path)  # as if the first run had been cut off
+    whole = put_questions(QUESTIONS, model, tmp_path)  # as if the first run had been cut off
     assert whole[:6] == first
     assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[6:]]
     assert set(asked - before) == {text for _, text in QUESTIONS[6:]}
@@ -160,7 +160,7 @@ def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path)
     model = local(url, retries=2)
     asked = [Question("broken", "broken?"), QUESTIONS[0]]
     told = []
-    broken, whole = put_questions(asked, model, open_llm(model), tmp_path, told.append)
+    broken, whole = put_questions(asked, model, tmp_path, told.append)
     assert told == [1, 1]
     assert broken.text is None
     assert broken.error
@@ -172,7 +172,7 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
     model = local(url)
     questions = [QUESTIONS[0], *(Question(name, f"{name} question") for name in ODD)]
     for times in (1, 2):
-        replies = {reply.id: reply for reply in put_questions(questions, model, open_llm(model), tmp_path)}
+        replies = {reply.id: reply for reply in put_questions(questions, model, tmp_path)}
         failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
         assert set(failed) == {"echo", "long", "endless", "invalid", "filtered", "silent"}
         assert "model_length: The context is too long. Answer: 1" in failed["long"]
@@ -188,11 +188,11 @@ def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     model = local(url, retries=0)
     questions = [QUESTIONS[0], Question("echo", "echo question"), Question("repeat", "repeat question")]
-    _, echo, repeat = put_questions(questions, model, open_llm(model), tmp_path)
+    _, echo, repeat = put_questions(questions, model, tmp_path)
     assert "Incorrect API key provided: [key]" in echo.error
     assert repeat.text == "Your key is [key]. Answer: 1"
     with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
-        put_questions([Question("echo", "echo question")], model, open_llm(model), tmp_path)
+        put_questions([Question("echo", "echo question")], model, tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
     assert KEY not in "".join(capfd.readouterr())
 
@@ -210,7 +210,7 @@ def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_othe
     model = local(url, retries=0)
     broken = [Question(f"broken {number}", f"broken {number}?") for number in range(10)]
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
-        put_questions(broken, model, open_llm(model), tmp_path)
+        put_questions(broken, model, tmp_path)
     assert set(asked) == {question.text for question in broken[:3]}
 
 

@@ -22,7 +22,7 @@ from tiny_lms import byte_bpe
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from conftest import ROOT
-from cxprobe.lm.asking import Question, open_llm, put_questions
+from cxprobe.lm.asking import Question, put_questions
 from cxprobe.lm.params import Llm
 from cxprobe.prompts.items import load_items, render_inferences
 from cxprobe.prompts.wording import ask_inference, load_inference_prompts
@@ -115,7 +115,7 @@ def llm(url: str, model: str, connections: int = 4) -> Llm:
 
 
 def put(model: Llm, folder, questions=QUESTIONS):
-    return put_questions(questions, model, open_llm(model), folder)
+    return put_questions(questions, model, folder)
 
 
 def test_a_server_that_fails_half_of_the_time_gives_what_one_gives_that_never_does(served, proxy, tmp_path):
@@ -135,11 +135,11 @@ CHILD = """
 import json, sys
 from pathlib import Path
 from types import SimpleNamespace
-from cxprobe.lm.asking import Question, open_llm, put_questions
+from cxprobe.lm.asking import Question, put_questions
 from cxprobe.lm.params import Llm
 llm, questions, folder = json.load(sys.stdin)
 llm = Llm.model_validate(llm)
-put_questions([Question(*one) for one in questions], llm, open_llm(llm), Path(folder))
+put_questions([Question(*one) for one in questions], llm, Path(folder))
 """
 
 

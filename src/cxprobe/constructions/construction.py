@@ -30,11 +30,6 @@ class Length(Closed):
 
     measure: Literal["length"]
 
-    @property
-    def uses(self) -> tuple[int, ...]:
-        """The marks that are looked at."""
-        return ()
-
     def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
         """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
         return words
@@ -46,11 +41,6 @@ class Start(Closed):
     measure: Literal["start"]
     mark: Annotated[int, Field(ge=0)]
     """Which mark of the sentence, from 0."""
-
-    @property
-    def uses(self) -> tuple[int, ...]:
-        """The marks that are looked at."""
-        return (self.mark,)
 
     def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
         """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
@@ -69,11 +59,6 @@ class Distance(Closed):
         if self.marks[0] >= self.marks[1]:
             raise ValueError(f"marks must name the earlier mark first; {list(self.marks)} does not")
         return self
-
-    @property
-    def uses(self) -> tuple[int, ...]:
-        """The marks that are looked at."""
-        return self.marks
 
     def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
         """Return the feature of a sentence of so many words whose marked parts start at ``marks``."""
@@ -117,8 +102,12 @@ Feature = Annotated[Length | Start | Distance, Field(discriminator="measure")]
 
 def marks_beyond(features: Mapping[str, Feature], marks: int) -> list[tuple[str, int]]:
     """Return each feature that asks for a mark which a sentence with so many marks does not have, and the mark."""
-    last = {name: max(feature.uses, default=-1) for name, feature in features.items()}
-    return [(name, mark) for name, mark in last.items() if mark >= marks]
+    beyond = []
+    for name, feature in features.items():
+        match feature:
+            case Start(mark=last) | Distance(marks=(_, last)) if last >= marks:
+                beyond.append((name, last))
+    return beyond
 
 
 class Grammars(Closed):
@@ -140,8 +129,7 @@ class Grammars(Closed):
 
     @model_validator(mode="after")
     def _both_labels(self) -> "Grammars":
-        lacking = {"positive", "negative"} - self.start.keys()
-        if lacking:
+        if lacking := {"positive", "negative"} - self.start.keys():
             raise ValueError(f"start names no symbol for the label {', '.join(sorted(lacking))}")
         if unknown := set(self.clusters or ()) - set(self.content):
             raise ValueError(f"clusters names {', '.join(sorted(unknown))}, which content does not have")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from cxprobe.english import article_of, capitalise_sentences
 
 MASK = "[MASK]"
-SLOT = re.compile(r"\{([A-Z]+)([1-9][0-9]*)\}")
+SLOT = re.compile(r"\{([A-Z]+[1-9][0-9]*)\}")
 BRACES = re.compile(r"\{[^{}]*\}|[{}]")
 
 _ARTICLE = re.compile(r"\b([Aa])\(n\) (?=[^\w\s]*(\S+))")  # the word after quotation marks and brackets
@@ -14,7 +14,7 @@ _ARTICLE = re.compile(r"\b([Aa])\(n\) (?=[^\w\s]*(\S+))")  # the word after quot
 
 def slots_of(template: str) -> tuple[str, ...]:
     """Return the slots of a template, each once, in the order in which they first occur."""
-    return tuple(dict.fromkeys(match[1] + match[2] for match in SLOT.finditer(template)))
+    return tuple(dict.fromkeys(SLOT.findall(template)))
 
 
 def form_and_number(slot: str) -> tuple[str, int]:
@@ -30,6 +30,6 @@ def spell(template: str, words: Mapping[str, str]) -> str:
         template: Text with slots, as {NAME1}.
         words: Slot -> word; those that the template does not have are ignored.
     """
-    filled = SLOT.sub(lambda match: words[match[1] + match[2]], template)
+    filled = SLOT.sub(lambda slot: words[slot[1]], template)
     chosen = _ARTICLE.sub(lambda match: match[1] + article_of(match[2])[1:] + " ", filled)
     return capitalise_sentences(chosen)

@@ -145,11 +145,10 @@ def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str
         why, or "".
 
     Raises:
-        ModelError: See `open_llm` and `put_questions`.
+        ModelError: See `put_questions`.
     """
-    model = open_llm(llm)
     with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
-        replies = put_questions(questions, llm, model, scratch, shown.update)
+        replies = put_questions(questions, llm, scratch, shown.update)
     return pd.DataFrame(
         [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies],
         columns=["id", "reply", "failed", "error"],
@@ -157,11 +156,7 @@ def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str
 
 
 def put_questions(
-    questions: Sequence[Question],
-    llm: Llm,
-    model: Any,
-    scratch: Path,
-    progress: Callable[[int], None] | None = None,
+    questions: Sequence[Question], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
 ) -> list[Reply]:
     """Put questions to a model and return a reply, or a failure, for each, in their order.
 
@@ -171,16 +166,16 @@ def put_questions(
 
     Args:
         questions: With ids of their own.
-        llm: The model's parameters.
-        model: Its handle.
+        llm: The model.
         scratch: A folder of this model's.
         progress: Is called with the number of questions that have a reply or have failed.
 
     Raises:
-        ModelError: None of the first questions was answered, the run broke down, or a question has neither a reply nor
-            an error.
+        ModelError: See `open_llm`; or none of the first questions was answered, the run broke down, or a question has
+            neither a reply nor an error.
         OSError: The disk of ``scratch`` is full.
     """
+    model = open_llm(llm)
     replies = _put(questions[:TRIED], llm, model, scratch, progress)
     if all(reply.text is None for reply in replies):
         reason = replies[0].error.strip().splitlines()[-1]  # the lines before it are the whole request
@@ -192,7 +187,7 @@ def put_questions(
 
 
 def _put(
-    questions: Sequence[Question], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], None] | None
+    questions: Sequence[Question], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
 ) -> list[Reply]:
     if not questions:
         return []
@@ -235,12 +230,12 @@ def _put(
     replies = []
     for question in questions:
         sample = samples[question.id]
-        text = sample.output.completion if sample.error is None else None
-        replies.append(Reply(question.id, text, blot(str(sample.error.message)) if sample.error else ""))
+        text = None if sample.error else sample.output.completion
+        replies.append(Reply(question.id, text, blot(sample.error.message) if sample.error else ""))
     return replies
 
 
-def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
+def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
     """Return inspect's solver that puts one question, unless the reply is in the cache, and counts it."""
     from inspect_ai.model import CachePolicy
     from inspect_ai.solver import generate, solver
@@ -254,8 +249,7 @@ def _solver(llm: Llm, progress: Callable[[int], None] | None) -> Any:
             try:
                 return await put(state, generate_reply)
             finally:
-                if progress is not None:
-                    progress(1)
+                progress(1)
 
         return solve
 

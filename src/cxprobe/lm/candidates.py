@@ -1,6 +1,7 @@
 """Candidates: how probable words are at the mask of a text, and which words can be compared there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,12 +48,11 @@ class CandidateQuestions(MaskedQuestions):
         copies: list[int] = []  # the number of the masked copy of each text and candidate
         for start in range(0, len(filled), PORTION):
             part = filled[start : start + PORTION]
-            for place, encoded in zip(part, encode_inputs(model, [place.filled for place in part]), strict=True):
-                token = _only_token(model, place, encoded)
-                if token is None:
-                    unknown.append(f"{place.word!r} in {place.text!r}")
+            for asked, encoded in zip(part, encode_inputs(model, [asked.filled for asked in part]), strict=True):
+                if (token := _only_token(model, asked, encoded)) is None:
+                    unknown.append(f"{asked.word!r} in {asked.text!r}")
                 else:
-                    copies.append(self.ask(place.text, encoded.ids, np.array([token])))
+                    copies.append(self.ask(asked.text, encoded.ids, np.array([token])))
         if unknown:
             raise DataError(
                 f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
@@ -135,8 +135,8 @@ def measure_candidates(
     numbers = model.answer(lambda: (ask(model.described, portion) for portion in portions), len(rows), record)
     if numbers is None:
         return None
-    ends = np.cumsum([len(portion) for portion in portions])
-    return [np.stack(numbers[end - len(own) : end]) for own, end in zip(portions, ends, strict=True)], checked
+    answers = iter(numbers)
+    return [np.stack(list(islice(answers, len(portion)))) for portion in portions], checked
 
 
 def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:

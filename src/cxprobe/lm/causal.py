@@ -30,7 +30,7 @@ class CausalQuestions:
 
     Attributes:
         texts: The texts.
-        keys: The key of each distinct text with what stands before it.
+        text_of: The key of each distinct text with what stands before it -> the text.
     """
 
     def __init__(self, model: CausalLM, texts: Sequence[str], bos: Bos, token_budget: int) -> None:
@@ -52,8 +52,8 @@ class CausalQuestions:
         before = _before(model, bos)
         self._encoded = encode(model.tokenizer, texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
-        self._asked: dict[bytes, str] = {}
-        self._key_of_each = []
+        self.text_of: dict[bytes, str] = {}
+        self._keys = []
         for text in self._encoded:
             if set(before) & set(text.ids.tolist()):
                 raise DataError(f"{text.text!r} contains a token that bos puts before it; remove it, or take bos: none")
@@ -62,13 +62,8 @@ class CausalQuestions:
                 raise DataError(f"{text.text!r} is one token with nothing before it and has no score; take bos: add")
             check_length(text.text, len(ids), model.max_tokens)
             key = key_of(ids)
-            self._ids[key], self._asked[key] = ids, text.text
-            self._key_of_each.append(key)
-        self.keys = list(self._ids)
-
-    def text_of(self, key: bytes) -> str:
-        """Return the text that a key stands for."""
-        return self._asked[key]
+            self._ids[key], self.text_of[key] = ids, text.text
+            self._keys.append(key)
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the texts in batches; those that begin alike are together."""
@@ -117,7 +112,7 @@ class CausalQuestions:
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
-        for text, key in zip(self._encoded, self._key_of_each, strict=True):
+        for text, key in zip(self._encoded, self._keys, strict=True):
             numbers, log_probs = answers[key], np.full(len(text.ids), np.nan)
             scored = min(len(text.ids), len(numbers))  # the first has no score if nothing stands before it
             log_probs[len(text.ids) - scored :] = numbers[len(numbers) - scored :]
@@ -127,7 +122,7 @@ class CausalQuestions:
         """Return the answers that gave the scores of each text, as `read` has yielded them."""
         return {
             key: record.log_probs[len(text.ids) + 1 - len(self._ids[key]) :]
-            for text, key, record in zip(self._encoded, self._key_of_each, records, strict=True)
+            for text, key, record in zip(self._encoded, self._keys, records, strict=True)
         }
 
 

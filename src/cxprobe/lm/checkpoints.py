@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-import transformers
 from huggingface_hub.utils.sha import git_hash
 from transformers.utils import cached_file
 
@@ -22,6 +20,16 @@ from cxprobe.lm.params import ModelSpec
 
 _SHA1 = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def ways_to_get(name: str, revision: str | None, with_path: str) -> str:
+    """Return how to get a model of the hub that is not there; ``with_path`` says what to do with the path of a copy."""
+    chosen = f" --revision {revision}" if revision else ""
+    return (
+        f"Online: `hf download {name}{chosen}` shows whether the name and your access are right; a private or gated "
+        "model needs a token in the environment variable HF_TOKEN. Offline: copy the model's folder to this machine "
+        f"and {with_path}; or copy the cache (HF_HOME) of a machine that has loaded it, and set HF_HUB_OFFLINE=1."
+    )
 
 
 @dataclass(frozen=True)
@@ -84,13 +92,8 @@ class Source:
         while before := first.__cause__ or first.__context__:
             first = before
         why = f" ({reason_of(first)})" if first is not error else ""
-        revision = f" --revision {self.spec.revision}" if self.spec.revision else ""
-        return (
-            f"{reason_of(error)}{why} Online: `hf download {self.spec.name}{revision}` shows whether the name and your "
-            "access are right; a private or gated model needs a token in the environment variable HF_TOKEN. "
-            f"Offline: copy the model's folder to this machine and set models.{self.slug}.name to its path; or copy "
-            "the cache (HF_HOME) of a machine that has loaded it, and set HF_HUB_OFFLINE=1."
-        )
+        ways = ways_to_get(self.spec.name, self.spec.revision, f"set models.{self.slug}.name to its path")
+        return f"{reason_of(error)}{why} {ways}"
 
     @contextmanager
     def refusing_altered(self, kinds: tuple[str, ...]) -> Iterator[None]:
@@ -143,19 +146,3 @@ class Source:
         """What transformers is told whenever it reads a part of the model: to run no code of it, and the revision."""
         revision = {"revision": self.spec.revision} if self.spec.revision else {}
         return {"trust_remote_code": False} | revision
-
-
-def fingerprint_of(source: Source, quantised: str = "") -> str:
-    """Return what exactly was loaded, as `LanguageModel.fingerprint` describes it.
-
-    Args:
-        source: The model.
-        quantised: What has quantised it, with the version; "" for a model that is not.
-    """
-    spec = source.spec
-    if spec.weights == "trained":
-        return f"{quantised}, of {source.origin}" if quantised else source.origin
-    twin = f"{spec.weights}, seed {spec.seed}, of {source.origin}"
-    if spec.weights == "shuffled":
-        return twin
-    return f"{twin}, drawn by torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"

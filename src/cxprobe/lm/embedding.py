@@ -176,7 +176,7 @@ class VectorQuestions(Generic[R]):
 
     Attributes:
         texts: The ids of the sentences.
-        keys: The key of each distinct sentence.
+        text_of: The key of each distinct sentence -> its id.
     """
 
     def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[Vectors]], R]) -> None:
@@ -187,15 +187,11 @@ class VectorQuestions(Generic[R]):
             token_budget: The most tokens, padding included, in a batch.
             use: What becomes of the vectors, which it is given in blocks of shape (layers, sentences, dimensions).
         """
-        self.texts = [sentence.id for sentence in tokens]
+        self.texts: Sequence[str] = [sentence.id for sentence in tokens]
         self._token_budget, self._use = token_budget, use
-        self._key_of_each = [key_of(np.array([*own.ids, *own.counted], dtype=np.int32)) for own in tokens]
-        self._tokens = dict(zip(self._key_of_each, tokens, strict=True))
-        self.keys = list(self._tokens)
-
-    def text_of(self, key: bytes) -> str:
-        """Return the id of a sentence."""
-        return self._tokens[key].id
+        self._keys = [key_of(np.array([*sentence.ids, *sentence.counted], dtype=np.int32)) for sentence in tokens]
+        self._tokens = dict(zip(self._keys, tokens, strict=True))
+        self.text_of = dict(zip(self._keys, self.texts, strict=True))
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the sentences in batches."""
@@ -212,16 +208,16 @@ class VectorQuestions(Generic[R]):
     def read(self, answers: Answers) -> Iterator[R]:
         """Hand on the vectors."""
         blocks = (
-            np.stack([answers[key] for key in self._key_of_each[start : start + _BLOCK]], axis=1).astype(np.float32)
-            for start in range(0, len(self._key_of_each), _BLOCK)
+            np.stack([answers[key] for key in self._keys[start : start + _BLOCK]], axis=1).astype(np.float32)
+            for start in range(0, len(self._keys), _BLOCK)
         )
         yield self._use(blocks)
 
     def unread(self, vectors: Vectors) -> Iterator[Answers]:
         """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
-        for start in range(0, len(self._key_of_each), _BLOCK):
+        for start in range(0, len(self._keys), _BLOCK):
             block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
-            yield {key: block[:, place] for place, key in enumerate(self._key_of_each[start : start + _BLOCK])}
+            yield {key: block[:, place] for place, key in enumerate(self._keys[start : start + _BLOCK])}
 
 
 def pool_texts(

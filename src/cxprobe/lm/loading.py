@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_MASKED_LM_MAPPING,
@@ -24,7 +25,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import CxprobeError, ModelError
-from cxprobe.lm.checkpoints import Source, fingerprint_of
+from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import (
     build,
     check_loaded,
@@ -186,10 +187,6 @@ def _load(source: Source, model_class: Any, device: str) -> Any:
         model_class: The architecture with or without a head, of transformers.
         device: See `load_encoder`.
     """
-    if model_class is None:
-        raise ModelError(
-            f"{source} is a {source.config.model_type} model, whose hidden states transformers cannot read"
-        )
     spec = source.spec
     if device == "meta":
         with torch.device("meta"), source.refusing("the model that config.json describes"):
@@ -256,10 +253,15 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
 
 def _fields(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LanguageModel` has, in their order."""
-    spec, quantised = source.spec, ""
+    spec, fingerprint = source.spec, source.origin
     if spec.quantisation is not None:
-        quantised = f"{spec.quantisation} by {spec.quantisation.package} {version(spec.quantisation.package)}"
-    fingerprint = fingerprint_of(source, quantised)
+        package = spec.quantisation.package
+        fingerprint = f"{spec.quantisation} by {package} {version(package)}, of {fingerprint}"
+    if spec.weights != "trained":
+        fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
+    if spec.weights == "random":
+        drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
+        fingerprint = f"{fingerprint}, drawn by {drawn_by}"
     return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
 
 

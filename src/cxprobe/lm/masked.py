@@ -28,6 +28,7 @@ class MaskedQuestions:
         texts: What is asked about.
         asked: The key of each question, in the order of asking: the masked copy, where its first mask is, and the token
             whose probability is asked for.
+        text_of: The key of each distinct question, in the order of asking -> the text that it was first asked about.
     """
 
     def __init__(self, model: MaskedLM, texts: Sequence[str], token_budget: int) -> None:
@@ -44,7 +45,8 @@ class MaskedQuestions:
         self._token_budget = token_budget
         self._copies: dict[bytes, int] = {}  # masked copy -> its number
         self._first_mask: list[int] = []  # of each copy
-        self._questions: dict[bytes, tuple[int, int, str]] = {}  # key -> number of the copy, token asked for, text
+        self._questions: dict[bytes, tuple[int, int]] = {}  # key -> number of the copy, token asked for
+        self.text_of: dict[bytes, str] = {}
 
     def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> int:
         """Ask how probable the token at the first of the masked positions is; return the number of the masked copy."""
@@ -54,18 +56,10 @@ class MaskedQuestions:
         if number == len(self._first_mask):
             self._first_mask.append(int(masked[0]))
         key = key_of(copy, np.array([self._first_mask[number], target], dtype=np.int32))
-        self._questions.setdefault(key, (number, target, text))
+        self._questions[key] = (number, target)
+        self.text_of.setdefault(key, text)
         self.asked.append(key)
         return number
-
-    @property
-    def keys(self) -> list[bytes]:
-        """The key of each distinct question, in the order of asking."""
-        return list(self._questions)
-
-    def text_of(self, key: bytes) -> str:
-        """Return the text that a question was first asked about."""
-        return self._questions[key][2]
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the questions in batches; those about one masked copy are together."""

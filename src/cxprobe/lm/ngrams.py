@@ -251,8 +251,7 @@ def put_behind_contexts(pairs: Iterable[Pair], folder: Path) -> None:
         folder: Where `without_contexts` of them were measured. ``model.json`` then says that the model is a blind one.
     """
     alone = token_scores_of(read_pair_answers(folder))
-    facts = blind_facts("continuation_alone")
-    checkpoint = read_model_facts(folder)
+    checkpoint, facts = read_model_facts(folder), blind_facts("continuation_alone")
     facts = replace(facts, name=f"{facts.name}, by {checkpoint.name}", weights=checkpoint.weights)
     write_token_scores(scores_behind_contexts(pairs, alone), facts, folder)
 
@@ -269,8 +268,8 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
         context: its tokens are those of the continuation that have a score.
     """
     schemes: dict[str, dict[str, TokenScores]] = {}
-    for one in alone:
-        schemes.setdefault(one.scheme, {})[one.text] = one
+    for token_scores in alone:
+        schemes.setdefault(token_scores.scheme, {})[token_scores.text] = token_scores
     ends = dict.fromkeys((pair.context, end) for pair in pairs for end in (pair.good, pair.bad) if pair.context)
     records: list[TokenScores] = []
     for scores in schemes.values():

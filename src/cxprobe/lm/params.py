@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
@@ -83,11 +83,6 @@ class TorchAo(Closed):
     """What rounds them."""
     weights: Literal["int8", "float8"]
     """int8: whole numbers with one scale a row. float8: e4m3. Activations stay as they are."""
-
-    @property
-    def bits(self) -> int:
-        """Bits of a weight."""
-        return 8
 
     def __str__(self) -> str:
         """Return what is done to the weights, in one line."""
@@ -280,24 +275,16 @@ class PairClassifier(Closed):
     """What is counted."""
 
 
+RuleOfPairs = Literal["first_mentioned", "last_mentioned", "shorter"]
+RuleOfScenarios = Literal["fixed_word", "last_rule", "copier"]
+RuleOfReferents = Literal["first_referent", "last_referent", "unmentioned_referent"]
+RuleOfPrompts = Literal["word_overlap", "negation", "most_frequent", RuleOfReferents]
+
+
 class Rule(Closed):
     """A rule that knows nothing about the construction."""
 
-    kind: Literal[
-        "positions",
-        "first_mentioned",
-        "last_mentioned",
-        "shorter",
-        "fixed_word",
-        "last_rule",
-        "copier",
-        "word_overlap",
-        "negation",
-        "most_frequent",
-        "first_referent",
-        "last_referent",
-        "unmentioned_referent",
-    ]
+    kind: Literal["positions", RuleOfPairs, RuleOfScenarios, RuleOfPrompts]
     """Recognition: positions (length and the places of function words). Minimal pairs: first_mentioned, last_mentioned
     (of the people that tell the two apart), shorter. Scenarios: fixed_word, last_rule (the word of the last rule),
     copier (the word that followed before). Inference: word_overlap, negation, most_frequent. Multiple choice:
@@ -366,19 +353,11 @@ LINES_OF_SERVED = ("pairs", "prompts")
 """The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
 _KINDS_OF_LINES = {
     "recognition": ("word_ngrams", "character_ngrams", "tag_ngrams", "positions"),
-    "pairs": (
-        *("unigrams", "ngrams", "continuation_alone", "pair_classifier"),
-        *("first_mentioned", "last_mentioned", "shorter"),
-    ),
-    "scenarios": ("fixed_word", "last_rule", "copier"),
-    "prompts": (
-        *("hypothesis_only", "premise_only", "word_overlap", "negation"),
-        *("most_frequent", "first_referent", "last_referent", "unmentioned_referent"),
-    ),
+    "pairs": ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs)),
+    "scenarios": get_args(RuleOfScenarios),
+    "prompts": ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts)),
 }
-LINES_OF_KINDS: Mapping[str, tuple[str, ...]] = {
-    kind: (line,) for line, kinds in _KINDS_OF_LINES.items() for kind in kinds
-}
+LINES_OF_KINDS = {kind: (line,) for line, kinds in _KINDS_OF_LINES.items() for kind in kinds}
 """Kind of a blind model -> the lines of work that it can be asked in."""
 
 
@@ -446,13 +425,8 @@ class Member:
 
 def label_of(slug: str, state: WeightsState) -> str:
     """Return a model's name for people, which says if it is blind or if its weights are not the trained ones."""
-    match state:
-        case "trained":
-            return slug
-        case "none":
-            return f"{slug} (blind)"
-        case _:
-            return f"{slug} ({state} weights)"
+    added = {"trained": "", "none": " (blind)"}
+    return slug + added.get(state, f" ({state} weights)")
 
 
 def members_of(
@@ -505,22 +479,17 @@ class Series:
 
 def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Series]:
     """Return the series among some entries of the section models, by the names of their entries."""
-    entries = {slug: models[slug] for slug in slugs}
     return {
         slug: Series(entry.axis, {name: checkpoint.at for name, checkpoint in entry.checkpoints.items()})
-        for slug, entry in entries.items()
-        if isinstance(entry, SeriesEntry)
+        for slug in slugs
+        if isinstance(entry := models[slug], SeriesEntry)
     }
 
 
 def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
     """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
-    return {
-        model
-        for one in series.values()
-        if one.axis == "training_tokens"
-        for model in sorted(one.models, key=lambda model: one.models[model])[:-1]
-    }
+    trainings = [own.models for own in series.values() if own.axis == "training_tokens"]
+    return {model for at in trainings for model in sorted(at, key=at.__getitem__)[:-1]}
 
 
 class Precision(Closed):

@@ -90,11 +90,8 @@ def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: boo
             no answer.
     """
     words = {symbol: _plain(text).strip().rstrip(".").strip() for symbol, text in answers.items()}
-    text = _plain(
-        _BOXED.sub(
-            r"\nAnswer: \1\n", _ANSWER_TAG.sub(r"\nAnswer: \2\n", _END_OF_THOUGHT.sub("", _THOUGHTS.sub("", reply)))
-        )
-    )
+    said = _END_OF_THOUGHT.sub("", _THOUGHTS.sub("", reply))
+    text = _plain(_BOXED.sub(r"\nAnswer: \1\n", _ANSWER_TAG.sub(r"\nAnswer: \2\n", said)))
     starts = [match.start() for match in _NEXT_ITEM.finditer(text) if match.start() > 0]
     for end in [*starts[:1], len(text)]:
         stated = _last_stated(text[:end], words, chain_of_thought=chain_of_thought)

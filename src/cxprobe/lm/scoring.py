@@ -78,12 +78,12 @@ def answer(
     def work(share: Share) -> Iterator[R]:
         nonlocal recall
         for number, questions in enumerate(ask()):
-            keys = questions.keys
-            known = answers = store.find(keys)
+            keys = list(questions.text_of)
+            known = store.find(keys)
             if recall and len(known) < len(keys):
                 recall()
                 recall, known = None, store.find(keys)
-                answers = known
+            answers = known
             report = _in_proportion(progress, len(questions.texts), len(keys))
             report(len(known), known=True)
             new = [key for key in keys if key not in store.asked]
@@ -95,7 +95,7 @@ def answer(
                     for computed in batch.compute(model(), wanted) if wanted else ():
                         for key in store.add(computed):
                             raise DataError(
-                                f"{questions.text_of(key)!r}: the model gave a number that is not finite; try dtype: "
+                                f"{questions.text_of[key]!r}: the model gave a number that is not finite; try dtype: "
                                 "float32"
                             )
                         report(len(computed) * share.of)
@@ -233,32 +233,22 @@ class MeasuredModel(Generic[M]):
             return {}
         unknown = {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
         spec = self.spec
-        if (
-            isinstance(spec, ServedModel)
-            or spec.compared is None
-            or (spec.dtype == "float32" and not spec.quantisation)
-        ):
+        if isinstance(spec, ServedModel) or spec.compared is None or spec.precision == "float32":
             return unknown
-        other, limit = spec.compared.dtype, spec.compared.largest_difference or self.precision.largest_difference
+        other, own_limit = spec.compared.dtype, spec.compared.largest_difference
+        limit = own_limit or self.precision.largest_difference
         exact = spec.model_copy(update={"dtype": other, "quantisation": None})
         reference = self.load(self.slug, exact, self.processes.device)
         sample = [items[place] for place in draw_places(len(items), self.precision.items, self.seed, "precision")]
         parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
         difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
         if not difference <= limit:
-            place = (
-                f"models.{self.slug}.compared.largest_difference"
-                if spec.compared.largest_difference is not None
-                else "compute.precision.largest_difference"
-            )
-            instead = (
-                f"leave out models.{self.slug}.quantisation"
-                if spec.quantisation
-                else f"set models.{self.slug}.dtype: {other}"
-            )
+            key = f"models.{self.slug}"
+            place = f"{key}.compared" if own_limit else "compute.precision"
+            instead = f"leave out {key}.quantisation" if spec.quantisation else f"set {key}.dtype: {other}"
             raise ModelError(
-                f"models.{self.slug}: in {spec.precision} the difference of the raw answers from {other} is "
-                f"{difference:.4f} of their size, more than {place} ({limit}); {instead}, or raise the limit if you "
+                f"{key}: in {spec.precision} the difference of the raw answers from {other} is {difference:.4f} of "
+                f"their size, more than {place}.largest_difference ({limit}); {instead}, or raise the limit if you "
                 "accept the difference"
             )
         return {**unknown, f"difference_from_{other}": difference}
@@ -291,7 +281,7 @@ class MeasuredModel(Generic[M]):
                     self.store.write()
 
         if self.processes.counts:
-            keys = list({key for questions in ask() for key in questions.keys})
+            keys = list({key for questions in ask() for key in questions.text_of})
             if len(self.store.find(keys)) < len(keys):
                 recall()
             self.processes.job.counted.append(Count("answers", len(self.store.find(keys)), len(keys)))

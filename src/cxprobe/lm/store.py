@@ -100,7 +100,7 @@ class AnswerStore:
         self._new: dict[bytes, Numbers] = {}  # not on disk yet
         self._bytes = 0  # of these
         self._own: dict[Path, _Index] = {}  # files that this process has written
-        self._others: _Index | None = None  # files that were there before; None until they are read
+        self._others: list[_Index] | None = None  # of the files that were there before; None until they are read
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -120,16 +120,16 @@ class AnswerStore:
         The files of others are read once, at the first call; what this process adds later is found too.
         """
         if self._others is None:
-            self._others = _join(list(_read_all(self.folder)) if self.folder else [])
+            files = list(_read_all(self.folder)) if self.folder else []
+            self._others = [_join(files)] if files else []
         found = {key: self._new[key] for key in keys if key in self._new}
         wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
-        for index in (self._others, *self._own.values()):
-            if len(index.keys):
-                places = np.minimum(np.searchsorted(index.keys, wanted), len(index.keys) - 1)
-                hits = np.flatnonzero(index.keys[places] == wanted)
-                columns = (column[places[hits]].tolist() for column in (index.files, index.starts, index.stops))
-                for hit, file, start, stop in zip(hits.tolist(), *columns, strict=True):
-                    found[keys[hit]] = index.numbers[file][start:stop]
+        for index in (*self._others, *self._own.values()):
+            places = np.minimum(np.searchsorted(index.keys, wanted), len(index.keys) - 1)
+            hits = np.flatnonzero(index.keys[places] == wanted)
+            columns = (column[places[hits]].tolist() for column in (index.files, index.starts, index.stops))
+            for hit, file, start, stop in zip(hits.tolist(), *columns, strict=True):
+                found[keys[hit]] = index.numbers[file][start:stop]
         return found
 
     def look_again(self) -> None:
@@ -225,10 +225,7 @@ def _map(path: Path) -> _Index:
 
 
 def _join(files: Sequence[_Index]) -> _Index:
-    """Return one index of several files; their numbers stay where they are."""
-    if not files:
-        nothing = np.empty(0, dtype=np.int64)
-        return _Index(np.empty(0, f"S{_KEY_BYTES}"), nothing, nothing, nothing, [])
+    """Return one index of one or more files; their numbers stay where they are."""
     keys, starts, stops = (
         np.concatenate(columns)
         for columns in zip(*((file.keys, file.starts, file.stops) for file in files), strict=True)
@@ -253,24 +250,18 @@ class Batch(NamedTuple):
 
 
 class Questions(Protocol[R]):
-    """What a model is asked about some texts, and what becomes of the answers: R, such as the scores of tokens."""
+    """What a model is asked about some texts, and what becomes of the answers: R, such as the scores of tokens.
 
-    @property
-    def texts(self) -> Sequence[str]:
-        """The texts."""
-        ...
+    Attributes:
+        texts: The texts.
+        text_of: The key of each distinct question, in the order of asking -> the text that it is about, for messages.
+    """
 
-    @property
-    def keys(self) -> Sequence[bytes]:
-        """The key of each distinct question, in the order of asking."""
-        ...
+    texts: Sequence[str]
+    text_of: dict[bytes, str]
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the questions, at least one, in batches that do not depend on what is known of them."""
-        ...
-
-    def text_of(self, key: bytes) -> str:
-        """Return the text that a question is about, for messages."""
         ...
 
     def read(self, answers: Answers) -> Iterable[R]:

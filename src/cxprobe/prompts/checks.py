@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, article_faults, gender_of, normalised, repeated
-from cxprobe.prompts.items import Challenge, InferenceItems, Items, MarkedSentence, Premise, ReasoningFrame
+from cxprobe.prompts.items import InferenceItems, Items, MarkedSentence, ReasoningFrame
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
@@ -34,13 +34,9 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         premise and its hypothesis; a phrase twice in a sentence; articles; and pronouns that do not agree.
     """
     yield from _faults_of_templates(asked)
-    premises: dict[tuple[str, int], Premise | Challenge] = {}
-    premises |= {("premises", number): premise for number, premise in enumerate(asked.premises)}
-    premises |= {("challenge", number): premise for number, premise in enumerate(asked.challenge)}
     told = {}  # place of a premise in the file -> its words, and those of its hypotheses by name
-    for keys, premise in premises.items():
-        names = premise.gold if isinstance(premise, Challenge) else asked.golds(premise)
-        told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in names}
+    for keys, premise in asked.all_premises.items():
+        told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
         yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *told[keys])))
     for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in told.items()):
         yield Fault(keys, f"{text!r} says the same as {part}[{number}] (counted from 0); replace one of them")
@@ -197,8 +193,7 @@ def lint_premises(items: Mapping[Path, Items]) -> dict[Path, list[Fault]]:
         ((path, part, number), premise.sentence())
         for path, content in items.items()
         if content.inference is not None
-        for part, premises in (("premises", content.inference.premises), ("challenge", content.inference.challenge))
-        for number, premise in enumerate(premises)
+        for (part, number), premise in content.inference.all_premises.items()
     ]
     faults: dict[Path, list[Fault]] = {}
     for (path, part, number), (earlier, _, _), text in repeated(texts):

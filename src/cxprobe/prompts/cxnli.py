@@ -172,11 +172,10 @@ class _InferenceReader(FileReader):
         if not any(cell.strip() for cell in row):
             self.repair(line, "an empty line was skipped")
             return
-        near = get_close_matches(label.lower(), _PARTS, n=1, cutoff=_ALIKE)
-        part = near[0] if near else None
-        if part is not None and part != label.lower():
+        part = next(iter(get_close_matches(label.lower(), _PARTS, n=1, cutoff=_ALIKE)), "")
+        if part and part != label.lower():
             self.repair(line, f"'{label}' was read as '{part}'")
-        if part is None or not value:
+        if not part or not value:
             self.fault(line, f"expected a {', a '.join(_PARTS)} and its text, found {row}")
             return
         if name:

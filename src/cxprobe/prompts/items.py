@@ -1,7 +1,7 @@
 """What models are asked in words: inferences and multiple-choice items."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -156,7 +156,7 @@ def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
 
 def slots_of(template: str) -> set[str]:
     """Return the slots that a template takes up."""
-    return {place["slot"] for place in _PLACE.finditer(template)}
+    return {slot for slot, _ in _PLACE.findall(template)}
 
 
 def fill(template: str, phrases: Mapping[str, Phrase]) -> str:
@@ -222,8 +222,7 @@ class MarkedSentence(Closed):
             ValueError: A mark cannot be read, or a slot is filled twice.
         """
         _, marked = read_marks(self.text)
-        twice = sorted(marked.keys() & self.slots)
-        if twice:
+        if twice := sorted(marked.keys() & self.slots):
             raise ValueError(f"{self.text!r} marks {', '.join(twice)}, and slots gives it as well; keep one")
         return marked | {slot: Phrase(words) for slot, words in self.slots.items()}
 
@@ -269,10 +268,15 @@ class InferenceItems(Closed):
             raise FaultsError(faults)
         return self
 
+    @property
+    def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
+        """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
+        parts: dict[str, Sequence[Premise | Challenge]] = {"premises": self.premises, "challenge": self.challenge}
+        return {(part, number): premise for part, own in parts.items() for number, premise in enumerate(own)}
+
     def _template_faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
-            unknown = sorted(slots_of(text) - self.slots.keys())
-            if unknown:
+            if unknown := sorted(slots_of(text) - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
@@ -290,19 +294,17 @@ class InferenceItems(Closed):
                 yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
 
     def _premise_faults(self) -> Iterator[str]:
-        premises: list[tuple[str, Premise | Challenge]] = []
-        premises += [(f"premises[{number}]", premise) for number, premise in enumerate(self.premises)]
-        premises += [(f"challenge[{number}]", premise) for number, premise in enumerate(self.challenge)]
-        for place, premise in premises:
+        for (part, number), premise in self.all_premises.items():
+            place = f"{part}[{number}]"
             yield from _faults(place, self._check_slots, premise)
             yield from self._unknown_hypotheses(f"{place}.gold", premise.gold)
             if isinstance(premise, Premise) and premise.reading not in self.readings:
                 hint = suggest(premise.reading, list(self.readings))
                 yield f"{place}.reading: '{premise.reading}' is not in readings{hint}"
             for name in self.hypotheses:
-                if name in premise.gold or (isinstance(premise, Premise) and name in self.golds(premise)):
+                if name in self.golds(premise):
                     yield from _faults(f"{place}, {name}", self.hypothesis, name, premise)
-        for text in _repeated(premise.sentence() for _, premise in premises):
+        for text in _repeated(premise.sentence() for premise in self.all_premises.values()):
             yield f"the premise {text!r} is given twice"
 
     def _check_slots(self, premise: MarkedSentence) -> None:
@@ -313,9 +315,10 @@ class InferenceItems(Closed):
         """Return a template's sentence about a premise."""
         return fill(self.hypotheses[name], premise.phrases())
 
-    def golds(self, premise: Premise) -> dict[str, Relation]:
+    def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
         """Return how each hypothesis is related to a premise."""
-        return {**self.readings.get(premise.reading, {}), **premise.gold}
+        of_reading = self.readings.get(premise.reading, {}) if isinstance(premise, Premise) else {}
+        return {**of_reading, **premise.gold}
 
 
 class ReasoningFrame(Closed):
@@ -413,17 +416,13 @@ def render_inferences(items: Items, construction: str) -> list[Inference]:
     """
     if items.inference is None:
         return []
-    asked = items.inference
-
-    def render(premise: Premise | Challenge, golds: Mapping[str, Relation], of: str) -> list[Inference]:
-        text, reading = premise.sentence(), getattr(premise, "reading", "")
-        return [
-            make_inference(text, asked.hypothesis(name, premise), gold, construction, of, name, reading)
-            for name, gold in golds.items()
-        ]
-
-    templatic = [item for premise in asked.premises for item in render(premise, asked.golds(premise), "templatic")]
-    return [*templatic, *(item for premise in asked.challenge for item in render(premise, premise.gold, "challenge"))]
+    asked, rendered = items.inference, list[Inference]()
+    for premise in asked.all_premises.values():
+        of, reading = ("templatic", premise.reading) if isinstance(premise, Premise) else ("challenge", "")
+        for name, gold in asked.golds(premise).items():
+            hypothesis = asked.hypothesis(name, premise)
+            rendered.append(make_inference(premise.sentence(), hypothesis, gold, construction, of, name, reading))
+    return rendered
 
 
 def make_inference(
@@ -470,23 +469,18 @@ def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Rea
     """
     order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
     frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
-    return [
-        _reasoning(frames[place], construction, variant, a_first=(turn + TESTS.index(variant[0])) % 2 == 0)
-        for turn, place in enumerate(order)
-        for variant in frames[place].variants()
-    ]
-
-
-def _reasoning(
-    frame: ReasoningFrame, construction: str, variant: tuple[str, str, str, str], *, a_first: bool
-) -> Reasoning:
-    """Return an item whose answer is A if ``a_first``, else B; where nothing follows, A is R1 if ``a_first``."""
-    test, text, question, answer = variant
-    frame_id = f"{construction}-{_digest(frame.rule)}"
-    turned = a_first == (answer == "R2")  # whether R2 is A
-    a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
-    gold = {"": "C", "R1": "B" if turned else "A", "R2": "A" if turned else "B"}[answer]
-    return Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, construction, test, frame_id, gold != "C")
+    rendered = []
+    for turn, place in enumerate(order):
+        frame, frame_id = frames[place], f"{construction}-{_digest(frames[place].rule)}"
+        for test, text, question, answer in frame.variants():
+            a_first = (turn + TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
+            turned = a_first == (answer == "R2")  # whether R2 is A
+            a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
+            gold = ("A" if a_first else "B") if answer else "C"
+            item_id = f"{test}-{frame_id}"
+            item = Reasoning(item_id, text, question, a, b, gold, construction, test, frame_id, answerable=bool(answer))
+            rendered.append(item)
+    return rendered
 
 
 def _digest(text: str) -> str:

@@ -473,7 +473,7 @@ def _by_run(table: pd.DataFrame) -> Iterator[tuple[Run, dict[str, Any]]]:
 def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) -> dict[str, float]:
     """Return the most important numbers of `prompt_metrics`: no intervals of parts, sets before the other rates."""
     names = [name for name in metrics if not name.endswith(("_low", "_high"))]
-    ranked = sorted(names, key=lambda name: (name not in _FIRST, not name.startswith("set."), names.index(name)))
+    ranked = sorted(names, key=lambda name: (name not in _FIRST, not name.startswith("set.")))
     return {name: metrics[name] for name in ranked[:most]}
 
 

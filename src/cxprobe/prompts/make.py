@@ -195,8 +195,7 @@ def choose_examples(
                 fitting = [item for item in by_premise[premises[place]] if item.gold == relation]
                 if fitting and len(chosen[relation]) < shots:
                     chosen[relation].append(fitting[int(generator.integers(len(fitting)))])
-        too_few = [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]
-        if too_few:
+        if too_few := [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]:
             raise PromptError(
                 f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but "
                 f"a source has {', '.join(too_few)}; ask for fewer shots, or name a larger source"

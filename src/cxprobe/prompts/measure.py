@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.ngrams import as_read, ngram_counter, places_of
-from cxprobe.lm.params import BlindModel, Classifier
+from cxprobe.lm.ngrams import as_read, ngram_counter, places_of, words_of
+from cxprobe.lm.params import BlindModel, Classifier, RuleOfReferents
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -21,12 +22,9 @@ NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
-_WORD = re.compile(r"\w+(?:[-’']\w+)*")
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "most_frequent": ("inference", "reasoning"),
-    "first_referent": ("reasoning",),
-    "last_referent": ("reasoning",),
-    "unmentioned_referent": ("reasoning",),
+    **dict.fromkeys(get_args(RuleOfReferents), ("reasoning",)),
 }
 Answers = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
@@ -171,7 +169,7 @@ def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, lis
     from sklearn.tree import DecisionTreeClassifier
 
     def words(text: str) -> set[str]:
-        return {word.lower() for word in _WORD.findall(text)}
+        return {word.text.lower() for word in words_of(text)}
 
     def overlap(items: pd.DataFrame) -> Answers:  # (items, 1): the share of the hypothesis' words in the premise
         both = zip(items["premise"].map(words), items["hypothesis"].map(words), strict=True)

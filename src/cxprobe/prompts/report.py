@@ -346,19 +346,13 @@ def settings_figures(
     settings = tables["accuracy_by_construction"]
     settings = settings.assign(setting=setting_names(settings))
     settings = settings.sort_values("set", key=lambda sets: sets.isin(list(multiple)), kind="stable")
-    figures = {
-        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": _dots(
-            table,
-            f"By construction, {setting}",
-            rows="construction",
-            panels="set",
-            best=best["accuracy_by_construction"],
-        )
-        for setting, table in settings.groupby("setting", sort=False)
-    }
+    figures, blind = {}, best["accuracy_by_construction"]
+    for setting, table in settings.groupby("setting", sort=False):
+        stem = f"constructions_{'_'.join(str(setting).replace(',', '').split())}"
+        title = f"By construction, {setting}"
+        figures[stem] = _dots(table, title, rows="construction", panels="set", best=blind)
     if len(table := tables["best_by_construction"]):
         title = "Inference by construction, with each model's best prompt and examples"
-        blind = best["accuracy_by_construction"]
         figures["best_by_construction"] = _dots(table, title, rows="construction", panels="set", best=blind)
     if tables["accuracy_by_test"].empty:
         return figures

@@ -80,8 +80,7 @@ class _Prompts(Closed):
         texts = {f"prompts.{name}.text": prompt.text for name, prompt in self.prompts.items()}
         texts |= {"direct": self.direct, "reasoned": self.reasoned}
         file, answers = self.other
-        wrong = [key for key, text in texts.items() if {*answers} <= {*re.findall(r"\b[0-9A-Z]\b", text)}]
-        if wrong:
+        if wrong := [key for key, text in texts.items() if {*answers} <= {*re.findall(r"\b[0-9A-Z]\b", text)}]:
             raise FaultsError(
                 f"{key}: asks for {', '.join(answers)}, as {file} does; is it of that file?" for key in wrong
             )

@@ -95,14 +95,7 @@ def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
     share = importances["importance"]
     table = importances.assign(low=share, high=share).rename(columns={"layer": _LAYER})
     return curves(
-        table,
-        title,
-        x=_LAYER,
-        panels="feature",
-        colours="parameter",
-        value="importance",
-        chance=None,
-        linear=True,
+        table, title, x=_LAYER, panels="feature", colours="parameter", value="importance", chance=None, linear=True
     )
 
 

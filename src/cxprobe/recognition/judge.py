@@ -31,15 +31,13 @@ def accuracy_by(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     drawn = [column for column in items.columns if column.startswith(_CREDIT)]
     if not drawn:
         return rates
+    estimates = rates[["accuracy", "low", "high", "n"]].itertuples(index=False, name=None)
+    groups = (group for _, group in items.groupby(list(by), sort=False))
     widened = [
-        add_spread(Estimate(*own), group[drawn].to_numpy().mean(axis=0), float(group["overlap"].mean()))
-        for own, (_, group) in zip(
-            rates[["accuracy", "low", "high", "n"]].itertuples(index=False, name=None),
-            items.groupby(list(by), sort=False),
-            strict=True,
-        )
+        add_spread(Estimate(*estimate), group[drawn].to_numpy().mean(axis=0), float(group["overlap"].mean()))
+        for estimate, group in zip(estimates, groups, strict=True)
     ]
-    return rates.assign(low=[one.low for one in widened], high=[one.high for one in widened])
+    return rates.assign(low=[estimate.low for estimate in widened], high=[estimate.high for estimate in widened])
 
 
 def add_spread(estimate: Estimate, rates: NDArray[np.float64], overlap: float) -> Estimate:
@@ -100,13 +98,11 @@ def overlaps(splits: pd.DataFrame) -> dict[str, float]:
     Args:
         splits: Columns feature, split, draw, id; at least two draws.
     """
-    train = splits[splits["split"] == "train"]
-    found = {}
-    for feature, rows in train.groupby("feature", sort=False):
-        drawn = [frozenset(own) for _, own in rows.groupby("draw")["id"]]
-        shares = [len(one & other) / len(one) for one, other in combinations(drawn, 2)]
-        found[str(feature)] = float(np.mean(shares))
-    return found
+    draws = splits[splits["split"] == "train"].groupby(["feature", "draw"])["id"].agg(frozenset)
+    return {
+        str(feature): float(np.mean([len(first & second) / len(first) for first, second in combinations(sets, 2)]))
+        for feature, sets in draws.groupby("feature")
+    }
 
 
 TOGETHER = "together"  # in a feature's place: all features

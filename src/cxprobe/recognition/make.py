@@ -58,8 +58,7 @@ def draw_subsets(
     Raises:
         DataError: A feature has no column, nothing can be drawn, or all of several draws are the same.
     """
-    absent = [feature for feature in features if feature not in sentences.columns]
-    if absent:
+    if absent := [feature for feature in features if feature not in sentences.columns]:
         raise DataError(
             f"{place}: the sentences have no column for the feature {', '.join(absent)}; their columns are "
             f"{', '.join(sentences.columns)}. Make them again, with the features of the present construction.yaml"

@@ -16,11 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe import probing
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
+from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
 from cxprobe.recognition.make import TEMPLATE, seen_texts
 from cxprobe.recognition.params import Probe
 from cxprobe.seeding import generator_for, seed_for
@@ -44,19 +43,6 @@ def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
 def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which sentences have the construction, shape (sentences,)."""
     return (sentences["label"] == "positive").to_numpy(dtype=bool)
-
-
-def kept_folder(parent: Path, sentences: pd.DataFrame, features: Features, *parts: object) -> Path:
-    """Return the folder that keeps what was computed from sentences and their vectors.
-
-    Args:
-        parent: The folder of all that is kept.
-        sentences: Its rows count, and the vectors of its texts.
-        features: The vectors, of these and other texts.
-        parts: What else decides on the results; their ``repr`` tells them apart.
-    """
-    rows = rows_of(sentences, features)
-    return probing.kept_folder(parent, sentences, features.vectors, rows, [Path(__file__)], *parts)
 
 
 class Predictions(NamedTuple):
@@ -106,7 +92,8 @@ def recognise(
         ProbeError: A probe did not converge.
     """
     decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
-    folder = kept_folder(kept, subset, features, *decisive)
+    rows = rows_of(subset, features)
+    folder = kept_folder(kept, subset, features.vectors, rows, [Path(__file__)], *decisive)
     paths = [folder / f"{name}.table" for name in Predictions._fields]
     known = [table for path in paths if (table := kept_table(path)) is not None]
     if len(known) == len(paths):

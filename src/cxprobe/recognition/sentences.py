@@ -138,8 +138,7 @@ def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> 
     rules, shapes = construction.rules(), dict[Label, dict[Shape, float]]()
     for label in LABELS:
         shapes[label] = sampler.shapes(rules.start[label])
-        wrong = {len(shape.marks) for shape in shapes[label]} - {rules.marks}
-        if wrong:
+        if wrong := {len(shape.marks) for shape in shapes[label]} - {rules.marks}:
             raise ConstructionError(
                 f"{construction.name}, {split} grammar: {rules.start[label]} has sentences with {min(wrong)} markers "
                 f"'{rules.marker}', but construction.yaml says that each has {rules.marks}"

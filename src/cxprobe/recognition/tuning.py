@@ -18,10 +18,10 @@ from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.files.writing import digest
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer
+from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.recognition import measure
 from cxprobe.recognition.make import TEMPLATE
-from cxprobe.recognition.measure import first_draw, is_positive, kept_folder, rows_of
+from cxprobe.recognition.measure import first_draw, is_positive, rows_of
 from cxprobe.recognition.params import Tune
 from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
@@ -77,14 +77,45 @@ def tune_subset(
     """
     train = first_draw(subset)
     rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
-    versions = (digest(Path(__file__)), optuna.__version__, sklearn.__version__)
+    code, versions = [Path(measure.__file__), Path(__file__)], (optuna.__version__, sklearn.__version__)
     space = settings.model_dump(exclude={"trials"})
-    folder = kept_folder(kept, train, features, space, fitting.max_iter, fitting.seed, versions)
+    decisive = (space, fitting.max_iter, fitting.seed, versions)
+    folder = kept_folder(kept, train, features.vectors, rows, code, *decisive)
 
-    def search(layer: int, vectors: Any) -> pd.DataFrame:
+    def search(layer: int, matrix: Any) -> pd.DataFrame:
+        """Go on with the search of a layer from the trials that its file has, and write each as it ends."""
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
-        path = folder / f"layer-{layer:02d}.table"
-        return _search(vectors[rows], labels, templates, settings, of_layer, path).assign(layer=layer)
+        vectors, path = matrix[rows], folder / f"layer-{layer:02d}.table"
+        cuts = cut_folds(labels, templates, settings.folds, of_layer.seed)
+        if not cuts:
+            raise ProbeError(f"{of_layer.place}: no folds can be made, since a label has fewer than two templates")
+        known = kept_table(path)
+        trials: list[dict[Any, Any]] = [] if known is None else known.to_dict("records")
+        study = _study(trials, settings)
+        while len(trials) < settings.trials:
+            study.sampler = optuna.samplers.TPESampler(seed=seed_for(of_layer.seed, len(trials)))
+            trial = study.ask(_space(settings))
+            how, credits = Regularisation(**trial.params), list[NDArray[np.float64]]()
+            try:
+                for train, held_out in cuts:
+                    found = fit_and_predict(vectors[train], labels[train], vectors[held_out], how, of_layer)
+                    credits.append(credit(found, labels[held_out]))
+            except ProbeError:
+                study.tell(trial, state=TrialState.FAIL)
+                accuracy, state = NO_ACCURACY, "FAIL"
+            else:
+                accuracy, state = float(np.concatenate(credits).mean()), "COMPLETE"
+                study.tell(trial, accuracy)
+            row = {"number": len(trials), **trial.params, "accuracy": accuracy, "state": state, "folds": len(cuts)}
+            trials.append(row)
+            keep_table(pd.DataFrame(trials), path)
+        table = pd.DataFrame(trials[: settings.trials])
+        if (table["state"] == "FAIL").all():
+            raise ProbeError(
+                f"{of_layer.place}: none of {len(table)} settings converged; raise recognition.probe.max_iter or lower "
+                "recognition.tune.C.high"
+            )
+        return table.assign(layer=layer)
 
     tables = for_each_layer(
         features.vectors, search, jobs=jobs, progress=lambda layers: progress(layers * settings.trials)
@@ -92,65 +123,13 @@ def tune_subset(
     return pd.concat(tables, ignore_index=True)
 
 
-def _search(
-    vectors: Any,
-    labels: NDArray[np.bool_],
-    templates: NDArray[np.object_],
-    settings: Tune,
-    fitting: Fitting,
-    path: Path,
-) -> pd.DataFrame:
-    """Go on with the search of a layer from the trials that a file has, and write each as it ends."""
-    cuts = cut_folds(labels, templates, settings.folds, fitting.seed)
-    if not cuts:
-        raise ProbeError(f"{fitting.place}: no folds can be made, since a label has fewer than two templates")
-    known = kept_table(path)
-    trials: list[dict[Any, Any]] = [] if known is None else known.to_dict("records")
-    study = _study(trials, settings)
-    while len(trials) < settings.trials:
-        study.sampler = optuna.samplers.TPESampler(seed=seed_for(fitting.seed, len(trials)))
-        trial = study.ask(_space(settings))
-        try:
-            credits = [
-                credit(
-                    fit_and_predict(
-                        vectors[train], labels[train], vectors[held_out], Regularisation(**trial.params), fitting
-                    ),
-                    labels[held_out],
-                )
-                for train, held_out in cuts
-            ]
-        except ProbeError:
-            study.tell(trial, state=TrialState.FAIL)
-            accuracy, state = NO_ACCURACY, "FAIL"
-        else:
-            accuracy, state = float(np.concatenate(credits).mean()), "COMPLETE"
-            study.tell(trial, accuracy)
-        found = {"accuracy": accuracy, "state": state, "folds": len(cuts)}
-        trials.append({"number": len(trials), **trial.params, **found})
-        keep_table(pd.DataFrame(trials), path)
-    table = pd.DataFrame(trials[: settings.trials])
-    if (table["state"] == "FAIL").all():
-        raise ProbeError(
-            f"{fitting.place}: none of {len(table)} settings converged; raise recognition.probe.max_iter or lower "
-            "recognition.tune.C.high"
-        )
-    return table
-
-
 def _study(trials: list[dict[Any, Any]], settings: Tune) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
     study = optuna.create_study(direction="maximize")
     for trial in trials:
-        failed = trial["state"] == "FAIL"
-        study.add_trial(
-            create_trial(
-                state=TrialState.FAIL if failed else TrialState.COMPLETE,
-                value=None if failed else trial["accuracy"],
-                params={name: trial[name] for name in PARAMETERS},
-                distributions=_space(settings),
-            )
-        )
+        state, params = TrialState[trial["state"]], {name: trial[name] for name in PARAMETERS}
+        value = trial["accuracy"] if state == TrialState.COMPLETE else None
+        study.add_trial(create_trial(state=state, value=value, params=params, distributions=_space(settings)))
     return study
 
 

@@ -22,7 +22,7 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
     """
     yield from _candidates_shown(scenarios)
     yield from _answerable(scenarios)
-    texts = [*_tests(scenarios).items(), *_calibrations(scenarios)]
+    texts = [*_tests(scenarios), *_calibrations(scenarios)]
     for keys, known, text in repeated(texts):
         known_place = ".".join(map(str, known))
         yield Fault(keys, f"{text!r} says the same as {known_place}; take one of them out")
@@ -30,10 +30,10 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
         yield from (Fault(keys, what) for what in _articles(scenarios, text))
 
 
-def _tests(scenarios: Scenarios) -> dict[Keys, str]:
-    texts = {("tests", name, "text"): test.text for name, test in scenarios.tests.items()}
-    others = {name: enumerate(test.others) for name, test in scenarios.tests.items()}
-    return texts | {("tests", name, "others", n, "text"): one.text for name, own in others.items() for n, one in own}
+def _tests(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
+    for name, test in scenarios.tests.items():
+        yield ("tests", name, "text"), test.text
+        yield from ((("tests", name, "others", place, "text"), other.text) for place, other in enumerate(test.others))
 
 
 def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
@@ -64,13 +64,12 @@ def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
 
 
 def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
-    slots = [match[1] + match[2] for match in SLOT.finditer(text)]
-    return {slot: slots.count(slot) for slot in scenarios.candidates}
+    return {slot: SLOT.findall(text).count(slot) for slot in scenarios.candidates}
 
 
 def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
     """Find calibrations that are a test with other words, so that they have an answer."""
-    tests = {_renamed(scenarios, text): keys[1] for keys, text in _tests(scenarios).items()}
+    tests = {_renamed(scenarios, text): keys[1] for keys, text in _tests(scenarios)}
     for keys, text in _calibrations(scenarios):
         if (test := tests.get(_renamed(scenarios, text))) is not None:
             what = f"{text!r} is the text of {test} but for the numbers of its slots, and has an answer; rewrite it"
@@ -88,10 +87,8 @@ def _renamed(scenarios: Scenarios, text: str) -> str:
     forms: dict[tuple[str, int], list[str]] = {}
 
     def name(slot: re.Match[str]) -> str:
-        form, _ = form_and_number(slot[1] + slot[2])
-        if form not in scenarios.forms:
-            return slot[0]
-        row = scenarios.row_of(slot[1] + slot[2])
+        form, _ = form_and_number(slot[1])
+        row = scenarios.row_of(slot[1])
         place = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
         known = forms.setdefault(row, [])
         if form not in known:
@@ -106,9 +103,9 @@ def _articles(scenarios: Scenarios, text: str) -> Iterator[str]:
     """Find articles that do not fit; those before slots are tried with every word."""
     words = example_words(scenarios, text)
     tried = [words]
-    for match in _FIXED_ARTICLE.finditer(text):
-        form, _ = form_and_number(match[1])
-        set_ = scenarios.words[scenarios.forms[form]]
-        tried += [words | {match[1]: row[set_.forms.index(form)]} for row in set_.rows]
+    for slot in _FIXED_ARTICLE.findall(text):
+        form, _ = form_and_number(slot)
+        word_set = scenarios.words[scenarios.forms[form]]
+        tried += [words | {slot: row[word_set.forms.index(form)]} for row in word_set.rows]
     for each in tried:
         yield from article_faults(spell(text, each).replace(MASK, "_"))

@@ -108,16 +108,15 @@ def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[st
 
 
 def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
-    slots: dict[str, str] = {}
-    clusters: dict[str, str] = {}
+    slots, clusters, first_words = dict[str, str](), dict[str, str](), list[str]()
     for name, taken in rows.items():
         words = scenarios.words[name]
         for number, row in enumerate(taken, start=1):
             slots |= fill_slots(words, number, row)
+            first_words.append(row[0])
             # However a row is turned, it is the same row.
             clusters[f"{CLUSTER}{words.forms[0]}{number}"] = "/".join(sorted({row[0], words.turn(row)[0]}))
-    id_ = " ".join(slots[cluster.removeprefix(CLUSTER)] for cluster in clusters)
-    return {"id": id_, **slots, **clusters}
+    return {"id": " ".join(first_words), **slots, **clusters}
 
 
 def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, seed: int) -> pd.DataFrame:

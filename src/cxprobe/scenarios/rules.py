@@ -199,11 +199,10 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
     """
     path = constructions / name / "scenarios.yaml"
     scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
-    # What uses words is looked at only if these are right.
-    if faults := list(_faults_of_words(scenarios)) or [
-        *_faults_of_tests(scenarios),
-        *_faults_of_calibrations(scenarios),
-    ]:
+    faults = list(_faults_of_words(scenarios))
+    if not faults:  # what uses words is looked at only if these are right
+        faults = [*_faults_of_tests(scenarios), *_faults_of_calibrations(scenarios)]
+    if faults:
         raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
     return scenarios
 
@@ -235,12 +234,11 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
     if scenarios.base not in scenarios.tests:
         yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
     for name, test in scenarios.tests.items():
-        for place, one in zip(
-            (name, *(f"{name}.others[{n}]" for n in range(len(test.others)))), test.texts, strict=True
-        ):
-            if one.answer not in candidates:
-                yield f"tests.{place}.answer: '{one.answer}' is not a candidate{suggest(one.answer, candidates)}"
-            yield from _unknown(f"tests.{place}.text", slots_of(one.text), own)
+        for number, text in enumerate(test.texts):
+            place = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
+            if text.answer not in candidates:
+                yield f"{place}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
+            yield from _unknown(f"{place}.text", slots_of(text.text), own)
     if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
         yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
@@ -251,13 +249,11 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
         yield f"calibrations.{name}: the name is taken; choose another"
     for name, calibration in scenarios.calibrations.items():
         place = f"calibrations.{name}"
-        nowhere = [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]
-        if nowhere:
+        if nowhere := [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]:
             yield from _unknown(f"{place}.vary", nowhere, own)
             continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
-        asked = [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]
-        if asked:
+        if asked := [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]:
             yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
         for text in calibration.texts:
             yield from _faults_of_calibration_text(scenarios, calibration, place, "texts", text)
