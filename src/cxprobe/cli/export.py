@@ -118,8 +118,10 @@ def conllu(
     from cxprobe.exports.treebank import camel_case, treebank_of
     from cxprobe.people.labels import in_force, judgements_on, read_labels
     from cxprobe.run.params import load_params
+    from cxprobe.run.project import require_construction
     from cxprobe.tagging import load_tagger
 
+    require_construction(construction, Path())
     judged = in_force(read_labels(labels_file(construction)))
     mined = read_made_table(mined_file(construction))
     said = [set(judgements_on(*keys, judged).values()) for keys in zip(mined["id"], mined["tags"], strict=True)]
