@@ -83,9 +83,9 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
                 require_project(Path())
             command(*args, **options)
         except (CxprobeError, OSError) as fault:
-            from cxprobe.files.writing import full_disk, no_access
+            from cxprobe.files.writing import mendable
 
-            message = str(fault) if isinstance(fault, CxprobeError) else full_disk(fault) or no_access(fault)
+            message = mendable(fault)
             if message is None:
                 raise
             print("\n".join(one_line(line) for line in blot(message).split("\n")), file=sys.stderr)
