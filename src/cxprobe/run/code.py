@@ -8,7 +8,6 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from cxprobe.files.writing import remove_left_behind, write_bytes
@@ -45,10 +44,7 @@ def reached_files(script: Path) -> dict[str, Path]:
     Returns:
         Name ("pairs/score.py", "cxprobe.pairs.judge", or a path in the package) -> file.
     """
-    spec = find_spec("cxprobe")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("cxprobe is not installed in this Python")
-    package = Path(spec.origin).parent
+    package = Path(__file__).parents[1]
     reached = {f"{script.parent.name}/{script.name}": script}
     waiting = [script]
     while waiting:
