@@ -42,7 +42,7 @@ def label(
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
 
-    require_construction(construction, Path())
+    require_construction(construction)
     if export is not None and import_ is not None:
         raise DataError("--export and --import: one at a time")
     if annotator and import_ is None:
@@ -67,7 +67,7 @@ def agreement(
     """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
     from cxprobe.cli import labels_desk as desk
 
-    require_construction(construction, Path())
+    require_construction(construction)
     if decide:
         desk.decide(construction, who, browser, read_corpus)
     elif browser:

@@ -43,10 +43,9 @@ ConstructionName = Annotated[
 def print_table(lines: Sequence[Sequence[str]], texts: int) -> None:
     """Print lines of cells in columns; so many columns of texts are aligned at the left, the others at the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = [f"<{width}" if column < texts else f">{width}" for column, width in enumerate(widths)]
     for line in lines:
-        cells = [cell.ljust(width) for cell, width in zip(line[:texts], widths, strict=False)]
-        cells += [cell.rjust(width) for cell, width in zip(line[texts:], widths[texts:], strict=True)]
-        print("  ".join(cells).rstrip())
+        print("  ".join(map(format, line, aligned)).rstrip())
 
 
 def shown_size(size: int) -> str:

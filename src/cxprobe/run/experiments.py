@@ -90,9 +90,8 @@ def views_of(experiment: str, records: Sequence[RunRecord]) -> Iterator[View]:
             continue
         several = constructions if len(constructions) <= _MOST_CONSTRUCTIONS else constructions[:2]
         for construction in several if "{construction}" in view.id else several[:1]:
-            names |= {"construction": construction, "shown": construction}
-            if construction == "all":
-                names["shown"] = "all constructions"
+            shown = "all constructions" if construction == "all" else construction
+            names |= {"construction": construction, "shown": shown}
             texts = {key: getattr(view, key).format(**names) for key in ("id", "name", "search")}
             yield replace(view, columns=columns, bars=bars, lines=lines, points=points, **texts)
 
