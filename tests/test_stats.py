@@ -4,7 +4,7 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap, norm, permutation_test, t, ttest_1samp, ttest_rel
 
@@ -471,6 +471,11 @@ def test_difference_of_a_rate_with_itself_is_nothing_and_the_interval_mirrors():
         ),
         min_size=1,
     )
+)
+# Residuals of the second group that are 0 are not rounded alike beside another group.
+@example(
+    [(0.0, 0.0, "a", 0, "x", word, "x") for word in "xxxxxxxxxyy"]
+    + [(0.0, 0.0, "b", 1, "x", "y", "x"), (0.0, 0.0, "b", 1, "y", "y", "x"), (0.5, 0.5, "b", 1, "y", "y", "x")]
 )
 def test_differences_of_all_groups_at_once_are_those_of_each_group(items):
     clusters = ["cluster_word1", "cluster_word2", "cluster_wording"]

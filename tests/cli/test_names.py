@@ -21,8 +21,10 @@ def test_a_size_is_shown_in_the_unit_that_fits(size, shown):
 
 def test_the_presets_of_the_project_are_completed_and_without_them_the_carried_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert complete_preset("emb") == ["embedded"]
+    assert [name for name in complete_preset() if name.startswith("emb")] == ["embedded"]
     (tmp_path / "presets").mkdir()
     (tmp_path / "presets" / "ember.yaml").touch()
-    assert complete_preset("emb") == ["ember"]
-    assert complete_carried_preset("emb") == ["embedded"]  # what `cxprobe init` takes
+    assert complete_preset() == ["ember"]
+    assert [name for name in complete_carried_preset() if name.startswith("emb")] == [
+        "embedded"
+    ]  # what `cxprobe init` takes

@@ -90,7 +90,7 @@ def test_the_answer_to_a_multiple_choice_item_stays_right_whatever_the_order_of_
 
 def test_a_multiple_choice_item_whose_words_change_is_another_item():
     ids = {
-        items_of_reasonings([one], TASKS.reasoning)[0].id
+        next(items_of_reasonings([one], TASKS.reasoning)).id
         for one in (reasoning(), reasoning(text="Ann is old."), reasoning(question="Who?"), reasoning(b="Cleo"))
     }
     assert len(ids) == 4

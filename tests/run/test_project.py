@@ -30,12 +30,13 @@ def test_a_folder_with_any_part_of_a_project_is_one_and_below_it_the_nearest_is_
         require_project(tmp_path / "a" / "b")
 
 
-def test_constructions_are_folders_with_a_construction_yaml(tmp_path, toy_constructions):
+def test_constructions_are_folders_with_a_construction_yaml(tmp_path, toy_constructions, monkeypatch):
     shutil.copytree(toy_constructions, tmp_path / "constructions")
     (tmp_path / "constructions" / "empty").mkdir()
     assert construction_names(tmp_path) == ["toy"]
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ConstructionError, match=r"tyo/construction.yaml: there is no such file; did you mean 'toy'"):
-        require_construction("tyo", tmp_path)
+        require_construction("tyo")
 
 
 def test_models_are_those_that_are_carried_and_those_of_params_yaml(tmp_path):

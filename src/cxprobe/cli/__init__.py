@@ -7,7 +7,7 @@ without a traceback, and the exit code is 2. Commands that read a project refuse
 
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated
@@ -61,24 +61,31 @@ def _begin(
     end_on_signals(signal.SIGTERM, signal.SIGHUP)
 
 
-def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callable[..., None]:
-    """Return a command that prints a fault which the user can mend, and exits with 2.
+_PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and pages"
+# Where the help shows a command -> commands, in their order.
+_COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
+    "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
+    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, download.download),
+    _PEOPLE: (labels.label, labels.agreement),
+    _RESULTS: (measure.measure, tracking.sync, tracking.ui, tracking.prune, describe.describe),
+}
+# All others are about the project in whose folder they are called.
+_ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init, params.schema)
 
-    Args:
-        command: The command.
-        anywhere: Whether it runs outside of a project's folder too.
-    """
+
+def _mendable(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that prints a fault which the user can mend, and exits with 2."""
 
     @wraps(command)
     def run(*args: object, **options: object) -> None:
         try:
-            if not anywhere:
+            if command not in _ANYWHERE:
                 require_project(Path())
             command(*args, **options)
         except (CxprobeError, OSError) as fault:
-            from cxprobe.files.writing import full_disk, no_access
+            from cxprobe.files.writing import mendable
 
-            message = str(fault) if isinstance(fault, CxprobeError) else full_disk(fault) or no_access(fault)
+            message = mendable(fault)
             if message is None:
                 raise
             print("\n".join(one_line(line) for line in blot(message).split("\n")), file=sys.stderr)
@@ -87,58 +94,23 @@ def _mendable(command: Callable[..., None], *, anywhere: bool = False) -> Callab
     return run
 
 
-def _group(name: str, panel: str, about: str, commands: Mapping[str, Callable[..., None]]) -> None:
+def _group(name: str, panel: str, about: str, *commands: Callable[..., None]) -> None:
     """Add commands that have a first word in common."""
     group = typer.Typer(no_args_is_help=True, help=about)
-    for word, command in commands.items():
-        group.command(word)(_mendable(command))
+    for command in commands:
+        group.command(command.__name__.strip("_").replace("_", "-"))(_mendable(command))
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
-_TEXTS, _PROJECT, _PEOPLE, _RESULTS = "Texts of your own", "A project", "People's judgements", "Runs and pages"
-_ANYWHERE: Mapping[Callable[..., None], str] = {
-    files.score: _TEXTS,
-    files.surprisal: _TEXTS,
-    files.compare: _TEXTS,
-    files.features: _TEXTS,
-    init.init: _PROJECT,
-    params.schema: _PROJECT,
-}
-_IN_A_PROJECT: Mapping[Callable[..., None], str] = {
-    params.preset: _PROJECT,
-    check.check: _PROJECT,
-    plan.plan: _PROJECT,
-    download.download: _PROJECT,
-    labels.label: _PEOPLE,
-    labels.agreement: _PEOPLE,
-    measure.measure: _RESULTS,
-    tracking.sync: _RESULTS,
-    tracking.ui: _RESULTS,
-    tracking.prune: _RESULTS,
-    describe.describe: _RESULTS,
-}
-for _command, _panel in _ANYWHERE.items():
-    app.command(rich_help_panel=_panel)(_mendable(_command, anywhere=True))
-for _command, _panel in _IN_A_PROJECT.items():
-    app.command(rich_help_panel=_panel)(_mendable(_command))
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_mendable(_command))
 
 _BEGIN = "Begin a part of a project: a construction, its frames, a model."
-_group("new", _PROJECT, _BEGIN, {"construction": new.construction, "frames": new.frames, "model": new.model})
+_group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
-_COMPARED: Mapping[str, Callable[..., None]] = {
-    "export": validate.export,
-    "import": validate.import_,
-    "pattern": validate.pattern,
-}
-_group("validate", _PEOPLE, _JUDGE, _COMPARED)
+_group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
 _GIVE = "Give data, tasks and results to other tools."
-_EXPORTS: Mapping[str, Callable[..., None]] = {
-    "hf": export.hf,
-    "lm-eval": export.lm_eval,
-    "inspect": export.inspect,
-    "results": export.results,
-    "conllu": export.conllu,
-}
-_group("export", _RESULTS, _GIVE, _EXPORTS)
+_group("export", _RESULTS, _GIVE, export.hf, export.lm_eval, export.inspect, export.results, export.conllu)
 
 __all__ = ["app"]

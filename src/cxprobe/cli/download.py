@@ -14,7 +14,8 @@ from cxprobe.cli.names import complete_preset, shown_size
 from cxprobe.errors import DataError, ParamsError
 
 if TYPE_CHECKING:
-    from cxprobe.lm.params import ModelSpec
+    from huggingface_hub.file_download import DryRunFileInfo
+
     from cxprobe.run.params import Params
 
 _SETTINGS = ("*.json", "*.txt", "*.model", "*.jinja")
@@ -27,24 +28,18 @@ class _Repository(NamedTuple):
 
     Attributes:
         slug: The model in params.yaml, for messages.
-        spec: Its name on the hub and its revision; None is the main branch.
+        name: Its name on the hub.
+        revision: Its revision; None is the main branch.
         has_weights: Whether more than its tokenizer is needed.
     """
 
     slug: str
-    spec: "ModelSpec"
+    name: str
+    revision: str | None
     has_weights: bool
 
     def __str__(self) -> str:
-        return f"{self.slug}: {self.spec.name} {self.spec.revision or ''}".rstrip()
-
-
-class _Files(NamedTuple):
-    """The files that are needed of a repository, and the bytes of those that are there and of those that are not."""
-
-    names: list[str]
-    there: int
-    missing: int
+        return f"{self.slug}: {self.name} {self.revision or ''}".rstrip()
 
 
 def download(
@@ -65,25 +60,27 @@ def download(
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    found, faults = list[tuple[_Repository, _Files]](), list[str]()
+    files, faults, missing = dict[_Repository, list[str]](), list[str](), 0
     for repository in _repositories(_params(preset), model):
         try:
-            found.append((repository, _files(repository)))
+            needed = _needed_files(repository)
         except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
             faults.append(_fault(repository, fault))
-    for repository, files in found:
-        print(f"{repository}: {shown_size(files.missing)} to download, {shown_size(files.there)} are there")
-    missing = sum(files.missing for _, files in found)
+            continue
+        files[repository] = [file.filename for file in needed]
+        size = sum(file.file_size or 0 for file in needed)
+        to_download = sum(file.file_size or 0 for file in needed if file.will_download)
+        missing += to_download
+        print(f"{repository}: {shown_size(to_download)} to download, {shown_size(size - to_download)} are there")
     cache = Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.exists())).free
-    print(f"{len(found)} models, {shown_size(missing)} to download; {cache} has {shown_size(free)} free")
+    print(f"{len(files)} models, {shown_size(missing)} to download; {cache} has {shown_size(free)} free")
     if missing > free:
         faults.append(f"{cache}: {shown_size(missing)} do not fit; let HF_HOME name a larger disk, or give --model")
     elif not show:
-        for repository, files in found:
-            spec = repository.spec
+        for repository, names in files.items():
             try:
-                snapshot_download(spec.name, revision=spec.revision, allow_patterns=files.names)
+                snapshot_download(repository.name, revision=repository.revision, allow_patterns=names)
             except Exception as fault:  # the others need not wait for this one
                 faults.append(_fault(repository, fault))
             else:
@@ -122,33 +119,31 @@ def _repositories(params: "Params", slugs: list[str] | None) -> list[_Repository
             raise ParamsError(f"--model {slug}: models has no '{slug}'{suggest(slug, list(params.models))}")
     if empty := empty_names(params.models, slugs):
         raise ParamsError("\n".join(f"{key} is empty; write the model's name, or choose with --model" for key in empty))
-    repositories = dict[tuple[str, str | None, bool], _Repository]()
-    for member in members_of(params.models, slugs):
-        spec = member.spec
-        if isinstance(spec, ServedModel):
-            spec = ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
-        if isinstance(spec, ModelSpec) and not spec.name.startswith("package:") and not Path(spec.name).exists():
-            has_weights = not isinstance(member.spec, ServedModel)
-            key = (spec.name, spec.revision, has_weights)
-            repositories.setdefault(key, _Repository(member.slug, spec, has_weights))
+    repositories = dict[tuple[object, ...], _Repository]()
+    for slug, spec in ((member.slug, member.spec) for member in members_of(params.models, slugs)):
+        match spec:
+            case ServedModel():
+                repository = _Repository(slug, spec.tokenizer, spec.revision, has_weights=False)
+            case ModelSpec():
+                repository = _Repository(slug, spec.name, spec.revision, has_weights=True)
+            case _:
+                continue
+        if not repository.name.startswith("package:") and not Path(repository.name).exists():
+            repositories.setdefault(repository[1:], repository)
     return list(repositories.values())
 
 
-def _files(repository: _Repository) -> _Files:
+def _needed_files(repository: _Repository) -> "list[DryRunFileInfo]":
     """Ask the hub for the files that are needed of a repository, and their sizes."""
     from huggingface_hub import snapshot_download
 
     patterns = [*_SETTINGS, *(_WEIGHTS if repository.has_weights else ())]
-    spec = repository.spec
     listed = snapshot_download(
-        spec.name, revision=spec.revision, allow_patterns=patterns, ignore_patterns="*/*", dry_run=True
+        repository.name, revision=repository.revision, allow_patterns=patterns, ignore_patterns="*/*", dry_run=True
     )
     weights = [[file for file in listed if fnmatch(file.filename, pattern)] for pattern in _WEIGHTS]
     settings = [file for file in listed if any(fnmatch(file.filename, pattern) for pattern in _SETTINGS)]
-    needed = settings + next(filter(None, weights), [])
-    missing = sum(file.file_size or 0 for file in needed if file.will_download)
-    there = sum(file.file_size or 0 for file in needed if not file.will_download)
-    return _Files([file.filename for file in needed], there, missing)
+    return settings + next(filter(None, weights), [])
 
 
 def _fault(repository: _Repository, fault: Exception) -> str:

@@ -20,7 +20,6 @@ from cxprobe.run.carried import carried_files
 from cxprobe.run.params import PARAMS_FILE
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_UNPINNED = "pin the commit that the model's page on the hub shows"
 
 
 def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
@@ -39,14 +38,22 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ModelError: The folder has files that cannot be read.
     """
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if name.startswith("package:") or (name and Path(name).is_dir()) or _carried_folder(name):
-        return spec.model_copy(update={"sha256": _digest_of(slug, spec)})
-    if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
+    if not (name.startswith("package:") or (name and Path(name).is_dir()) or _carried_folder(name)):
+        if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
+            raise ProjectError(
+                f"--name {name}: there is no such folder, and it is no name of the hub, such as roberta-base or "
+                "EleutherAI/pythia-70m; correct it"
+            )
+        return spec
+    if revision is not None:
+        raise ProjectError(f"--revision {revision}: '{name}' is a folder and has no revision; leave it out")
+    folder = _carried_folder(name) or Path(path_of(f"models.{slug}", name))
+    if not (folder / "config.json").is_file():
         raise ProjectError(
-            f"--name {name}: there is no such folder, and it is no name of the hub, such as roberta-base or "
-            "EleutherAI/pythia-70m; correct it"
+            f"--name {name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
         )
-    return spec
+    check_folder(f"models.{slug}", folder)
+    return spec.model_copy(update={"sha256": digest_of(folder)})
 
 
 def _carried_folder(name: str) -> Path | None:
@@ -54,19 +61,6 @@ def _carried_folder(name: str) -> Path | None:
     folder = carried_files() / name
     is_carried = re.fullmatch(r"models(/[\w.-]+)+", name) and (folder / "config.json").is_file()
     return folder if is_carried and not Path(name).exists() else None
-
-
-def _digest_of(slug: str, spec: ModelSpec) -> str:
-    """Return the SHA-256 of all that is loaded from a folder or a package."""
-    if spec.revision is not None:
-        raise ProjectError(f"--revision {spec.revision}: '{spec.name}' is a folder and has no revision; leave it out")
-    folder = _carried_folder(spec.name) or Path(path_of(f"models.{slug}", spec.name))
-    if not (folder / "config.json").is_file():
-        raise ProjectError(
-            f"--name {spec.name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
-        )
-    check_folder(f"models.{slug}", folder)
-    return digest_of(folder)
 
 
 def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
@@ -86,14 +80,12 @@ def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
 
 def entry_of(slug: str, spec: ModelSpec) -> str:
     """Return the lines of an entry of the section models, without a margin."""
-    fields = spec.model_dump(include={"name", "revision", "sha256", "dtype"})
     yaml: Any = YAML(typ="safe")
     yaml.default_flow_style = yaml.sort_base_mapping_type_on_output = False
     written = StringIO()
-    yaml.dump({slug: fields}, written)
-    unpinned = spec.sha256 is None and spec.revision is None
-    pin = f"  revision: null    # {_UNPINNED}\n" if unpinned else "  revision: null\n"
-    return written.getvalue().replace("  revision: null\n", pin)
+    yaml.dump({slug: spec.model_dump(include={"name", "revision", "sha256", "dtype"})}, written)
+    pin = "    # pin the commit that the model's page on the hub shows" if spec.sha256 is None else ""
+    return written.getvalue().replace("  revision: null\n", f"  revision: null{pin}\n")
 
 
 def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
@@ -114,11 +106,10 @@ def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
         ParamsError: The file cannot be read, or its section models is written on one line.
     """
     require_free(slug, file)
-    text, content = read_text(file, ParamsError), read_yaml(file, ParamsError)
-    models = content.get("models") or {}
-    entry = entry_of(slug, spec)
-    new = _inserted(text, entry)
-    if new is None or YAML(typ="safe").load(new) != {**content, "models": models | YAML(typ="safe").load(entry)}:
+    content, entry = read_yaml(file, ParamsError), entry_of(slug, spec)
+    models = (content.get("models") or {}) | YAML(typ="safe").load(entry)
+    new = _inserted(read_text(file, ParamsError), entry)
+    if new is None or YAML(typ="safe").load(new) != {**content, "models": models}:
         raise ParamsError(f"{file}: the section models cannot be added to as it is written; add this to it:\n{entry}")
     if carried := _carried_folder(spec.name):
         shutil.copytree(carried, spec.name, ignore=shutil.ignore_patterns("__pycache__"))

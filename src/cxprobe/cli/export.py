@@ -42,14 +42,14 @@ def lm_eval(folder: Folder) -> None:
 
     The harness's acc is the accuracy by the score `sum` of this project, for causal models.
     """
-    from cxprobe.exports.harness import choice_tasks, groups_of, harness_files, pair_tasks
+    from cxprobe.exports.harness import HarnessTask, choice_tasks, groups_of, harness_files, pair_tasks
     from cxprobe.exports.project import check_new_folder, others_items, read_pairs, read_prompts, why_not, write_files
     from cxprobe.run.params import load_params
 
     check_new_folder(folder)
     params = load_params()
     left_out = [f"{line}: {why}." for line in ("pairs", "prompts") if (why := why_not(params, line))]
-    tasks = []
+    tasks: list[HarnessTask] = []
     if not why_not(params, "pairs"):
         tasks += pair_tasks(read_pairs(params))
     if not why_not(params, "prompts"):
@@ -85,14 +85,14 @@ def results(
     file: Annotated[Path, typer.Argument(help="The .parquet file; one that is there is replaced.")],
 ) -> None:
     """Write every answer of every model to every item as one tidy table."""
-    from cxprobe.exports.project import write_files
     from cxprobe.exports.results import COLUMNS, read_results, results_parquet
+    from cxprobe.files.writing import write_bytes
     from cxprobe.run.params import load_params
 
     if file.suffix != ".parquet":
         raise DataError(f"{file}: the results are written as Parquet; give a name that ends in .parquet")
     table = read_results(load_params())
-    write_files({file.name: results_parquet(table)}, file.parent)
+    write_bytes(results_parquet(table), file)
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")
     for name, column in COLUMNS.items():
         print(f"  {name}: {column['about']}")
@@ -114,12 +114,15 @@ def conllu(
     from cxprobe.cli.labels_desk import labels_file, mined_file
     from cxprobe.constructions.sentences import LABELS
     from cxprobe.corpora.conllu import conllu_text
-    from cxprobe.exports.project import read_made_table, write_files
+    from cxprobe.exports.project import read_made_table
     from cxprobe.exports.treebank import camel_case, treebank_of
+    from cxprobe.files.writing import write_bytes
     from cxprobe.people.labels import in_force, judgements_on, read_labels
     from cxprobe.run.params import load_params
+    from cxprobe.run.project import require_construction
     from cxprobe.tagging import load_tagger
 
+    require_construction(construction)
     judged = in_force(read_labels(labels_file(construction)))
     mined = read_made_table(mined_file(construction))
     said = [set(judgements_on(*keys, judged).values()) for keys in zip(mined["id"], mined["tags"], strict=True)]
@@ -131,7 +134,7 @@ def conllu(
         raise DataError(f"{construction}: no mined sentence has a label; label some, or take all with --unlabelled")
     nlp = load_tagger("mining.parser", load_params().mining.parser, asks_for=("DEP", "LEMMA", "MORPH", "POS"))
     name = cxn or camel_case(construction)
-    write_files({file.name: conllu_text(treebank_of(sentences, nlp, name)).encode()}, file.parent)
+    write_bytes(conllu_text(treebank_of(sentences, nlp, name)).encode(), file)
     _print_left_out([f"{n:,} sentences: {why}" for why, n in left_out["label"].value_counts().items()])
     print(f"{file}: {len(sentences):,} sentences, {(sentences['label'] == 'positive').sum():,} with Cxn={name}")
 

@@ -242,18 +242,11 @@ def _unknown_prompts(params: Params, prompts: Mapping[str, Any]) -> Iterator[str
         asked.append(("pairs.ask.prompt", "preferences", "prompts", [ask.prompt]))
     if frames is not None:
         asked.append(("pairs.frames.prompt", "frames", "prompts", [frames.prompt]))
-    if make is not None:
-        asked += [
-            ("prompts.make.inference_prompts", "inference", "prompts", make.inference_prompts),
-            ("prompts.make.reasoning_prompts", "reasoning", "prompts", make.reasoning_prompts),
-            *(
-                (f"prompts.make.variation.{kind}_prompts", kind, "prompts", getattr(make.variation, f"{kind}_prompts"))
-                for kind in ("inference", "reasoning")
-                if make.variation is not None
-            ),
-            ("prompts.make.continuations.inference", "continuations", "inference", make.continuations.inference),
-            ("prompts.make.continuations.reasoning", "continuations", "reasoning", make.continuations.reasoning),
-        ]
+    for kind in ("inference", "reasoning"):
+        for part in ("prompts.make", "prompts.make.variation") if make.variation else ("prompts.make",):
+            asked.append((f"{part}.{kind}_prompts", kind, "prompts", params.names_of(f"{part}.{kind}_prompts")))
+        continued = f"prompts.make.continuations.{kind}"
+        asked.append((continued, "continuations", kind, params.names_of(continued)))
     for place, file, section, names in asked:
         known = getattr(prompts[file], section) if file in prompts else names
         for number, name in enumerate(names):

@@ -7,6 +7,7 @@ import typer
 
 from cxprobe.cli.names import ConstructionName
 from cxprobe.errors import DataError
+from cxprobe.run.project import require_construction
 
 Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
@@ -41,17 +42,17 @@ def label(
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
 
-    path = desk.labels_file(construction)
+    require_construction(construction)
     if export is not None and import_ is not None:
         raise DataError("--export and --import: one at a time")
     if annotator and import_ is None:
         raise DataError("--annotator says who is who in --import FILE, which is not given")
     if import_ is not None:
-        desk.import_labels(construction, import_, desk.annotator_names(annotator or [], who), path)
+        desk.import_labels(construction, import_, desk.annotator_names(annotator or [], who))
     elif export is not None:
         desk.export_tasks(construction, export, read_corpus)
     else:
-        desk.label_mined(construction, path, who, browser, read_corpus, by_uncertainty=order == "uncertain")
+        desk.label_mined(construction, who, browser, read_corpus, by_uncertainty=order == "uncertain")
 
 
 def agreement(
@@ -66,10 +67,10 @@ def agreement(
     """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
     from cxprobe.cli import labels_desk as desk
 
-    path = desk.labels_file(construction)
+    require_construction(construction)
     if decide:
-        desk.decide(construction, path, who, browser, read_corpus)
+        desk.decide(construction, who, browser, read_corpus)
     elif browser:
         raise DataError("--browser goes with --decide; without it the conflicts are listed here")
     else:
-        desk.print_agreement(construction, path)
+        desk.print_agreement(construction)

@@ -46,7 +46,6 @@ from cxprobe.people.sessions import (
     view_of,
 )
 from cxprobe.run.params import Params, load_params
-from cxprobe.run.project import require_construction
 
 if TYPE_CHECKING:
     from cxprobe.corpora.params import Corpus
@@ -55,31 +54,19 @@ if TYPE_CHECKING:
 _READ_UNASKED = 2 << 30  # bytes
 
 
-def labels_file(construction: str) -> Path:
-    """Return the labels.tsv of a construction.
-
-    Raises:
-        ConstructionError: There is no such construction, so a mistyped name does not make a new folder.
-    """
-    require_construction(construction, Path())
-    return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
-
-
-def label_mined(
-    construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None, *, by_uncertainty: bool
-) -> None:
+def label_mined(construction: str, who: str, browser: bool, read_corpus: bool | None, *, by_uncertainty: bool) -> None:
     """Let a person label what was mined, and say what the labels tell of all of it."""
     groups, person = _mined_groups(construction), who or _git_user()
     if is_decision(person):
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
     desk = _desk(construction, groups, {}, read_corpus)
-    _run(path, groups, person, desk, browser, by_uncertainty=by_uncertainty)
-    _print_yield(groups, read_labels(path))
+    _run(construction, groups, person, desk, browser, by_uncertainty=by_uncertainty)
+    _print_yield(groups, read_labels(labels_file(construction)))
 
 
-def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: bool | None) -> None:
+def decide(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
     """Let a third person decide what others have labelled differently."""
-    open_disputes = disputes(_mined_groups(construction), read_labels(path))
+    open_disputes = disputes(_mined_groups(construction), read_labels(labels_file(construction)))
     if not open_disputes:
         print("there is nothing to decide: nobody has labelled a mined sentence differently")
         return
@@ -92,20 +79,19 @@ def decide(construction: str, path: Path, who: str, browser: bool, read_corpus: 
     groups = [group for group, _ in open_disputes]
     disputed = {(group.kind, group.target): said for group, said in open_disputes}
     desk = _desk(construction, groups, disputed, read_corpus)
-    _run(path, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
+    _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
 
 
-def print_agreement(construction: str, path: Path) -> None:
+def print_agreement(construction: str) -> None:
     """Print each conflict (what is labelled, who calls it what, its sentences), and kappa of every two people."""
-    labels = read_labels(path)
+    labels = read_labels(labels_file(construction))
     all_conflicts = conflicts(labels)
     if not mined_file(construction).is_file():
         shown: list[tuple[Target, Said, Sequence[Candidate]]] = [(*item, ()) for item in all_conflicts.items()]
         print(f"the sentences are not shown: {mined_file(construction)} is not here; `dvc pull` fetches it")
     else:
         groups = _mined_groups(construction)
-        open_disputes = disputes(groups, labels)
-        shown = [((group.kind, group.target), said, group.shown) for group, said in open_disputes]
+        shown = [((group.kind, group.target), said, group.shown) for group, said in disputes(groups, labels)]
     for target, said, sentences in shown:
         print("\t".join([*target, ", ".join(f"{who}: {label}" for who, label in said.items())]))
         for sentence in sentences:
@@ -137,22 +123,22 @@ def export_tasks(construction: str, path: Path, read_corpus: bool | None) -> Non
     print(f"export there as JSON, then: cxprobe label {construction} --import FILE --who NAME")
 
 
-def import_labels(construction: str, path: Path, people: Mapping[int, str], labels_path: Path) -> None:
+def import_labels(construction: str, path: Path, people: Mapping[int, str]) -> None:
     """Add the labels of an export of Label Studio."""
     try:
         content = json.loads(read_text(path, DataError))
     except (ValueError, RecursionError) as fault:
         raise DataError(f"{path}: it is no JSON ({fault}); export from Label Studio in the format JSON") from None
     imported = read_annotations(content, construction, _mined_groups(construction), people, str(path))
-    labels = before = read_labels(labels_path)
+    labels = before = read_labels(labels_file(construction))
     for label in imported.labels:
         labels = with_label(labels, label)
-    write_labels(labels, labels_path)
+    write_labels(labels, labels_file(construction))
     changed, names = len(set(labels) - set(before)), sorted({label.who for label in imported.labels})
     print(f"{len(imported.labels)} labels by {', '.join(names) or 'nobody'}")
     print(f"{changed} of them are new or changed; {imported.skipped} cancelled annotations are left out;")
     print(f"{imported.unlabelled} tasks have none")
-    print(f"the labels are in {labels_path}")
+    print(f"the labels are in {labels_file(construction)}")
 
 
 def annotator_names(given: Sequence[str], who: str) -> dict[int, str]:
@@ -189,11 +175,12 @@ def _print_yield(groups: Sequence[Group], labels: Sequence[Label]) -> None:
 
 
 def _run(
-    path: Path, groups: Sequence[Group], who: str, desk: Desk, browser: bool, *, by_uncertainty: bool = False
+    construction: str, groups: Sequence[Group], who: str, desk: Desk, browser: bool, *, by_uncertainty: bool = False
 ) -> None:
     """Let the person label, in the browser or here, and say at the end what is left."""
     if not who.isprintable() or not who.strip():
         raise DataError(f"--who {who!r}: a name of printable characters is needed; labels.tsv is separated by tabs")
+    path = labels_file(construction)
     today = datetime.now().astimezone().date().isoformat()
     start = start_session(groups, read_labels(path), who, today, by_uncertainty=by_uncertainty)
     saved = SavedSession(start, path)
@@ -250,6 +237,11 @@ def _ask(console: Console) -> str:
         return "q" if key == "\x04" else key
     except (EOFError, KeyboardInterrupt):
         return "q"
+
+
+def labels_file(construction: str) -> Path:
+    """Return the labels.tsv of a construction."""
+    return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
 
 
 def mined_file(construction: str) -> Path:

@@ -3,6 +3,7 @@
 import re
 import runpy
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -155,11 +156,11 @@ def _print_status(items: list[_Item], params: "Params") -> None:
         except CxprobeError as fault:
             print(f"{item}: {fault}", flush=True)
             continue
-        there, total = dict[str, int](), dict[str, int]()
+        there, total = Counter[str](), Counter[str]()
         for count in job.counted:
-            there[count.unit] = there.get(count.unit, 0) + count.there
-            total[count.unit] = total.get(count.unit, 0) + count.total
-        missing = sum(total.values()) - sum(there.values())
+            there[count.unit] += count.there
+            total[count.unit] += count.total
+        missing = total.total() - there.total()
         complete += not missing
         counted = "; ".join(f"{there[unit]:,} of {total[unit]:,} {unit}" for unit in total)
         rest = f", {missing:,} missing{f'; {_SERVED}' if item.served else ''}" if missing else ""

@@ -10,30 +10,28 @@ from cxprobe.run.carried import carried_files
 from cxprobe.run.presets import preset_names
 from cxprobe.run.project import construction_names, model_names
 
-
-def complete_construction(incomplete: str) -> list[str]:
-    """Return the constructions of the project in the working directory that begin with ``incomplete``."""
-    return _beginning(construction_names(Path()), incomplete)
+# Typer leaves out what does not begin with what was typed.
 
 
-def complete_model(incomplete: str) -> list[str]:
-    """Return the carried models, and the names of the models of params.yaml, that begin with ``incomplete``."""
-    return _beginning(model_names(Path()), incomplete)
+def complete_construction() -> list[str]:
+    """Return the constructions of the project in the working directory."""
+    return construction_names(Path())
 
 
-def complete_preset(incomplete: str) -> list[str]:
-    """Return the presets of the project, or else the carried ones, that begin with ``incomplete``."""
+def complete_model() -> list[str]:
+    """Return the carried models, and the names of the models of params.yaml."""
+    return model_names(Path())
+
+
+def complete_preset() -> list[str]:
+    """Return the presets of the project, or else the carried ones."""
     folder = Path("presets")
-    return _beginning(preset_names(folder), incomplete) if folder.is_dir() else complete_carried_preset(incomplete)
+    return preset_names(folder) if folder.is_dir() else complete_carried_preset()
 
 
-def complete_carried_preset(incomplete: str) -> list[str]:
-    """Return the carried presets that begin with ``incomplete``: a new project is made from one of them."""
-    return _beginning(preset_names(carried_files() / "presets"), incomplete)
-
-
-def _beginning(names: list[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+def complete_carried_preset() -> list[str]:
+    """Return the carried presets: a new project is made from one of them."""
+    return preset_names(carried_files() / "presets")
 
 
 ConstructionName = Annotated[
@@ -45,10 +43,9 @@ ConstructionName = Annotated[
 def print_table(lines: Sequence[Sequence[str]], texts: int) -> None:
     """Print lines of cells in columns; so many columns of texts are aligned at the left, the others at the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = [f"<{width}" if column < texts else f">{width}" for column, width in enumerate(widths)]
     for line in lines:
-        cells = [cell.ljust(width) for cell, width in zip(line[:texts], widths, strict=False)]
-        cells += [cell.rjust(width) for cell, width in zip(line[texts:], widths[texts:], strict=True)]
-        print("  ".join(cells).rstrip())
+        print("  ".join(map(format, line, aligned)).rstrip())
 
 
 def shown_size(size: int) -> str:

@@ -71,10 +71,9 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
 
     try:
         with Repo() as repo:
-            found = repo.status(targets=list(stages))
+            return set(stages) & set(repo.status(targets=list(stages)))
     except NotDvcRepoError:
         return set(stages)
-    return set(stages) & set(found)
 
 
 def count(params: "Params") -> Iterator[Asked]:

@@ -18,7 +18,6 @@ from cxprobe.run.presets import preset_text
 from cxprobe.run.project import VERSION_FILE, installed_version, require_construction
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
-_EVERYTHING = "all"
 # What people judged, and sentences that may be there once only.
 _NOT_COPIED = {
     "items.yaml": "each of its premises may be in one construction only",
@@ -33,8 +32,6 @@ _HEAD = f"""\
 """
 _README = Path(__file__).parent / "templates" / "project.md"
 _PARAMS, _PIPELINE, _PACKAGES = Path("params.yaml"), Path("dvc.yaml"), Path("corpora/documentation.txt")
-_MODELS = "models"
-_OWN_LICENCE = "LICENSE-cxprobe"
 # What a project may not change without its next upgrade undoing it; all else is the team's.
 _OWNED = (".dvc/plots", "constraints.txt", "dvc.yaml", "params.schema.json", "pipelines", "presets", "published")
 
@@ -54,13 +51,12 @@ def require_name(kind: str, name: str) -> None:
         )
 
 
-def add_construction(name: str, source: str | None = None, constructions: Path = CONSTRUCTIONS_FOLDER) -> list[str]:
-    """Write the files of a new construction.
+def add_construction(name: str, source: str | None) -> list[str]:
+    """Write the files of a new construction into the project in the working directory.
 
     Args:
         name: The name of its folder.
         source: A construction whose files are copied, with its name replaced; None for commented files with an example.
-        constructions: The folder of all constructions.
 
     Returns:
         What was not copied, and why: a line each.
@@ -70,9 +66,9 @@ def add_construction(name: str, source: str | None = None, constructions: Path =
         ConstructionError: The source does not exist.
     """
     require_name("construction", name)
-    if name == _EVERYTHING:
+    if name == "all":
         raise ProjectError(f"'{name}' is the name of the runs over all constructions; take another name")
-    folder = constructions / name
+    folder = CONSTRUCTIONS_FOLDER / name
     if folder.exists():
         raise ProjectError(f"{folder} is there already; take another name, or remove it first")
     if source is None:
@@ -80,22 +76,17 @@ def add_construction(name: str, source: str | None = None, constructions: Path =
             text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", _title(name))
             write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
         return []
-    require_construction(source, constructions.parent)
-    return _copy(constructions / source, folder)
-
-
-def _copy(source: Path, folder: Path) -> list[str]:
+    require_construction(source)
     left = []
-    for file in _files(source):
-        path = file.relative_to(source)
+    for file in _files(CONSTRUCTIONS_FOLDER / source):
+        path = file.relative_to(CONSTRUCTIONS_FOLDER / source)
         if path.as_posix() in _NOT_COPIED:
             left.append(f"{file} was not copied: {_NOT_COPIED[path.as_posix()]}")
             continue
-        text = re.sub(rf"(?<![\w-]){re.escape(source.name)}(?![\w-])", folder.name, read_text(file, ProjectError))
+        text = re.sub(rf"(?<![\w-]){re.escape(source)}(?![\w-])", name, read_text(file, ProjectError))
         if path.name == "construction.yaml":
-            text = re.sub(r"^name:.*$", f'name: "{_title(folder.name)}"', text, count=1, flags=re.MULTILINE)
-            head = f"# Copied from {source.name} by `cxprobe new construction`: replace what is about {source.name}."
-            text = f"{head}\n{text}"
+            text = re.sub(r"^name:.*$", f'name: "{_title(name)}"', text, count=1, flags=re.MULTILINE)
+            text = f"# Copied from {source} by `cxprobe new construction`: replace what is about {source}.\n{text}"
         write_bytes(text.encode(), folder / path)
     return left
 
@@ -123,19 +114,18 @@ def create_project(folder: Path, preset: str) -> None:
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
-    params = preset_text(preset, carried_files() / "presets")
+    source = carried_files()
+    params = preset_text(preset, source / "presets")
     _require_empty(folder)
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
-    source = carried_files()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _initialise(folder)  # before the files of DVC are copied, since it refuses a .dvc that is there
         write_bytes(params.encode(), folder / _PARAMS)
         _copy_carried(source, folder)
-        text = _README.read_text(encoding="utf-8")
-        title = folder.absolute().name
-        write_bytes(text.replace("<TITLE>", title).replace("<PRESET>", preset).encode(), folder / "README.md")
+        readme = _README.read_text(encoding="utf-8").replace("<TITLE>", folder.absolute().name)
+        write_bytes(readme.replace("<PRESET>", preset).encode(), folder / "README.md")
         _keep_installed(folder / _PACKAGES)
         _write_pipeline(folder)
     except OSError as fault:
@@ -182,14 +172,14 @@ def _require_empty(folder: Path) -> None:
 
 def _copy_carried(source: Path, folder: Path) -> None:
     """Copy what a project needs; of the models those that its params.yaml names, with the cards and licences above."""
-    models = [Path(name) for name in re.findall(rf": ({_MODELS}/[\w./-]+)", read_text(folder / _PARAMS, ProjectError))]
+    models = [Path(name) for name in re.findall(r": (models/[\w./-]+)", read_text(folder / _PARAMS, ProjectError))]
     for path in carried_paths(source):
         is_about = path.name.startswith(("README", "LICENSE"))
-        is_wanted = path.parts[0] != _MODELS or any(
+        is_wanted = path.parts[0] != "models" or any(
             path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models
         )
         if is_wanted and path != _PARAMS:  # the preset's is there
-            target = folder / (_OWN_LICENCE if path.as_posix() == "LICENSE" else path)
+            target = folder / ("LICENSE-cxprobe" if path.as_posix() == "LICENSE" else path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target)
 

@@ -1,7 +1,7 @@
 """The items of the lines of work as people are asked about them: minimal pairs, inferences, multiple choice."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -44,32 +44,28 @@ def items_of(kind: RatedKind, names: Sequence[str], tasks: Tasks, seed: int) -> 
     return items
 
 
-def items_of_pairs(pairs: Iterable[Pair], task: PairsTask) -> list[RatedItem]:
-    """Return minimal pairs as items, each text whole; strata are all groups that a pair is reported by."""
-    items = []
+def items_of_pairs(pairs: Iterable[Pair], task: PairsTask) -> Iterator[RatedItem]:
+    """Yield minimal pairs as items, each text whole; strata are all groups that a pair is reported by."""
     for pair in pairs:
         good, bad = pair.context + pair.good, pair.context + pair.bad
         first, second = _ordered(pair.id, good, bad)
-        items.append(
-            RatedItem(
-                kind="pairs",
-                id=pair.id,
-                construction=pair.groups["construction"],
-                frame=pair.clusters.get("frame", pair.item),
-                stratum={name: value for name, value in pair.groups.items() if name != "construction"},
-                text="",
-                question=task.question,
-                options={"A": first, "B": second},
-                gold="A" if first == good else "B",
-            )
+        yield RatedItem(
+            kind="pairs",
+            id=pair.id,
+            construction=pair.groups["construction"],
+            frame=pair.clusters.get("frame", pair.item),
+            stratum={name: value for name, value in pair.groups.items() if name != "construction"},
+            text="",
+            question=task.question,
+            options={"A": first, "B": second},
+            gold="A" if first == good else "B",
         )
-    return items
 
 
-def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) -> list[RatedItem]:
-    """Return inferences as items; strata are set, reading, template and gold."""
-    return [
-        RatedItem(
+def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) -> Iterator[RatedItem]:
+    """Yield inferences as items; strata are set, reading, template and gold."""
+    for inference in inferences:
+        yield RatedItem(
             kind="inference",
             id=inference.id,
             construction=inference.construction,
@@ -80,36 +76,30 @@ def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) ->
             options=task.options.model_dump(),
             gold=inference.gold,
         )
-        for inference in inferences
-    ]
 
 
-def items_of_reasonings(reasonings: Iterable[Reasoning], task: ReasoningTask) -> list[RatedItem]:
-    """Return multiple-choice items; the stratum is the test.
+def items_of_reasonings(reasonings: Iterable[Reasoning], task: ReasoningTask) -> Iterator[RatedItem]:
+    """Yield multiple-choice items; the stratum is the test.
 
     A and B are put in an order that does not depend on the seed that has put them in theirs.
     """
-    items = []
     for reasoning in reasonings:
         texts = [reasoning.text, reasoning.question, *sorted([reasoning.a, reasoning.b])]
         item_id = text_id(reasoning.id, "\x1f".join(texts))
         first, second = _ordered(item_id, reasoning.a, reasoning.b)
         right = {"A": reasoning.a, "B": reasoning.b, "C": task.neither}[reasoning.gold]
         options = {"A": first, "B": second, "C": task.neither}
-        items.append(
-            RatedItem(
-                kind="reasoning",
-                id=item_id,
-                construction=reasoning.construction,
-                frame=reasoning.frame_id,
-                stratum={"test": reasoning.test},
-                text=reasoning.text,
-                question=reasoning.question,
-                options={answer: capitalise_first(text) for answer, text in options.items()},
-                gold=next(answer for answer, text in options.items() if text == right),
-            )
+        yield RatedItem(
+            kind="reasoning",
+            id=item_id,
+            construction=reasoning.construction,
+            frame=reasoning.frame_id,
+            stratum={"test": reasoning.test},
+            text=reasoning.text,
+            question=reasoning.question,
+            options={answer: capitalise_first(text) for answer, text in options.items()},
+            gold=next(answer for answer, text in options.items() if text == right),
         )
-    return items
 
 
 def _ordered(item_id: str, *texts: str) -> list[str]:

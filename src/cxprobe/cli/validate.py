@@ -41,7 +41,7 @@ def export(
     check_new_folder(output)
     wording = load_wording()
     for name in constructions or []:
-        require_construction(name, Path())
+        require_construction(name)
     sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
@@ -89,7 +89,7 @@ def import_(
     names = sorted({*imported.ratings, *imported.withdrawn})
     merged = {}
     for name in names:
-        require_construction(name, Path())
+        require_construction(name)
         path = CONSTRUCTIONS_FOLDER / name / RATINGS_FILE
         new, withdrawn = imported.ratings.get(name, []), imported.withdrawn.get(name, set())
         merged[path] = merge_ratings(read_ratings(path), new, withdrawn)
@@ -136,7 +136,7 @@ def pattern(
     from cxprobe.run.params import load_params
     from cxprobe.run.project import require_construction
 
-    require_construction(construction, Path())
+    require_construction(construction)
     wanted = load_pattern(construction, load_construction(construction))
     matchers = Matchers(wanted, load_tagger(load_params().mining.pipeline_of(wanted), wanted))
     sentences = [sentence for file in files for sentence in read_conllu(file, tags=tags)]

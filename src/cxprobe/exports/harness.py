@@ -18,7 +18,7 @@ choice follows from the item's id.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,8 @@ class HarnessTask:
     items: Sequence[Mapping[str, Any]]
 
 
-def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
-    """Return a task for the pairs of each construction and kind of words.
+def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
+    """Yield a task for the pairs of each construction and kind of words.
 
     Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a task of
     their own, and in no other.
@@ -67,9 +67,8 @@ def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
     cells = unbalanced_cells(pairs)
     reasons = dict(zip(cells[keys].itertuples(index=False, name=None), cells["reason"], strict=True))
     alone = [key[-1] if key in reasons else "" for key in pairs[keys].itertuples(index=False, name=None)]
-    pairs = pairs.assign(alone=alone)
-    tasks = []
-    for (construction, words, variant), rows in pairs.groupby(["construction", "words", "alone"], sort=False):
+    parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
+    for (construction, words, variant), rows in parts:
         construction = str(construction)
         name = _name(ALL, construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
         text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
@@ -81,12 +80,11 @@ def pair_tasks(pairs: pd.DataFrame) -> list[HarnessTask]:
             _item(row, _PAIR, {side: row["context"] + row[side] for side in ("good", "bad")}, "good")
             for row in rows.to_dict("records")
         ]
-        tasks.append(HarnessTask(name, construction, "pairs", text, items))
-    return tasks
+        yield HarnessTask(name, construction, "pairs", text, items)
 
 
-def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTask]:
-    """Return a task for the items of each construction, kind, prompt and number of shots.
+def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> Iterator[HarnessTask]:
+    """Yield a task for the items of each construction, kind, prompt and number of shots.
 
     Args:
         choices: One row a question, as ``data/make_prompts`` has them: id, item, construction, kind, prompt, shots,
@@ -96,7 +94,6 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTa
     texts: dict[str, dict[str, str]] = {}
     for id_, symbol, text in answers[["id", "answer", "text"]].itertuples(index=False, name=None):
         texts.setdefault(id_, {})[symbol] = text
-    tasks = []
     keys = ["construction", "kind", "prompt", "shots", "examples"]
     for (construction, kind, prompt, shots, examples), rows in choices.groupby(keys, sort=False):
         construction, short = str(construction), _KINDS[str(kind)]
@@ -108,8 +105,7 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> list[HarnessTa
         for row in rows.to_dict("records"):
             choices_of = {symbol: row["question"] + answer for symbol, answer in texts[row["id"]].items()}
             items.append(_item(row, _CHOICE, choices_of, row["gold"]))
-        tasks.append(HarnessTask(name, construction, short, text, items))
-    return tasks
+        yield HarnessTask(name, construction, short, text, items)
 
 
 def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:

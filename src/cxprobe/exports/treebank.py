@@ -1,5 +1,6 @@
 """Mined sentences as a treebank in CoNLL-U, with the construction as UCxn writes it."""
 
+import re
 from collections.abc import Iterator
 
 import pandas as pd
@@ -11,7 +12,7 @@ from cxprobe.errors import DataError
 
 def camel_case(name: str) -> str:
     """Return the name of a folder or a slot as UCxn writes names: "ComparativeCorrelative", "Half1"."""
-    return "".join(part[:1].upper() + part[1:] for part in name.replace("_", "-").replace(" ", "-").split("-"))
+    return "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
 
 
 def treebank_of(sentences: pd.DataFrame, nlp: Language, construction: str) -> Iterator[Sentence]:

@@ -154,24 +154,20 @@ def _cells(text: str, kind: str, path: str | Path, required: Collection[str]) ->
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
     table = csv.reader(lines, delimiter="," if is_quoted else "\t", quoting=quoting, strict=True)
     header: list[str] | None = None
-    while True:
-        try:
-            cells = next(table)
-        except StopIteration:
-            return
-        except csv.Error as fault:
-            what = f"{fault}; is a quote left open, or an end of line missing? Else {_REMEDY[kind]}"
-            raise DataError(f"{path}, line {table.line_num}: {what}") from fault
-        place = f"{path}, line {table.line_num}"
-        if header is None:
-            header = cells
-            _check_columns(header, required, place)
-        elif len(cells) > 1 or "".join(cells).strip():
-            if len(cells) != len(header):
-                raise DataError(
-                    f"{place}: expected {len(header)} cells ({', '.join(header)}), found {len(cells)}; {_REMEDY[kind]}"
-                )
-            yield table.line_num, dict(zip(header, cells, strict=True))
+    try:
+        for cells in table:
+            place = f"{path}, line {table.line_num}"
+            if header is None:
+                header = cells
+                _check_columns(header, required, place)
+            elif len(cells) > 1 or "".join(cells).strip():
+                if len(cells) != len(header):
+                    expected = f"expected {len(header)} cells ({', '.join(header)}), found {len(cells)}"
+                    raise DataError(f"{place}: {expected}; {_REMEDY[kind]}")
+                yield table.line_num, dict(zip(header, cells, strict=True))
+    except csv.Error as fault:
+        what = f"{fault}; is a quote left open, or an end of line missing? Else {_REMEDY[kind]}"
+        raise DataError(f"{path}, line {table.line_num}: {what}") from fault
 
 
 def _check_columns(names: Collection[str], required: Collection[str], place: str) -> None:

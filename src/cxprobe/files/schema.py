@@ -3,10 +3,18 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, Tag, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from cxprobe.errors import CxprobeError
@@ -52,6 +60,14 @@ class Closed(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _note_keys(cls, content: Any, info: ValidationInfo) -> Any:
+        """Note which keys a mapping may have, for the message about another one."""
+        if info.context is not None:
+            info.context[id(content)] = sorted(cls.model_fields)
+        return content
+
 
 def read_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -> dict[str, Any]:
     """Read a mapping from a YAML 1.2 file, safely: no tags, no key twice (as DVC reads its files).
@@ -83,10 +99,11 @@ def validate(model: type[M], content: Mapping[str, Any], place: Path, error: typ
 
 def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed."""
+    known_keys: dict[int, list[str]] = {}  # of each mapping in the content, by its identity
     try:
-        model.model_validate(content)
+        model.model_validate(content, context=known_keys)
     except ValidationError as faults:
-        return [one_line(line) for fault in faults.errors() for line in _explain(fault, model, content)]
+        return [one_line(line) for fault in faults.errors() for line in _explain(fault, content, known_keys)]
     return []
 
 
@@ -110,68 +127,34 @@ def suggest(value: str, allowed: list[str]) -> str:
     return f"{hint} (allowed: {', '.join(sorted(allowed)) or 'none yet'})"
 
 
-def _explain(fault: ErrorDetails, model: type[Closed], content: Mapping[str, Any]) -> list[str]:
+def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path = _place(fault, content)
+    path, holder = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
-            known = _keys_at(model, fault["loc"][:-1])
-            return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known)}"]
+            return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
         case "missing":
             return [f"{path}: missing; nothing is assumed in its place, so give it a value"]
         case "value_error":
             raised = fault["ctx"]["error"]
-            found = raised.faults if isinstance(raised, FaultsError) else [str(raised)]
+            messages = raised.faults if isinstance(raised, FaultsError) else [str(raised)]
             # The message of a check on the whole file names its keys itself.
-            return [f"{path}: {one}" if path else one for one in found]
+            return [f"{path}: {message}" if path else message for message in messages]
         case _:
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
-def _place(fault: ErrorDetails, content: Any) -> str:
-    """Return the path of a fault's key in the file, such as "models.one.members[0]".
+def _place(fault: ErrorDetails, content: Any) -> tuple[str, Any]:
+    """Return the path of a fault's key in the file, such as "models.one.members[0]", and the mapping that has the key.
 
     The location that pydantic gives also has tags of unions and a mark of faulty keys, which the file does not have.
     """
-    path = ""
-    for step, part in enumerate(fault["loc"], start=1):
-        is_missing = fault["type"] == "missing" and step == len(fault["loc"])
+    path, holder = "", content
+    for part in fault["loc"]:
         if isinstance(content, list) and isinstance(part, int):
-            path, content = f"{path}[{part}]", None if is_missing else content[part]
-        elif (isinstance(content, dict) and part in content) or is_missing:
-            path = f"{path}.{part}" if path else str(part)
-            content = None if is_missing else content[part]
-    return path
-
-
-def _keys_at(model: type[Closed], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model allows at a location of pydantic's, which names a union's members by tags."""
-    current: Any = model
-    for part in location:
-        members = _members(current)
-        bare = _bare(members[0])
-        if tagged := [member for member in members if part in _tags(member)]:
-            current = tagged[0]
-        elif isinstance(bare, type) and issubclass(bare, BaseModel):
-            current = bare.model_fields[str(part)].annotation
-        else:
-            current = get_args(bare)[-1]  # a mapping or a list: its values are of the last argument's type
-    return sorted(_bare(_members(current)[0]).model_fields)
-
-
-def _members(annotation: Any) -> tuple[Any, ...]:
-    """Return the types that a union allows, or the type itself if it is not a union."""
-    bare = _bare(annotation)
-    return get_args(bare) if get_origin(bare) in (Union, UnionType) else (annotation,)
-
-
-def _bare(annotation: Any) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-
-
-def _tags(member: Any) -> list[Any]:
-    """Return the tags by which pydantic may name a member of a union: its own, or the values of its literal fields."""
-    if tags := [known.tag for known in get_args(member)[1:] if isinstance(known, Tag)]:
-        return tags
-    fields = getattr(_bare(member), "model_fields", {}).values()
-    return [tag for field in fields if get_origin(field.annotation) is Literal for tag in get_args(field.annotation)]
+            path, holder, content = f"{path}[{part}]", content, content[part]
+        elif isinstance(content, dict) and part in content:
+            path, holder, content = f"{path}.{part}", content, content[part]
+    if fault["type"] == "missing":
+        path += f".{fault['loc'][-1]}"
+    return path.removeprefix("."), holder

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from cxprobe.errors import DataError
+from cxprobe.errors import CxprobeError, DataError
 
 DATA = Path("data")
 RESULTS = Path("results")
@@ -122,16 +122,23 @@ def full_disk(fault: BaseException) -> str | None:
     the project writes to are named with what is free on them.
     """
     cause = _full_disk_cause(fault)
-    if cause is None or isinstance(cause, DiskFullError):
-        return None if cause is None else str(cause)
+    if cause is None:
+        return None
     name = getattr(cause, "filename", None)
     paths = [Path(str(name))] if name else [DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir())]
     free = sorted({_free_space(path) for path in paths})
     return f"{_reason(cause)}{f' ({name})' if name else ''}: {'; '.join(free)}; {_ADVICE}"
 
 
-def no_access(fault: BaseException) -> str | None:
-    """Return what to say of an error about a file or folder that this user may not write or read; None of another."""
+def mendable(fault: Exception) -> str | None:
+    """Return what to say of an error that the user can mend; None of another.
+
+    These are the faults that cxprobe reports, full disks, and files and folders that this user may not write or read.
+    """
+    if isinstance(fault, CxprobeError):
+        return str(fault)
+    if message := full_disk(fault):
+        return message
     if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return None
     name, what = fault.filename or "a file of the project", os.strerror(fault.errno).lower()
@@ -162,10 +169,9 @@ def _reason(fault: BaseException) -> str | None:
 
 def _free_space(path: Path) -> str:
     """Return how much is free on the disk of a path, which need not exist."""
-    while not path.absolute().exists():
-        path = path.absolute().parent
-    disk = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_mount())
-    usage, counts = shutil.disk_usage(path), os.statvfs(path)
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    disk = next(folder for folder in (there, *there.parents) if folder.is_mount())
+    usage, counts = shutil.disk_usage(there), os.statvfs(there)
     files = "" if counts.f_favail or not counts.f_files else ", and no more files can be made on it"
     return f"{usage.free:,} of {usage.total:,} bytes are free on {disk}{files}"
 

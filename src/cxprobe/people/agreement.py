@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +94,7 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     for first, second in combinations(sorted(by_person), 2):
         both = sorted(by_person[first].keys() & by_person[second].keys())
         ours, theirs = ([by_person[who][target] for target in both] for who in (first, second))
-        agreed = sum(by_person[first][target] == by_person[second][target] for target in both)
+        agreed = sum(map(eq, ours, theirs))
         is_defined = len({*ours, *theirs}) > 1
         value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if is_defined else None
         pairs.append(Kappa(first, second, len(both), agreed, value))

@@ -62,7 +62,7 @@ def read_labels(path: Path) -> list[Label]:
         known.add(label.key)
         return None
 
-    return read_rows(path, Label._fields, LONGEST, Label, fault_of)
+    return read_rows(path, Label, LONGEST, fault_of)
 
 
 def write_labels(labels: Iterable[Label], path: Path) -> None:

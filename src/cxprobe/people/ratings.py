@@ -90,7 +90,7 @@ def read_ratings(path: Path) -> list[Rating]:
             return f"gold '{rating.gold}' of '{rating.item}' is '{above}' above; an item has one right answer"
         return None
 
-    return read_rows(path, Rating._fields, LONGEST, Rating, fault_of)
+    return read_rows(path, Rating, LONGEST, fault_of)
 
 
 def write_ratings(ratings: Iterable[Rating], path: Path) -> None:

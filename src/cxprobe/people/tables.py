@@ -2,27 +2,24 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import write_bytes
 
-Row = TypeVar("Row", bound=tuple[Any, ...])
+Row = TypeVar("Row", bound=NamedTuple)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
-def read_rows(
-    path: Path, columns: Sequence[str], longest: int, make: Callable[..., Row], fault_of: Callable[[Row], str | None]
-) -> list[Row]:
+def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[[Row], str | None]) -> list[Row]:
     """Read a table that is separated by tabs; if there is no file, there are no rows.
 
     Args:
         path: The file.
-        columns: Its columns; no cell may be empty.
+        row_type: What a row is; its fields are the columns. No cell may be empty.
         longest: The most characters of a cell.
-        make: Makes a row of its cells.
         fault_of: Says what is wrong with a row, or None; it is called for each row in turn.
 
     Raises:
@@ -31,10 +28,11 @@ def read_rows(
     """
     if not (path.exists() or path.is_symlink()):
         return []
+    columns = row_type._fields
     lines = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
     if lines[-1] == [""]:  # after the end of the last line
         lines.pop()
-    if not lines or lines[0] != list(columns):
+    if not lines or tuple(lines[0]) != columns:
         raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
     rows, faults = [], []
     for number, cells in enumerate(lines[1:], start=2):
@@ -49,7 +47,7 @@ def read_rows(
         elif (length := max(map(len, cells))) > longest:
             fault = f"a cell of {length} characters; at most {longest} are allowed; is the end of a line missing?"
         else:
-            rows.append(make(*cells))
+            rows.append(row_type._make(cells))
             fault = fault_of(rows[-1])
         if fault:
             faults.append(one_line(f"{path}, line {number}: {fault}"))

@@ -108,7 +108,9 @@ def dots(
             axes.set_xlim(-0.02, 1.02)
             axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
         axes.set_xlabel(f"{readable(value)}, {unit}" if unit else readable(value))
-        tidy(axes, "x")
+        axes.grid(axis="x", color="0.9", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
     if hollow:
         look: dict[str, Any] = {"color": "0.35", "marker": "o", "linestyle": "", "markerfacecolor": "white"}
         grid[0].plot([], [], label=HOLLOW, **look)
@@ -160,11 +162,14 @@ def within(text: str, letters: float) -> str:
 def write_sizes(axes: Axes, sizes: "Sequence[pd.Series[int]]") -> None:
     """Write at the right of each row how many items its rates are of: "16", "4 to 16", or nothing for an empty row."""
     beside = axes.get_yaxis_transform()
-    for place, own in enumerate(sizes):
-        if own.notna().any():
-            text = " to ".join(f"{size:,}" for size in sorted({int(own.min()), int(own.max())}))
-            axes.text(1.03, place, text, transform=beside, va="center", fontsize=7, color="0.35")
+    for row, of_row in enumerate(sizes):
+        if of_row.notna().any():
+            axes.text(1.03, row, _span(of_row), transform=beside, va="center", fontsize=7, color="0.35")
     axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
+
+
+def _span(sizes: "pd.Series[int]") -> str:
+    return " to ".join(f"{size:,}" for size in sorted({int(sizes.min()), int(sizes.max())}))
 
 
 def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", chance: float | None = 0.5) -> Figure:
@@ -262,8 +267,7 @@ def curves(
     for name in names:
         headings[name] = within(readable(str(name)), 2.2 / _HEADING)
         if "n" in table:
-            n = table.loc[table[panels] == name, "n"]
-            headings[name] += f"\n(n = {' to '.join(f'{size:,}' for size in sorted({int(n.min()), int(n.max())}))})"
+            headings[name] += f"\n(n = {_span(table.loc[table[panels] == name, 'n'])})"
     columns, space = min(4, len(names)), 0.36 + 0.17 * max(text.count("\n") + 1 for text in headings.values())
     lines, bottom, panel_height = -(-len(names) // columns), 0.85, 1.45 + space
     figure = Figure(figsize=(columns * 2.4 + 0.8, lines * panel_height + bottom + 0.2))
@@ -326,10 +330,3 @@ def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label:
             face: dict[str, Any] = {"markerfacecolor": "white"} if is_hollow else {}
             look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "alpha": alpha}
             axes.plot(some[value], heights, linestyle="", label=next(labels, "_nolegend_"), **look | face)
-
-
-def tidy(axes: Axes, grid: str) -> None:
-    """Give axes a pale grid in one direction ("x" or "y") behind what is drawn, and no frame above and to the right."""
-    axes.grid(axis=grid, color="0.9", linewidth=0.6)  # type: ignore[arg-type]
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
+_SIZE = 8  # of letters, in points
 PERCENT = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%"}  # ticks of rates
 
 
@@ -27,40 +28,32 @@ def add_panel(figure: Figure, left: float, bottom: float, width: float, height: 
     return axes
 
 
-def draw_x_scale(
-    axes: Axes, ticks: Mapping[float, str], label: str = "", *, size: float = 8, grid: bool = False
-) -> None:
+def draw_x_scale(axes: Axes, ticks: Mapping[float, str], label: str = "", *, grid: bool = False) -> None:
     """Draw the lower edge of a panel with ticks, value -> text, a label below them, and a grid if it is asked for."""
     along, figure = axes.get_xaxis_transform(), cast(Figure, axes.figure)
     _draw_ticks(axes, [((tick, 0), (tick, 1)) for tick in ticks], along, ((0, 0), (1, 0)), grid=grid)
     below = offset_copy(along, figure, y=-4, units="points")
     for tick, text in ticks.items():
-        figure.text(tick, 0, text, transform=below, ha="center", va="top", fontsize=size)
+        figure.text(tick, 0, text, transform=below, ha="center", va="top", fontsize=_SIZE)
     lines = max((text.count("\n") + 1 for text in ticks.values()), default=0)
     if label:
-        lower = offset_copy(axes.transAxes, figure, y=-6 - 1.3 * size * lines, units="points")
-        figure.text(0.5, 0, label, transform=lower, ha="center", va="top", fontsize=size)
+        lower = offset_copy(axes.transAxes, figure, y=-6 - 1.3 * _SIZE * lines, units="points")
+        figure.text(0.5, 0, label, transform=lower, ha="center", va="top", fontsize=_SIZE)
 
 
 def draw_y_scale(
-    axes: Axes,
-    ticks: Mapping[float, str],
-    label: str = "",
-    *,
-    size: float = 8,
-    grid: bool = False,
-    labelled: bool = True,
+    axes: Axes, ticks: Mapping[float, str], label: str = "", *, grid: bool = False, labelled: bool = True
 ) -> None:
     """Draw the left edge of a panel with ticks, value -> text, as `draw_x_scale` does; or no texts beside the ticks."""
     along, figure = axes.get_yaxis_transform(), cast(Figure, axes.figure)
     _draw_ticks(axes, [((0, tick), (1, tick)) for tick in ticks], along, ((0, 0), (0, 1)), grid=grid)
     beside = offset_copy(along, figure, x=-4, units="points")
     for tick, text in ticks.items() if labelled else ():
-        figure.text(0, tick, text, transform=beside, ha="right", va="center", fontsize=size)
+        figure.text(0, tick, text, transform=beside, ha="right", va="center", fontsize=_SIZE)
     if label:
         longest = max((len(text) for text in ticks.values()), default=0)
-        left = offset_copy(axes.transAxes, figure, x=-8 - 0.68 * size * longest, units="points")
-        figure.text(0, 0.5, label, transform=left, ha="right", va="center", rotation=90, fontsize=size)
+        left = offset_copy(axes.transAxes, figure, x=-8 - 0.68 * _SIZE * longest, units="points")
+        figure.text(0, 0.5, label, transform=left, ha="right", va="center", rotation=90, fontsize=_SIZE)
 
 
 def whole_ticks(values: Iterable[float]) -> dict[float, str]:

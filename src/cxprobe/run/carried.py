@@ -62,14 +62,10 @@ def carried_paths(root: Path) -> Iterator[Path]:
         FileNotFoundError: Something of `CARRIED` is not there, so that a wheel would not be complete.
     """
     for entry in CARRIED:
-        found = sorted(file for path in sorted(root.glob(entry)) for file in _files(path))
-        if not found:
+        files = sorted(file for path in root.glob(entry) for file in (path, *path.rglob("*")) if file.is_file())
+        if not files:
             raise FileNotFoundError(f"{root / entry}: there is no such file or folder, and a wheel must carry it")
-        for file in found:
+        for file in files:
             path = file.relative_to(root)
             if "__pycache__" not in path.parts and path.as_posix() not in _LEFT_OUT:
                 yield path
-
-
-def _files(path: Path) -> list[Path]:
-    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]

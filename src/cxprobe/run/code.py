@@ -6,14 +6,14 @@ own file. So an edit runs what uses the edited module, and dvc.yaml names no mod
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from cxprobe.files.writing import remove_left_behind, write_bytes
 
 # Modules that only pass values on, or that write the same numbers elsewhere: a change there changes no result.
-_WITHOUT_EFFECT = ("cxprobe.errors", "cxprobe.secrets", "cxprobe.run")
+_WITHOUT_EFFECT = re.compile(r"cxprobe\.(errors|secrets|run)(\..+)?|.+\.params")
 
 
 def write_code(pipelines: Path, folder: Path) -> int:
@@ -44,27 +44,20 @@ def reached_files(script: Path) -> dict[str, Path]:
     Returns:
         Name ("pairs/score.py", "cxprobe.pairs.judge", or a path in the package) -> file.
     """
-    spec = find_spec("cxprobe")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("cxprobe is not installed in this Python")
-    package = Path(spec.origin).parent
+    package = Path(__file__).parents[1]
     reached = {f"{script.parent.name}/{script.name}": script}
     waiting = [script]
     while waiting:
         for name in _imported(ast.parse(waiting.pop().read_text(encoding="utf-8"))):
             path = package.joinpath(*name.split(".")[1:])
             file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-            if name in reached or not file.is_file() or _is_without_effect(name):
+            if name in reached or not file.is_file() or _WITHOUT_EFFECT.fullmatch(name):
                 continue
             reached[name] = file
             waiting.append(file)
             for template in sorted((file.parent / "templates").rglob("*.*")):
                 reached[template.relative_to(package).as_posix()] = template
     return reached
-
-
-def _is_without_effect(name: str) -> bool:
-    return name.endswith(".params") or any(name == one or name.startswith(f"{one}.") for one in _WITHOUT_EFFECT)
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:

@@ -26,7 +26,6 @@ del _CONTENT["shared"]
 DESCRIPTIONS = {name: "\n\n".join(experiment["description"]) for name, experiment in _CONTENT.items()}
 _COLUMNS = ("accuracy", "low", "high", "n")  # that every table begins with
 _MOST_CONSTRUCTIONS = 8  # that have a view each; of more, all together and the first have one
-_COMPRESSED = "deflate;"
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,8 @@ def views_of(experiment: str, records: Sequence[RunRecord]) -> Iterator[View]:
             continue
         several = constructions if len(constructions) <= _MOST_CONSTRUCTIONS else constructions[:2]
         for construction in several if "{construction}" in view.id else several[:1]:
-            names |= {"construction": construction, "shown": construction}
-            if construction == "all":
-                names["shown"] = "all constructions"
+            shown = "all constructions" if construction == "all" else construction
+            names |= {"construction": construction, "shown": shown}
             texts = {key: getattr(view, key).format(**names) for key in ("id", "name", "search")}
             yield replace(view, columns=columns, bars=bars, lines=lines, points=points, **texts)
 
@@ -106,7 +104,7 @@ def view_tag(view: View, before: str | None, now: int) -> str | None:
         before: The value that the tag has, if there is one. The page leaves out who has made the view that it writes.
         now: Milliseconds since the epoch.
     """
-    state = _COMPRESSED + base64.b64encode(zlib.compress(json.dumps(state_of(view)).encode())).decode()
+    state = "deflate;" + base64.b64encode(zlib.compress(json.dumps(state_of(view)).encode())).decode()
     tag = {"name": view.name, "createdAt": now, "updatedAt": now, "state": state, "madeBy": "cxprobe"}
     if before is not None:
         known = json.loads(before)
@@ -132,8 +130,11 @@ def state_of(view: View) -> dict[str, Any]:
     charts: list[dict[str, Any]] = [{"type": "BAR", "metricKey": name} for name in view.bars]
     charts += [{"type": "LINE", "metricKey": name, "xAxisKey": "step"} for name in view.lines]
     if view.points:
-        axes = [{"key": name.removeprefix("params."), "type": _kind(name)} for name in view.points]
-        charts.append({"type": "SCATTER", "xaxis": axes[0], "yaxis": axes[1]})
+        x, y = (
+            {"key": name.removeprefix("params."), "type": "PARAM" if name.startswith("params.") else "METRIC"}
+            for name in view.points
+        )
+        charts.append({"type": "SCATTER", "xaxis": x, "yaxis": y})
     common = {"runsCountToCompare": 100, "metricSectionId": view.id, "deleted": False, "isGenerated": False}
     state["compareRunCharts"] = [
         {"uuid": f"{view.id}-{number}", "displayName": chart.get("metricKey"), **common, **chart}
@@ -147,10 +148,6 @@ def state_of(view: View) -> dict[str, Any]:
         for key, name in sections.items()
     ]
     return state | {"isAccordionReordered": True}
-
-
-def _kind(name: str) -> str:
-    return "PARAM" if name.startswith("params.") else "METRIC"
 
 
 def _key(name: str) -> str:

@@ -6,6 +6,7 @@ and values that do not go together. ``params.schema.json`` is the same model for
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,10 +67,7 @@ class Params(Closed):
 
     def names_of(self, part: str) -> list[str]:
         """Return the keys of a mapping, by its dotted name."""
-        content: Any = self
-        for key in part.split("."):
-            content = getattr(content, key)
-        return list(content)
+        return list(attrgetter(part)(self))
 
 
 def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FOLDER) -> Params:
@@ -126,7 +124,8 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
                     where = "constructions/" if kind == "constructions" else kind
                     yield f"{place}: '{name}' is not in {where}{suggest(name, list(allowed))}"
         measured = [key for key in ("models", "llms") if hasattr(section, key)]
-        if any(getattr(section, key) for key in measured) != bool(section.constructions or _others(section)):
+        has_items = bool(section.constructions or getattr(section, "benchmarks", None))
+        if any(getattr(section, key) for key in measured) != has_items:
             empty, full = ("constructions", " or ".join(measured))
             if section.constructions:
                 empty, full = " and ".join(measured), "constructions"
@@ -145,11 +144,6 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
             for name in (name for name in pair if name not in known):
                 place = f"report.tested.models[{number}]"
                 yield f"{place}: '{name}' is not in models or llms{suggest(name, sorted(known))}"
-
-
-def _others(section: Any) -> bool:
-    """Return whether a section has items of others than the constructions."""
-    return bool(getattr(section, "benchmarks", None))
 
 
 def _models_that_cannot_be_asked(line: str, slugs: Collection[str], models: Mapping[str, Model]) -> Iterator[str]:

@@ -9,7 +9,7 @@ parts of `cxprobe measure`, which know nothing of each other and write no output
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Thread
@@ -69,12 +69,13 @@ class Job:
         share: The part of the answers; None for the whole stage, outputs and all.
         counts: Whether the answers are only counted; no weights are loaded then.
         counted: What has been counted.
+        fabric: Lightning's side of the processes that it has started; None where there is one.
     """
 
     share: Share | None = None
     counts: bool = False
     counted: list[Count] = field(default_factory=list)
-    _fabric: "Fabric | None" = None
+    fabric: "Fabric | None" = None
 
     def start(self, compute: Compute) -> "Processes":
         """Return what this process is among those of the job; with a strategy for several, start the others once.
@@ -83,17 +84,15 @@ class Job:
             ParamsError: Lightning cannot run with these settings on this machine.
         """
         if self.counts:
-            return Processes("meta", _kind_of_device(compute), WHOLE, False, _wait_for_nobody, self)
+            return Processes("meta", _kind_of_device(compute), WHOLE, False, self)
         if self.share is not None:
             device = _one_device(compute)
-            return Processes(device, device.partition(":")[0], self.share, False, _wait_for_nobody, self)
+            return Processes(device, device.partition(":")[0], self.share, False, self)
         if _settings(compute) == _ONE_PROCESS:
-            return Processes("cpu", "cpu", WHOLE, True, _wait_for_nobody, self)
-        fabric = self._fabric = self._fabric or _launch(compute)
+            return Processes("cpu", "cpu", WHOLE, True, self)
+        fabric = self.fabric = self.fabric or _launch(compute)
         share = Share(fabric.global_rank, fabric.world_size)
-        return Processes(
-            str(fabric.device), fabric.device.type, share, fabric.is_global_zero, lambda: fabric.barrier(), self
-        )
+        return Processes(str(fabric.device), fabric.device.type, share, fabric.is_global_zero, self)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,6 @@ class Processes:
         kind_of_device: Of the device that computes: "cpu", "cuda" ...; numbers differ between them in the last digits.
         share: Its batches.
         writes: Whether it joins what all processes have computed and writes the outputs.
-        wait: Waits until all processes of the stage have come so far.
         job: What they do.
     """
 
@@ -113,7 +111,6 @@ class Processes:
     kind_of_device: str
     share: Share
     writes: bool
-    wait: Callable[[], None]
     job: Job
 
     @property
@@ -126,9 +123,10 @@ class Processes:
         """Whether answers are only counted."""
         return self.job.counts
 
-
-def _wait_for_nobody() -> None:
-    pass
+    def wait(self) -> None:
+        """Wait until all processes of the stage have come so far."""
+        if self.job.fabric is not None:
+            self.job.fabric.barrier()
 
 
 def end_with_parent() -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
@@ -36,11 +36,10 @@ class Progress:
         """Begin to count, and show the bar if the stream is a terminal."""
         self.done = self.initial
         self._began = self._shown = self.clock()
-        self._bar = (
-            tqdm(desc=self.what, total=self.total, unit=f" {self.unit}", initial=self.initial, file=self.stream)
-            if self.stream.isatty()
-            else None
-        )
+        self._bar: tqdm[Any] | None = None
+        if self.stream.isatty():
+            unit = f" {self.unit}"
+            self._bar = tqdm(desc=self.what, total=self.total, unit=unit, initial=self.initial, file=self.stream)
 
     def update(self, finished: int, *, known: bool = False) -> None:
         """Count units that have been finished since the last call; known ones do not count in the rate."""

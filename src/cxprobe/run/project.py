@@ -4,7 +4,7 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
-from cxprobe.errors import ConstructionError, CxprobeError, ParamsError, ProjectError
+from cxprobe.errors import ConstructionError, ParamsError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.run.carried import carried_files
 
@@ -51,27 +51,26 @@ def model_names(folder: Path) -> list[str]:
     """
     from cxprobe.files.schema import read_yaml
 
-    carried = carried_models()
     try:
         models = read_yaml(folder / _PARAMS, ParamsError).get("models")
-    except CxprobeError:
-        return carried
-    entries = models.values() if isinstance(models, dict) else []
-    named = [one["name"] for one in entries if isinstance(one, dict) and isinstance(one.get("name"), str)]
-    return list(dict.fromkeys([*carried, *named]))
+    except ParamsError:
+        models = None
+    entries = [entry for entry in models.values() if isinstance(entry, dict)] if isinstance(models, dict) else []
+    named = [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
+    return list(dict.fromkeys([*carried_models(), *named]))
 
 
-def require_construction(name: str, folder: Path) -> None:
-    """Refuse a construction that a project does not have.
+def require_construction(name: str) -> None:
+    """Refuse a construction that the project in the working directory does not have.
 
     Raises:
         ConstructionError: There is none; the message has a near match and all that there are.
     """
     from cxprobe.files.schema import suggest
 
-    names = construction_names(folder)
+    names = construction_names(Path())
     if name not in names:
-        file = folder / _CONSTRUCTIONS / name / "construction.yaml"
+        file = Path(_CONSTRUCTIONS, name, "construction.yaml")
         raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
 
 

@@ -39,7 +39,8 @@ def md5_of(path: Path) -> str:
     """
     if path.is_file():
         return digest(path, "md5")
-    outputs = _locked_outputs(Path("dvc.lock"), _modified("dvc.lock"))
+    lock = Path("dvc.lock")
+    outputs = _locked_outputs(lock, lock.stat().st_mtime_ns) if lock.is_file() else {}
     for folder in (path, *path.parents):
         if folder.as_posix() in outputs:
             return "/".join([outputs[folder.as_posix()], *path.relative_to(folder).parts])
@@ -75,22 +76,20 @@ def _cached_files(output: str, inside: str) -> dict[str, Path]:
     from dvc.exceptions import NotDvcRepoError
     from dvc.repo import Repo  # it takes a second to import, and is rarely needed
 
+    files: dict[str, Path] = {}
     try:
         with Repo() as repo:
-            cached = repo.cache.local.oid_to_path
-            listing = Path(cached(output))
-            listed = json.loads(listing.read_bytes()) if _is_whole(listing, output) else []
-            named = {Path(file["relpath"]): file["md5"] for file in listed}
-            files = {
-                path.relative_to(inside).as_posix(): (Path(cached(md5)).absolute(), md5)
-                for path, md5 in named.items()
-                if path.is_relative_to(inside)
-            }
+            listing = Path(repo.cache.local.oid_to_path(output))
+            for file in json.loads(listing.read_bytes()) if _is_whole(listing, output) else ():
+                path = Path(file["relpath"])
+                if path.is_relative_to(inside):
+                    cached = Path(repo.cache.local.oid_to_path(file["md5"])).absolute()
+                    if not _is_whole(cached, file["md5"]):
+                        return {}
+                    files[path.relative_to(inside).as_posix()] = cached
     except NotDvcRepoError:  # such as on the node of a cluster
         return {}
-    if not all(_is_whole(path, md5) for path, md5 in files.values()):
-        return {}
-    return {name: path for name, (path, _) in files.items()}
+    return files
 
 
 def _is_whole(path: Path, md5: str) -> bool:
@@ -100,8 +99,12 @@ def _is_whole(path: Path, md5: str) -> bool:
 def begin() -> RunContext:
     """Return the context of a run that begins now, with the code that begins it."""
     started = milliseconds()
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        commit, dirty = _git("rev-parse", "HEAD"), bool(_git("status", "--porcelain", "--", *DECISIVE))
+        commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *DECISIVE))
     except (OSError, subprocess.CalledProcessError):  # no git, or no repository
         commit, dirty = "unknown", True
     versions = {name: version(name) for name in PACKAGES}
@@ -117,14 +120,5 @@ def milliseconds() -> int:
 @cache
 def _locked_outputs(lock: Path, _modified: int) -> dict[str, str]:
     """Return the MD5 of every output in a lock file, which is read again only after it was modified."""
-    stages = (YAML(typ="safe").load(lock) or {}).get("stages", {}) if lock.is_file() else {}
+    stages = (YAML(typ="safe").load(lock) or {}).get("stages", {})
     return {out["path"]: str(out["md5"]) for stage in stages.values() for out in stage.get("outs", [])}
-
-
-def _modified(path: str) -> int:
-    return Path(path).stat().st_mtime_ns if Path(path).is_file() else 0
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()

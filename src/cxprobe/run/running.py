@@ -17,14 +17,13 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from cxprobe.errors import CxprobeError, DataError, ParamsError
+from cxprobe.errors import DataError, ParamsError
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import (
     DATA,
     RESULTS,
     SCRATCH,
-    full_disk,
-    no_access,
+    mendable,
     project_folder,
     read_json,
     remove_left_behind,
@@ -72,11 +71,8 @@ def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = N
                 _work_and_record(work, stage)
         # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
         gc.freeze()
-    except CxprobeError as fault:
-        print(f"{name}: {fault}", file=sys.stderr)
-        raise SystemExit(2) from None
     except Exception as fault:
-        message = full_disk(fault) or no_access(fault)
+        message = mendable(fault)
         if message is None:
             raise
         print(f"{name}: {message}", file=sys.stderr)

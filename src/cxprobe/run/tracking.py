@@ -137,20 +137,20 @@ def open_store() -> MlflowClient:
 def experiment_id(client: MlflowClient, name: str) -> str:
     """Return the id of an experiment, which is made with its description if it does not exist."""
     note = DESCRIPTIONS[name]
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    experiment = client.get_experiment_by_name(name)
+    if experiment is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         location = _artifacts(name) if _is_local() else None
         try:
             return str(client.create_experiment(name, artifact_location=location, tags=tags))
         except MlflowException as error:
-            found = client.get_experiment_by_name(name)
-            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or found is None:
+            experiment = client.get_experiment_by_name(name)
+            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or experiment is None:
                 raise
-    if found.tags.get(_NOTE) != note:
-        client.set_experiment_tag(found.experiment_id, _NOTE, note)
-    return str(found.experiment_id)
+    if experiment.tags.get(_NOTE) != note:
+        client.set_experiment_tag(experiment.experiment_id, _NOTE, note)
+    return str(experiment.experiment_id)
 
 
 @event.listens_for(Engine, "connect")
@@ -196,21 +196,23 @@ def _put_aside_if_moved() -> None:
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True)) as connection:
         query = "SELECT name, artifact_location FROM experiments WHERE name != 'Default'"
         try:
-            [found] = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            places = connection.execute(query).fetchall() if found == "ok" else []
+            [state] = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            locations = connection.execute(query).fetchall() if state == "ok" else []
+        except sqlite3.OperationalError:  # such as of one that is locked
+            raise
         except sqlite3.DatabaseError as fault:
-            if isinstance(fault, sqlite3.OperationalError):  # such as one that is locked
-                raise
-            found, places = str(fault), []
-    elsewhere = [f"was begun elsewhere (its artifacts are in {at})" for name, at in places if at != _artifacts(name)]
-    for reason in elsewhere[:1] if found == "ok" else [f"is damaged ({found})"]:
-        aside = database.with_name(f"put-aside-{time.strftime('%Y%m%d-%H%M%S')}.db")
-        database.replace(aside)
-        print(
-            f"{database} {reason}; it is now {aside.name}, and a new one takes its place: `cxprobe sync` writes all "
-            "runs into it",
-            file=sys.stderr,
-        )
+            state, locations = str(fault), []
+    elsewhere = [location for name, location in locations if location != _artifacts(name)]
+    if state == "ok" and not elsewhere:
+        return
+    reason = f"was begun elsewhere (its artifacts are in {elsewhere[0]})" if elsewhere else f"is damaged ({state})"
+    aside = database.with_name(f"put-aside-{time.strftime('%Y%m%d-%H%M%S')}.db")
+    database.replace(aside)
+    print(
+        f"{database} {reason}; it is now {aside.name}, and a new one takes its place: `cxprobe sync` writes all "
+        "runs into it",
+        file=sys.stderr,
+    )
 
 
 def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[entities.Run]:
@@ -224,7 +226,8 @@ def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[en
 
 def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]]) -> int:
     """Write the runs of records that the store does not have, and return their number."""
-    experiments = {name: experiment_id(client, name) for name in dict.fromkeys(one.experiment for one, _ in records)}
+    names = dict.fromkeys(record.experiment for record, _ in records)
+    experiments = {name: experiment_id(client, name) for name in names}
     added = 0
     for record, context in records:
         experiment = experiments[record.experiment]
@@ -251,7 +254,7 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunCon
             raise
         # People who sync at the same moment write a run twice. Each looks after the own run is complete, so the last
         # one sees them all, and all keep the same one.
-        for copy in sorted(found.info.run_id for found in client.search_runs([experiment], complete))[1:]:
+        for copy in sorted(twin.info.run_id for twin in client.search_runs([experiment], complete))[1:]:
             for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'") if record.trials else ():
                 client.delete_run(trial.info.run_id)
             client.delete_run(copy)
@@ -331,9 +334,10 @@ def _has_died(tag: str) -> bool:
 
 def _write(client: MlflowClient, experiment: str, run: str, record: RunRecord, context: RunContext) -> None:
     """Write all of a record but its tags into a run, and end the run as FINISHED."""
-    points = [(name, value, 0) for name, value in record.metrics.items()]
-    points += [(name, value, step) for name, series in record.series.items() for step, value in series]
-    _log(client, run, points, record.params, context)
+    metrics = [entities.Metric(name, value, context.finished, 0) for name, value in record.metrics.items()]
+    for name, series in record.series.items():
+        metrics += [entities.Metric(name, value, context.finished, step) for step, value in series]
+    _log(client, run, metrics, record.params)
     if record.dataset is not None:
         # The entry of MLflow's Dataset column; no data is loaded for it.
         data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
@@ -348,20 +352,14 @@ def _write(client: MlflowClient, experiment: str, run: str, record: RunRecord, c
     client.log_dict(run, {"inputs": record.inputs, "environment": context.environment}, PROVENANCE)
     for trial in record.trials:
         child = _create(client, experiment, trial.name, {PARENT_TAG: run}, context)
-        _log(client, child, [(name, value, 0) for name, value in trial.metrics.items()], trial.params, context)
+        metrics = [entities.Metric(name, value, context.finished, 0) for name, value in trial.metrics.items()]
+        _log(client, child, metrics, trial.params)
         client.set_terminated(child, status=trial.status, end_time=context.finished or None)
     client.set_terminated(run, status="FINISHED", end_time=context.finished or None)
 
 
-def _log(
-    client: MlflowClient,
-    run: str,
-    points: Sequence[tuple[str, float, int]],
-    params: Mapping[str, str],
-    context: RunContext,
-) -> None:
-    """Log metrics, as name, value and step, and params in as few calls as MLflow's limits allow."""
-    metrics = [entities.Metric(name, value, context.finished, step) for name, value, step in points]
+def _log(client: MlflowClient, run: str, metrics: Sequence[entities.Metric], params: Mapping[str, str]) -> None:
+    """Log metrics and params in as few calls as MLflow's limits allow."""
     shown = [entities.Param(name, value) for name, value in params.items()]
     for start in range(0, max(len(metrics), len(shown)), _BATCH):
         client.log_batch(run, metrics=metrics[start : start + _BATCH], params=shown[start : start + _BATCH])

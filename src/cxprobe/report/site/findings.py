@@ -24,6 +24,7 @@ QUESTIONS: Mapping[Question, str] = {
     "meaning": "Does it expect the meaning?",
     "words": "Does it say so?",
 }
+ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 HALF = 0.5  # chance of two answers
 CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 _MARGIN = ("margin", "margin_low", "margin_high")

@@ -5,7 +5,7 @@ relative to results/, which the pages lie two or three folders below.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import product
@@ -21,6 +21,7 @@ from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.site.examples import examples_of
 from cxprobe.report.site.findings import (
     ABOVE_BLIND,
+    ASKED,
     NO_RATE,
     QUESTIONS,
     SMOKE_TEST,
@@ -50,7 +51,6 @@ PACKAGES = (
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
 _OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
-_ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 _BY = {
     "recognition": "by a probe",
     "scenarios": "by scenarios",
@@ -101,20 +101,20 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)
 
-    of_several = [one for one in pictures if not one.construction]
+    of_several = [picture for picture in pictures if not picture.construction]
     grids = _grids(_of_overview(findings, cast))
     pages = {
         "index.html": page("index.html", "", found=_found(grids), grids=grids),
-        "figures.html": page("figures.html", "", pictures=of_several, tables=list(_published_of_all(run, cast))),
+        "figures.html": page("figures.html", "", pictures=of_several, tables=_filled(_published_of_all(run, cast))),
     }
     for slug in run.constructions:
-        content = _construction(slug, [one for one in findings if one.construction == slug], run, cast)
+        content = _construction(slug, [finding for finding in findings if finding.construction == slug], run, cast)
         content["slots"] = run.slots[slug].as_posix() if slug in run.slots else ""
-        content["pictures"] = [one for one in pictures if one.construction == slug]
+        content["pictures"] = [picture for picture in pictures if picture.construction == slug]
         pages[f"constructions/{slug}.html"] = page("construction.html", "../", slug=slug, **content)
     for slug in cast.with_pages:
-        own = [one for one in findings if one.model == slug]
-        pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, own, run, cast))
+        of_model = [finding for finding in findings if finding.model == slug]
+        pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, run, cast))
     known = {slug: _facts(member) for slug, member in cast.members.items()}
     versions = {name: version(name).partition("+")[0] for name in PACKAGES}
     pages["methods.html"] = page("methods.html", "", run=run, cast=cast, versions=versions, facts=known)
@@ -122,7 +122,7 @@ def render_pages(run: Run, cast: Cast, findings: Sequence[Finding]) -> dict[str,
 
 
 def _of_overview(findings: Sequence[Finding], cast: Cast) -> list[Finding]:
-    return [one for one in findings if one.headline and one.model in cast.shown]
+    return [finding for finding in findings if finding.headline and finding.model in cast.shown]
 
 
 def _found(grids: Sequence[Grid]) -> str:
@@ -137,7 +137,7 @@ def _found(grids: Sequence[Grid]) -> str:
         else:
             few.append(f"the items {what} are too few for a rate")
     asked = {grid.question for grid in grids}
-    few += [f"no model was asked {about}" for question, about in _ASKED.items() if question not in asked]
+    few += [f"no model was asked {about}" for question, about in ASKED.items() if question not in asked]
     found = f"Above chance and above the best blind model: {', '.join(counted)}" if counted else "There is no rate"
     return "; ".join([found, *few]) + "."
 
@@ -147,12 +147,13 @@ def _grids(findings: Sequence[Finding]) -> list[Grid]:
     rows: dict[tuple[Question, str], dict[tuple[str, str], dict[str, Finding]]] = {
         (question, line): {} for question in QUESTIONS for line in LINES
     }
-    for one in findings:
-        rows[one.question, one.line].setdefault((one.construction, one.way), {})[one.model] = one
+    for finding in findings:
+        cells = rows[finding.question, finding.line].setdefault((finding.construction, finding.way), {})
+        cells[finding.model] = finding
     return [
-        Grid(question, _BY[line], list(dict.fromkeys(model for cells in of_it.values() for model in cells)), of_it)
-        for (question, line), of_it in rows.items()
-        if of_it
+        Grid(question, _BY[line], list(dict.fromkeys(model for cells in of_grid.values() for model in cells)), of_grid)
+        for (question, line), of_grid in rows.items()
+        if of_grid
     ]
 
 
@@ -168,13 +169,14 @@ def overview_table(findings: Sequence[Finding], cast: Cast) -> pd.DataFrame:
         blind_low, blind_high, blind_n, verdict and table; an empty text where there is no number.
     """
     rows = []
-    for one in _of_overview(findings, cast):
-        rate = (one.rate.value, one.rate.low, one.rate.high, one.rate.n) if one.rate else ("",) * 4
-        blind = one.blind.rate if one.blind else None
-        of_blind = (blind.value, blind.low, blind.high, blind.n) if blind else ("",) * 4
-        names = (one.construction, one.model, one.question, one.way)
-        best = one.blind.model if one.blind else ""
-        rows.append((*names, *rate, one.chance, best, *of_blind, one.verdict.words, f"{one.table}.csv"))
+    for finding in _of_overview(findings, cast):
+        rate, blind = (
+            (estimate.value, estimate.low, estimate.high, estimate.n) if estimate else ("",) * 4
+            for estimate in (finding.rate, finding.blind and finding.blind.rate)
+        )
+        names = (finding.construction, finding.model, finding.question, finding.way)
+        best = finding.blind.model if finding.blind else ""
+        rows.append((*names, *rate, finding.chance, best, *blind, finding.verdict.words, f"{finding.table}.csv"))
     rates = ("accuracy", "low", "high", "n")
     columns = ["construction", "model", "question", "way", *rates, "chance", "best_blind"]
     columns += [*(f"blind_{name}" for name in rates), "verdict", "table"]
@@ -234,13 +236,16 @@ def _construction(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) 
         "examples": examples_of(about, run.people),
         "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
         "ways": list(findings_of_ways(slug, run, cast)),
-        "agreement": list(_agreement(slug, run, cast)),
+        "agreement": _filled(_agreement(slug, run, cast)),
         "variants": list(findings_of_variants(slug, run, cast)),
-        "tables": [
-            *_blind(slug, run, cast),
-            *(table for give in (_frequency, _compared) for table in give(run, "construction", slug, cast)),
-        ],
-        "published": list(_published(slug, run, cast)),
+        "tables": _filled(
+            [
+                *_blind(slug, run, cast),
+                *_frequency(run, "construction", slug, cast),
+                *_compared(run, "construction", slug, cast),
+            ]
+        ),
+        "published": _filled(_published(slug, run, cast)),
     }
 
 
@@ -255,8 +260,7 @@ def _agreement(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
             kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
             counts = [str(int(row[name])) for name in _COUNTS]
             rows.append([cast.label(model), row["first"], row["second"], kappa, number(row["n"]), *counts])
-        if rows:
-            yield Table(f"{title} ({called_pairs(name)})", path, head, rows)
+        yield Table(f"{title} ({called_pairs(name)})", path, head, rows)
 
 
 def _blind(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
@@ -272,9 +276,8 @@ def _blind(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
         for _, row in table[of_it & table["model"].isin(cast.blind)].iterrows():
             rate, parts = rate_of(row), [SETS.get(str(part), str(part)) for part in row[columns]]
             rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
-        if rows:
-            head = ["blind model", *columns, "accuracy", "interval", "n"]
-            yield Table(f"What blind models get: {line}", path, head, rows)
+        head = ["blind model", *columns, "accuracy", "interval", "n"]
+        yield Table(f"What blind models get: {line}", path, head, rows)
 
 
 def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
@@ -308,8 +311,7 @@ def _compared(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]:
                     "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
                 ]
             )
-        if rows:
-            yield Table(title, path, [*by, *_DIFFERENCE], rows)
+        yield Table(title, path, [*by, *_DIFFERENCE], rows)
 
 
 _FREQUENCY = {
@@ -339,9 +341,8 @@ def _frequency(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]
                 told = fits if pd.isna(row["absent"]) else [f"none: {row['absent']}", ""]
                 counts = row[["n", "frames", "words"]].astype(str)
                 rows.append([row["construction"], cast.label(row["model"]), *told, *counts])
-        if rows:
-            title, head = _FREQUENCY[covariate]
-            yield Table(title, path, ["pairs", "model", *head], rows)
+        title, head = _FREQUENCY[covariate]
+        yield Table(title, path, ["pairs", "model", *head], rows)
 
 
 _PAIRS_BESIDE = "Minimal pairs beside published values, which are about other items"
@@ -355,33 +356,35 @@ def _published(construction: str, run: Run, cast: Cast) -> Iterator[Table]:
     ):
         table = run.table(path)
         if len(table):
-            yield from _as_read(table[table["construction"] == construction], title, path, cast)
+            yield _as_read(table[table["construction"] == construction], title, path, cast)
     scenarios = run.constructions[construction].scenarios
     for kind in ("accuracy", "flips") if scenarios is not None and scenarios.published is not None else ():
         path = f"report_scenarios/tables/{construction}/{kind}_beside_published"
         title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
-        yield from _as_read(run.table(path), title, path, cast)
+        yield _as_read(run.table(path), title, path, cast)
 
 
 def _published_of_all(run: Run, cast: Cast) -> Iterator[Table]:
     """Give the published values that are about all constructions together."""
     path = "report_prompts/tables/inference_beside_published"
-    yield from _as_read(run.table(path), "Inference beside published values", path, cast)
+    yield _as_read(run.table(path), "Inference beside published values", path, cast)
     path = "report_pairs/tables/beside_published"
     pairs = run.table(path)
     if len(pairs):
         every = pairs[~pairs["construction"].isin(list(run.constructions))]
-        yield from _as_read(every, _PAIRS_BESIDE, path, cast)
+        yield _as_read(every, _PAIRS_BESIDE, path, cast)
 
 
-def _as_read(table: pd.DataFrame, title: str, path: str, cast: Cast) -> Iterator[Table]:
-    """Give a table that is already made for reading, without mock models and earlier checkpoints; none if empty."""
-    if table.empty:
-        return
-    kept = table[~table["model"].isin([*cast.mocks, *cast.earlier])]
+def _as_read(table: pd.DataFrame, title: str, path: str, cast: Cast) -> Table:
+    """Return a table that is already made for reading, without mock models and earlier checkpoints."""
+    kept = table if table.empty else table[~table["model"].isin([*cast.mocks, *cast.earlier])]
     rows = kept.astype(object).where(kept.notna(), "").astype(str).to_numpy().tolist()
-    if rows:
-        yield Table(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)
+    return Table(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)
+
+
+def _filled(tables: Iterable[Table]) -> list[Table]:
+    """Return the tables that have rows; of the others the pages say nothing."""
+    return [table for table in tables if table.rows]
 
 
 def _model(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> dict[str, object]:
@@ -395,7 +398,7 @@ def _model(slug: str, findings: Sequence[Finding], run: Run, cast: Cast) -> dict
         "facts": _facts(cast.members[slug]),
         "findings": findings,
         "benchmarks": benchmarks,
-        "tables": [*_frequency(run, "model", slug, cast), *_compared(run, "model", slug, cast)],
+        "tables": _filled([*_frequency(run, "model", slug, cast), *_compared(run, "model", slug, cast)]),
         "series": [name for name, one in series.items() if slug in one.models],
     }
 

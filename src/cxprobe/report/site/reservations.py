@@ -6,14 +6,13 @@ from itertools import groupby
 import pandas as pd
 
 from cxprobe.pairs.params import called_pairs, construction_of_pairs
-from cxprobe.report.site.findings import ABOVE_BLIND, PREFERENCE, QUESTIONS, Cast, Finding, groups_of
+from cxprobe.report.site.findings import ABOVE_BLIND, ASKED, PREFERENCE, QUESTIONS, Cast, Finding, groups_of
 from cxprobe.report.site.inputs import Run
 from cxprobe.report.site.words import SETS, in_full, number
 
 # Line of work -> the column that divides the comparisons of a construction.
 _DIVIDED = {"recognition": "source", "pairs": "construction", "scenarios": "scenario", "prompts": "set"}
 _FEWEST_FRAMES = 30
-_NOT_ASKED = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 
 
 def reservations_of(construction: str, findings: Sequence[Finding], run: Run, cast: Cast) -> Iterator[str]:
@@ -61,7 +60,7 @@ def reservations_of(construction: str, findings: Sequence[Finding], run: Run, ca
     for question in QUESTIONS:
         if question not in asked:
             mock = " The mock model answers without a model, so it does not count."
-            yield f"No model was asked {_NOT_ASKED[question]}.{mock if question == 'words' and cast.mocks else ''}"
+            yield f"No model was asked {ASKED[question]}.{mock if question == 'words' and cast.mocks else ''}"
 
 
 def _power(construction: str, headlines: Sequence[Finding], run: Run) -> Iterator[str]:
