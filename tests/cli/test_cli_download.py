@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from hub_server import running_hub
+from servers import free_ports
 from toy_files import write_toy_files
 from whole_project import change
 
+pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.pipeline
 
 ENTRY = {"sha256": None, "dtype": "float32"}
@@ -60,9 +62,10 @@ def download(hub, folder):
     own = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
     own |= {"HF_ENDPOINT": hub.address, "HF_HOME": str(folder / "home"), "HF_HUB_DISABLE_XET": "1"}
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", "from cxprobe.cli import app; app()", "download", *words]
-        return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+        env = own | environment
+        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
     return run
 
@@ -113,6 +116,35 @@ def test_what_the_hub_does_not_give_is_named_and_the_rest_is_downloaded(folder, 
     assert "HF_TOKEN" in done.stderr
     assert "early is there" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_a_hub_that_cannot_be_reached_is_said_once(download):
+    (port,) = free_ports(1)
+    away = download("--show", HF_ENDPOINT=f"http://127.0.0.1:{port}")
+    assert away.returncode == 2
+    assert f"http://127.0.0.1:{port} cannot be reached: [Errno 111] Connection refused" in away.stderr
+    assert len(away.stderr.splitlines()) == 1
+    offline = download("--show", HF_HUB_OFFLINE="1")
+    assert "HF_HUB_OFFLINE is set" in offline.stderr
+    assert len(offline.stderr.splitlines()) == 1
+
+
+def test_what_the_hub_says_of_a_repository_is_told(folder, download):
+    change(folder, lambda params: params["models"]["old"].update(name="team/missing"))
+    assert "models.old: team/missing: the hub does not give it: 401 Client Error" in download("--show").stderr
+
+
+def test_a_disk_that_becomes_full_is_not_a_fault_of_the_name(hub, folder, download, small_disk):
+    hub.commit("team/old", SETTINGS | {"pytorch_model.bin": b"b" * 60_000})
+    home = small_disk(folder / "small", "64k")  # room for the bytes, but not for the ends of blocks
+    full = download("--model", "old", HF_HOME=str(home))
+    assert full.returncode == 2
+    assert "models.old: team/old: cannot be kept: [Errno 28] No space left on device" in full.stderr
+    assert "HF_TOKEN" not in full.stderr
+
+
+def test_no_bar_is_drawn_before_the_sizes(download):
+    assert download("--show").stderr == ""
 
 
 def test_a_preset_takes_the_place_of_params_yaml(folder, download):

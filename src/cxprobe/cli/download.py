@@ -64,6 +64,8 @@ def download(
     for repository in _repositories(_params(preset), model):
         try:
             needed = _needed_files(repository)
+        except DataError:  # nor will it answer for the others
+            raise
         except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
             faults.append(_fault(repository, fault))
             continue
@@ -71,7 +73,8 @@ def download(
         size = sum(file.file_size or 0 for file in needed)
         to_download = sum(file.file_size or 0 for file in needed if file.will_download)
         missing += to_download
-        print(f"{repository}: {shown_size(to_download)} to download, {shown_size(size - to_download)} are there")
+        there = f"{shown_size(size - to_download)} are there"
+        print(f"{repository}: {shown_size(to_download)} to download, {there}", flush=True)
     cache = Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.exists())).free
     print(f"{len(files)} models, {shown_size(missing)} to download; {cache} has {shown_size(free)} free")
@@ -134,21 +137,61 @@ def _repositories(params: "Params", slugs: list[str] | None) -> list[_Repository
 
 
 def _needed_files(repository: _Repository) -> "list[DryRunFileInfo]":
-    """Ask the hub for the files that are needed of a repository, and their sizes."""
+    """Ask the hub for the files that are needed of a repository, and their sizes.
+
+    Raises:
+        DataError: The hub does not answer, or must not be asked.
+    """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.constants import ENDPOINT
+    from huggingface_hub.errors import DryRunError, HfHubHTTPError, OfflineModeIsEnabled
+    from huggingface_hub.utils.tqdm import tqdm
+
+    class NoBar(tqdm):
+        """No bar: a line is printed for each repository."""
+
+        def __init__(self, *args: object, **settings: object) -> None:
+            super().__init__(*args, **settings | {"disable": True})  # type: ignore[no-untyped-call]
 
     patterns = [*_SETTINGS, *(_WEIGHTS if repository.has_weights else ())]
-    listed = snapshot_download(
-        repository.name, revision=repository.revision, allow_patterns=patterns, ignore_patterns="*/*", dry_run=True
-    )
+    try:
+        listed = snapshot_download(
+            repository.name,
+            revision=repository.revision,
+            allow_patterns=patterns,
+            ignore_patterns="*/*",
+            dry_run=True,
+            tqdm_class=NoBar,
+        )
+    except DryRunError as fault:  # it says what may be wrong; its cause is what was wrong
+        cause = fault.__cause__ or fault
+        if isinstance(cause, OfflineModeIsEnabled):
+            raise DataError("HF_HUB_OFFLINE is set, so nothing is downloaded; unset it for this command") from fault
+        if isinstance(cause, HfHubHTTPError):
+            raise cause from fault
+        raise DataError(
+            f"{ENDPOINT} cannot be reached: {_shortened(cause)}; give the command on a machine with a network, such as "
+            "the cluster's login node, or let HF_ENDPOINT name a mirror"
+        ) from fault
     weights = [[file for file in listed if fnmatch(file.filename, pattern)] for pattern in _WEIGHTS]
     settings = [file for file in listed if any(fnmatch(file.filename, pattern) for pattern in _SETTINGS)]
     return settings + next(filter(None, weights), [])
 
 
 def _fault(repository: _Repository, fault: Exception) -> str:
-    reason = shorten(str(fault), 300, placeholder=" ...") or type(fault).__name__
-    return (
-        f"models.{repository}: the hub does not give it: {reason} Correct the name and the revision; a private or "
-        "gated model needs a token with access in the environment variable HF_TOKEN"
-    )
+    """Say what went wrong with a repository, and what helps where trying again does not."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if isinstance(fault, OSError) and fault.errno is not None:
+        return f"models.{repository}: cannot be kept: {_shortened(fault)}; HF_HOME may name another disk"
+    said = f"models.{repository}: the hub does not give it: {_shortened(fault)}"
+    if isinstance(fault, HfHubHTTPError) and fault.response.status_code < 500:
+        said += (
+            " Correct the name and the revision; a private or gated model needs a token with access in the environment "
+            "variable HF_TOKEN"
+        )
+    return said
+
+
+def _shortened(fault: BaseException) -> str:
+    return shorten(str(fault), 300, placeholder=" ...") or type(fault).__name__
