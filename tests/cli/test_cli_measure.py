@@ -1,14 +1,18 @@
 """`cxprobe measure`: parts fill the stores, and the stages find everything there."""
 
+import os
 import runpy
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hub_server import running_hub
 from typer.testing import CliRunner
 from whole_project import change
 
@@ -35,6 +39,7 @@ def folder(project, monkeypatch):
     shutil.rmtree(project / "data" / ".scratch")
     (project / "dvc.lock").unlink()
     monkeypatch.chdir(project)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # the command would set it in this process
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     yield project
     for number, handler in handlers.items():  # the command has its own
@@ -102,6 +107,17 @@ def test_a_missing_part_is_shown_by_the_status_and_computed_by_the_stages(folder
     assert lines[-1] == "0 of 1 are complete"
     assert run_stages() > 0
     assert_same(outputs(folder), outputs(finished_project))
+
+
+def test_the_status_asks_no_hub(folder):
+    change(folder, lambda params: params["models"]["clm"].update(name="team/absent", sha256=None))
+    command = [sys.executable, "-c", "from cxprobe.cli import app; app()", "measure", "--status", "--model", "clm"]
+    with running_hub() as hub:
+        environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+        environment |= {"HF_ENDPOINT": hub.address, "HF_HOME": str(folder / "hub")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "score_pairs clm: models.clm: 'team/absent'" in done.stdout
+    assert hub.asked == []
 
 
 def test_a_stage_whose_items_are_not_made_names_the_command_that_makes_them(folder):

@@ -1,5 +1,6 @@
 """The command ``cxprobe measure``: the measuring stages in parts, and how much of them is there."""
 
+import os
 import re
 import runpy
 import sys
@@ -143,6 +144,8 @@ def _compute_part(part: str, items: list[_Item], params: "Params") -> None:
 
 def _print_status(items: list[_Item], params: "Params") -> None:
     """Print a line for each stage and model."""
+    # Counting needs tokenizers alone: without a network each absent file of a model would be waited for.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from cxprobe.run.processes import Job
 
     complete = 0
