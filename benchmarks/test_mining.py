@@ -108,7 +108,7 @@ def test_mining_against_reading(shards, show):
     ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
     ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
     seconds = take_turns({**ways, PYTHON: read_as_python_does}, ROUNDS, clock=process_time)
-    show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size, {PYTHON: 1})
+    show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size)
 
 
 def test_mining_against_tagging_everything(shards, show):
