@@ -742,3 +742,17 @@ def test_two_wordings_leave_an_interval_as_it_is_and_twelve_widen_it():
 
     assert width(2) == 1
     assert width(12) > 2
+
+
+@pytest.mark.parametrize("n", [9_000, 900_000])
+def test_clusters_of_one_mix_correlate_in_no_way_however_many_items_they_have(n):
+    share = np.arange(n // 3) / (n // 3)
+    first, second = np.tile(share < 0.337, 3).astype(float), np.tile(share >= 0.2113, 3).astype(float)
+    clusters = np.repeat(["a", "b", "c"], n // 3).astype(object)[:, None]
+    apart = [estimate_rate(credits, clusters) for credits in (first, second)]
+    found = estimate_difference(first, second, clusters)
+    # Without a correlation between the clusters, the items' own decides, which is below 0 here.
+    correlation = np.corrcoef(first, second)[0, 1]
+    down, other_up = apart[0].value - apart[0].low, apart[1].high - apart[1].value
+    below = np.sqrt(down**2 - 2 * min(correlation, 0) * down * other_up + other_up**2)
+    assert found.low == pytest.approx(max(-1, found.value - below), abs=1e-6)

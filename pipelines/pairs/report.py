@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.association import fillers_of
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
@@ -29,6 +30,7 @@ from cxprobe.pairs.report import (
 from cxprobe.pairs.series import pairs_along_series, with_series
 from cxprobe.pairs.sources import OWN, folder_of
 from cxprobe.people.agreement import agreement_on
+from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
 from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
@@ -108,7 +110,8 @@ def _verbs(stage: Stage) -> pd.DataFrame:
     for name in (name for name in stage.params.pairs.constructions if name in mining.constructions):
         stage.use(pairs_file(name))
         sentences = read_table(stage.use(mining.folder_of(name) / "sentences.parquet"))
-        mined[name] = (read_pairs_file(name).frames, fillers_of(sentences))
+        labels = read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE)
+        mined[name] = (read_pairs_file(name).frames, fillers_of(without_negatives(sentences, labels)))
     return verbs_in_corpora(mined)
 
 

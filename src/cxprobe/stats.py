@@ -50,7 +50,7 @@ LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
 FEWEST_DEVIATING = 6  # with fewer clusters that hold an item of the rarer outcome, see `_effective_items`
-_ROUNDING = 1e-18  # sums of squared residuals that are 0 but for rounding are below, those of a million items above
+_ROUNDING = 1e-12  # for each item: a sum of residuals that is 0 but for rounding is below, of up to a million items
 EXACT, EXCHANGES, MOST_PERMUTED = 14, 20_000, 100  # see `_permutation_p`
 
 
@@ -563,7 +563,7 @@ def _differences(
                 _sum_over_shared(left[rows], right[rows], way, groups[rows])[present]
                 for left, right in ((residuals, others), (residuals, residuals), (others, others))
             )
-            varied = np.minimum(alone, others_alone) > _ROUNDING
+            varied = np.minimum(alone, others_alone) > (_ROUNDING * n[present]) ** 2
             product = np.sqrt(np.where(varied, alone * others_alone, 1.0))
             in_way = np.where(varied, np.clip(both / product, -1, 1), 0.0)
             correlation[present] = np.minimum(correlation[present], in_way)

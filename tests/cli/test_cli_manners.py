@@ -31,6 +31,7 @@ IN_A_PROJECT = {
     "label": ["toy"],
     "agreement": ["toy"],
     "new construction": ["mine"],
+    "new frames": ["toy"],
     "new model": ["mine", "--name", "some/model"],
     "validate export": ["--output", "forms", "--items", "3"],
     "validate import": ["answers.csv", "--items", "items.csv"],

@@ -125,6 +125,7 @@ def mine(folder, *sentences):
 
 def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negative(folder):
     assert "dvc repro mine_sentences" in call("frames", "toy")[1]
+    assert "did you mean 'toy'?" in call("frames", "tyo")[1]
     mine(folder, ("They throw him bread.", "throw"), ("They call him a fool.", "call"))
     labels = [Label("sentence", "mined-1", "negative", "Ann", "2026-01-31")]
     write_labels(labels, folder / "constructions/toy/labels.tsv")
@@ -133,7 +134,7 @@ def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negati
     frames = YAML(typ="safe").load(output)["frames"]
     assert [frame["verb"] for frame in frames] == ["throw"]
     assert frames[0].keys() == read_pairs_file("toy").frames[0].keys()
-    assert "# 1 times, such as: They throw him bread." in output
+    assert "# in 1 of its sentences, such as: They throw him bread." in output
 
 
 def test_a_new_model_passes_the_check(folder):

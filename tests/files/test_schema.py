@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import AfterValidator, Field, model_validator
@@ -111,3 +111,60 @@ def test_what_is_not_a_mapping_in_safe_yaml_is_refused(tmp_path, text, message):
 def test_yaml_is_read_as_version_1_2(tmp_path):
     (tmp_path / "file.yaml").write_text("a: no\nb: 010\nc: 12:30\nd: 1.0e-4\n")
     assert read_yaml(tmp_path / "file.yaml", DataError) == {"a": "no", "b": 10, "c": "12:30", "d": 1e-4}
+
+
+class Alpha(Closed):
+    kind: Literal["alpha"]
+    one: int = 1
+
+
+class Beta(Closed):
+    kind: Literal["beta"]
+    two: int
+
+
+class Tagged(Closed):
+    entry: Annotated[Alpha | Beta, Field(discriminator="kind")]
+    other: Beta | None = None
+
+
+@pytest.mark.parametrize(
+    ("entry", "faults"),
+    [
+        ({"kind": "alpha", "alpha": {"alpha": 1}}, ["entry.alpha: unknown key (allowed: kind, one)"]),
+        (
+            {"kind": "alpha", "alpha": 1, "onee": 2},
+            [
+                "entry.alpha: unknown key (allowed: kind, one)",
+                "entry.onee: unknown key; did you mean 'one'? (allowed: kind, one)",
+            ],
+        ),
+        (
+            {"kind": "beta", "beta": {"two": 1}},
+            [
+                "entry.two: missing; nothing is assumed in its place, so give it a value",
+                "entry.beta: unknown key (allowed: kind, two)",
+            ],
+        ),
+    ],
+)
+def test_a_key_that_is_called_as_a_kind_is_a_key(entry, faults):
+    assert faults_of(Tagged, {"entry": entry}) == faults
+
+
+class Other(Closed):
+    other: int = 0
+
+
+class Twice(Closed):
+    inner: Inner
+    first: Other
+
+
+def test_a_mapping_that_stands_in_two_places_is_told_by_the_keys_of_each_place():
+    shared = {"numbers": {}, "numbrs": 1}
+    assert faults_of(Twice, {"inner": shared, "first": shared}) == [
+        "inner.numbrs: unknown key; did you mean 'numbers'? (allowed: numbers)",
+        "first.numbers: unknown key (allowed: other)",
+        "first.numbrs: unknown key (allowed: other)",
+    ]

@@ -253,49 +253,65 @@ def test_a_frames_verb_is_counted_by_its_lemma_in_the_slot_of_the_verb():
     assert verbs_in_corpora({"toy": ([{"noun": "book"}], fillers(give=9))}).empty
 
 
-def with_verbs(rng, slope, frames=40, verbs=25, model="m"):
-    """Return pairs of frames whose verbs are found more or less often, and these verbs, for ``frequency_by``."""
+def with_verbs(rng, slope, frames=40, verbs=25, model="m", liking=0.0):
+    """Return pairs of frames whose verbs are found more or less often, and these verbs, for ``frequency_by``.
+
+    Half of the pairs with one verb draw the same number, and names are liked by normal numbers of this size.
+    """
     items = pairs_of_words(rng, frames=frames, per_frame=2, words=60, model=model)
     together = rng.integers(0, 4, verbs) * 0.7
     of_frame = rng.permutation(np.arange(frames) % verbs)
     table = pd.DataFrame({"cluster_frame": [f"f {number}" for number in range(frames)]})
     table = table.assign(verb=[f"v{verb}" for verb in of_frame], together=together[of_frame])
     told = items.merge(table, on="cluster_frame")
-    return credited(items, slope * told["together"] - 0.2, rng, told["verb"]), table
+    likings = dict(zip(WORDS, rng.normal(0, liking, len(WORDS)), strict=True))
+    good, bad = (items[side].str.extract(r"the (\w+)\.")[0].map(likings) for side in ("good", "bad"))
+    return credited(items, slope * told["together"] - 0.2 + good - bad, rng, told["verb"]), table
 
 
 def test_the_regression_on_verbs_is_what_statsmodels_says_with_clusters_by_verb():
     rng = np.random.default_rng(8)
     items, table = with_verbs(rng, 0.6)
-    items = items[items.groupby("cluster_frame").cumcount() == 0].reset_index(drop=True)  # no cluster is larger
-    rows = frequency.frequency_by(items, table, ["model"]).set_index("covariate")
+    items = items[items.groupby("cluster_frame").cumcount() == 0].reset_index(drop=True)  # 40 pairs, one a frame
+    row = frequency.frequency_by(items, table, ["model"]).set_index("covariate").loc["verb"]
     told = items.merge(table, on="cluster_frame")
     model = sm.GLM(told["accuracy"], sm.add_constant(told[["together"]]), family=sm.families.Binomial())
-    groups = pd.factorize(told["verb"])[0]
-    fits = [model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True), model.fit()]
-    fits.append(model.fit(cov_type="cluster", cov_kwds={"groups": np.arange(len(told))}, use_t=True))
-    row, error = rows.loc["verb"], max(fit.bse["together"] for fit in fits)
-    assert row["slope"] == pytest.approx(fits[0].params["together"])
-    assert row["at_zero"] == pytest.approx(expit(fits[0].params["const"]))
-    assert row["slope_high"] - row["slope"] == pytest.approx(stdtrit(24, 0.975) * error, rel=0.02)
-    assert (row["n"], row["frames"], row["words"]) == (40, 40, 25)
+    by_verb, by_frame = (
+        model.fit(cov_type="cluster", cov_kwds={"groups": pd.factorize(groups)[0]}, use_t=True)
+        for groups in (told["verb"], told["cluster_frame"])
+    )
+    few = np.sqrt((25 / 24) / (40 / 39))  # 25 verbs have the degrees of freedom, and not 40 frames
+    error = max(by_verb.bse["together"], few * by_frame.bse["together"], model.fit().bse["together"])
+    assert row["slope"] == pytest.approx(by_verb.params["together"])
+    assert row["slope_high"] - row["slope"] == pytest.approx(stdtrit(24, 0.975) * error)
+    assert (row["n"], row["frames"], row["words"], row["absent"]) == (40, 40, 25, "")
+    assert np.isnan(row[["at_zero", "at_zero_low", "at_zero_high"]].astype(float)).all()
 
 
 def test_pairs_of_constructions_that_were_not_mined_have_no_regression_on_verbs():
     items, table = with_verbs(np.random.default_rng(3), 0.5)
-    mined = frequency.frequency_by(items, table, ["model"])
-    assert mined["covariate"].tolist() == ["words", "verb"]
-    rare = table.assign(together=table["together"].where(table["verb"].isin(table["verb"].unique()[:5]), 0.0))
-    reasons = frequency.frequency_by(items, rare, ["model"]).set_index("covariate")["absent"]
-    assert reasons["verb"].endswith("of the verbs in the construction; a regression needs 6")
+    assert frequency.frequency_by(items, table, ["model"])["covariate"].tolist() == ["words", "verb"]
     other = items.assign(cluster_frame="other " + items["cluster_frame"])
     assert frequency.frequency_by(other, table, ["model"])["covariate"].tolist() == ["words"]
 
 
+def test_where_there_is_no_regression_on_verbs_the_table_says_why():
+    def absent(items, table):
+        return frequency.frequency_by(items, table, ["model"]).set_index("covariate").loc["verb", "absent"]
+
+    items, table = with_verbs(np.random.default_rng(3), 0.5)
+    rare = table.assign(together=table["together"].where(table["verb"].isin(table["verb"].unique()[:5]), 0.0))
+    assert absent(items, rare).endswith("of the verbs in the construction; a regression needs 6")
+    few = absent(*with_verbs(np.random.default_rng(3), 0.5, verbs=12))
+    assert few == "40 frames and 12 verbs in 160 pairs are too few; a regression needs 12 and 20"
+
+
 @pytest.mark.pipeline
-def test_intervals_of_verbs_hold_the_true_slope_where_pairs_of_a_verb_are_alike():
+@pytest.mark.parametrize(("slope", "liking"), [(0.5, 0.0), (0.0, 2.0)])
+def test_intervals_of_verbs_hold_the_true_slope_where_pairs_of_a_verb_are_alike_or_names_are_liked(slope, liking):
     rng = np.random.default_rng(5)
-    made = [with_verbs(rng, 0.5, model=number) for number in range(150)]
+    made = [with_verbs(rng, slope, model=number, liking=liking) for number in range(120)]
     rows = [frequency.frequency_by(items, table, ["model"]).set_index("covariate").loc["verb"] for items, table in made]
-    held = [row["slope_low"] <= 0.5 <= row["slope_high"] for row in rows]
-    assert 0.9 <= np.mean(held) < 1
+    held = [row["slope_low"] <= slope <= row["slope_high"] for row in rows]
+    assert np.mean(held) >= 0.9
+    assert np.mean([row["slope_high"] - row["slope_low"] for row in rows]) < 4

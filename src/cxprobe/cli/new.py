@@ -45,24 +45,26 @@ def frames(
     from cxprobe.pairs.frames import read_pairs_file
     from cxprobe.pairs.frequency import VERB
     from cxprobe.pairs.writing import frames_text
-    from cxprobe.people.labels import LABELS_FILE, in_force, judgements_on, read_labels
+    from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
     from cxprobe.run.params import load_params
+    from cxprobe.run.project import require_construction
 
+    require_construction(name)
     path = load_params().mining.folder_of(name) / "sentences.parquet"
     if not path.exists():
         raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
     rows = read_pairs_file(name).frames
     if VERB not in rows[0]:
         raise DataError(f"constructions/{name}/pairs.yaml: its frames have no slot {VERB}, by which frames are drafted")
-    judged, sentences = in_force(read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE)), read_table(path)
-    told = [judgements_on(id_, tags, judged).values() for id_, tags in sentences[["id", "tags"]].to_numpy()]
-    drafts = draft_frames(rows, sentences[["negative" not in labels for labels in told]])
+    drafts = draft_frames(
+        rows, without_negatives(read_table(path), read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE))
+    )
     head = (
         f"{min(most, len(drafts))} of {len(drafts)} verbs that {path} has and no frame of",
         f"constructions/{name}/pairs.yaml. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
         "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
     )
-    shown = [([f"{draft.number} times, such as: {draft.sentence}"], draft.row) for draft in drafts[:most]]
+    shown = [([f"in {draft.number} of its sentences, such as: {draft.sentence}"], draft.row) for draft in drafts[:most]]
     print(frames_text(head, shown), end="")
 
 

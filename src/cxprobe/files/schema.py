@@ -99,12 +99,20 @@ def validate(model: type[M], content: Mapping[str, Any], place: Path, error: typ
 
 def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
     """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed."""
+    content = _without_aliases(content)
     known_keys: dict[int, list[str]] = {}  # of each mapping in the content, by its identity
     try:
         model.model_validate(content, context=known_keys)
     except ValidationError as faults:
         return [one_line(line) for fault in faults.errors() for line in _explain(fault, content, known_keys)]
     return []
+
+
+def _without_aliases(content: Any) -> Any:
+    """Return a copy in which no mapping stands in two places, as YAML's aliases let it: models would share its keys."""
+    if isinstance(content, Mapping):
+        return {key: _without_aliases(value) for key, value in content.items()}
+    return [_without_aliases(value) for value in content] if isinstance(content, list) else content
 
 
 def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Collection[str]) -> Iterator[str]:
@@ -129,7 +137,7 @@ def suggest(value: str, allowed: list[str]) -> str:
 
 def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path, holder = _place(fault, content)
+    path, holder = _place(fault, content, known_keys)
     match fault["type"]:
         case "extra_forbidden":
             return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
@@ -144,17 +152,20 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
-def _place(fault: ErrorDetails, content: Any) -> tuple[str, Any]:
+def _place(fault: ErrorDetails, content: Any, known_keys: Mapping[int, list[str]]) -> tuple[str, Any]:
     """Return the path of a fault's key in the file, such as "models.one.members[0]", and the mapping that has the key.
 
     The location that pydantic gives also has tags of unions and a mark of faulty keys, which the file does not have.
     """
     path, holder = "", content
-    for part in fault["loc"]:
+    for step, part in enumerate(fault["loc"], start=1):
+        is_last = step == len(fault["loc"])
+        if is_last and fault["type"] == "missing":
+            return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix("."), content
+        keys = known_keys.get(id(content))
+        is_tag = keys is not None and part not in keys and not (is_last and fault["type"] == "extra_forbidden")
         if isinstance(content, list) and isinstance(part, int):
             path, holder, content = f"{path}[{part}]", content, content[part]
-        elif isinstance(content, dict) and part in content:
+        elif isinstance(content, dict) and part in content and not is_tag:
             path, holder, content = f"{path}.{part}", content, content[part]
-    if fault["type"] == "missing":
-        path += f".{fault['loc'][-1]}"
     return path.removeprefix("."), holder

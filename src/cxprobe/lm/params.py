@@ -337,7 +337,9 @@ class SeriesEntry(Closed):
 def _kind_of(entry: Any) -> str:
     """Return the tag of an entry of the section models; one that has a wrong kind is read as a panel, and refused."""
     kind = entry.get("kind") if isinstance(entry, Mapping) else getattr(entry, "kind", None)
-    return {None: "checkpoint", "served": "served", "series": "series"}.get(kind, "panel")
+    if kind is None:
+        return "checkpoint"
+    return kind if kind in ("served", "series") else "panel"
 
 
 Model = Annotated[

@@ -27,7 +27,8 @@ def with_fields(*fields: str) -> AfterValidator:
     def check(text: str) -> str:
         if fields_of(text) != set(fields):
             wanted = ", ".join(f"{{{name}}}" for name in fields)
-            raise ValueError(f"{text!r} must have exactly the fields {wanted}; write a literal brace twice")
+            wanted = f"exactly the fields {wanted}" if wanted else "no fields"
+            raise ValueError(f"{text!r} must have {wanted}; write a literal brace twice")
         return text
 
     return AfterValidator(check)

@@ -40,7 +40,7 @@ def draft_frames(frames: Sequence[Row], sentences: pd.DataFrame) -> list[Draft]:
     shortest: dict[str, Draft] = {}
     for text, slots in zip(sentences["text"], sentences["slots"], strict=True):
         words = {slot["slot"]: text[slot["start"] : slot["end"]] for slot in slots}
-        for lemma in (slot["word"] for slot in slots if slot["slot"] == VERB and slot["word"] not in known):
+        for lemma in {slot["word"]: None for slot in slots if slot["slot"] == VERB and slot["word"] not in known}:
             row = {slot: words.get(slot, UNFILLED) for slot in frames[0]}
             draft = shortest.get(lemma, Draft(row, text, 0))
             shortest[lemma] = draft._replace(number=draft.number + 1)

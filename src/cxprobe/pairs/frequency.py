@@ -63,8 +63,8 @@ def verbs_in_corpora(mined: Mapping[str, tuple[Sequence[Row], pd.DataFrame]]) ->
             corpus (`cxprobe.corpora.association.fillers_of`); of frames without the slot `VERB` nothing is returned.
 
     Returns:
-        One row a frame: cluster_frame; verb, its lemma; and together, the decimal logarithm of 1 + the number of mined
-        sentences in which this verb fills the slot `VERB`.
+        One row a frame: cluster_frame; verb, its lemma; and together, the decimal logarithm of 1 + how often this verb
+        fills the slot `VERB`.
     """
     rows = []
     for name, (frames, fillers) in mined.items():
@@ -90,12 +90,14 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
     words by which the good text is longer is one more covariate where it varies. Pairs of which a text has no word of
     its own, such as the same words in another order, are left out of "words".
 
-    Pairs depend on one another if they share a frame, or one of the words that tell their texts apart, or a verb: a
-    model that likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. The
-    standard error is robust to both; where it comes out below that of frames alone, of words alone or of independent
-    pairs, the larger counts. The t quantile has the degrees of freedom of the frames or of the words, whichever are
-    fewer. In simulations with 12 to 200 frames, 20 to 150 words, and likings for single words of any strength, the
-    intervals hold the true coefficient in 89 to 99 % of the samples; with frames as the only clusters in 45 to 97 %.
+    Pairs depend on one another if they share a frame, or one of the words that tell their texts apart: a model that
+    likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. In "verb" they
+    do if they share a frame or a verb; names cross the verbs, so a liking for them moves the accuracy and not the
+    slope, and no accuracy is given. The standard error is robust to both; where it comes out below that of frames
+    alone, of words (or verbs) alone or of independent pairs, the larger counts. The t quantile has the degrees of
+    freedom of the frames or of the words, whichever are fewer. In simulations of "words" with 12 to 200 frames, 20 to
+    150 words, and likings for single words of any strength, the intervals hold the true coefficient in 89 to 99 % of
+    the samples; with frames as the only clusters in 45 to 97 %.
 
     Args:
         items: Judged pairs: good, bad, accuracy, cluster_frame and the columns of ``by``.
@@ -106,41 +108,53 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
         One row a covariate and group, those of "verb" for groups with mined frames alone: covariate; the columns of
         ``by``; pairs, how many there are; n, frames and words, those of the pairs that have the covariate (words are
         those that tell the texts apart, or several together, as in "a different", or the verbs); slope, the change in
-        the log odds of being right for each unit of the covariate, and at_zero, the accuracy where it is 0 and the
-        texts are equally long, with 95 % intervals _low to _high; and absent, why these six are NaN, or "". They are
-        NaN if there are fewer than `FEWEST_FRAMES` frames, `FEWEST_WORDS` words or `FEWEST_FOUND` verbs that the corpus
-        has, or if no finite coefficients fit.
+        the log odds of being right for each unit of the covariate, and, of "words", at_zero, the accuracy where it is 0
+        and the texts are equally long, with 95 % intervals _low to _high; and absent, why these are NaN, or "". They
+        are NaN if there are fewer than `FEWEST_FRAMES` frames, `FEWEST_WORDS` words or `FEWEST_FOUND` verbs that the
+        corpus has, or if no finite coefficients fit.
 
     Source:
         Cameron, Gelbach & Miller 2011 and Aronow, Samii & Assenova 2015 for the standard error.
     """
     told = with_frequencies(items).merge(verbs, "left", _FRAME, validate="many_to_one")
-    told["row"] = [f"row {number}" for number in range(len(told))]  # a second "word" that no two pairs share
+    told["row"] = [
+        f"row {number}" for number in range(len(told))
+    ]  # in the place of a second verb: no two pairs share it
     rows = []
-    for covariate, column, words in (
+    for covariate, column, shared in (
         ("words", "zipf", ["good_words", "bad_words"]),
         ("verb", "together", [VERB, "row"]),
     ):
         for key, pairs in told.groupby([*by], sort=False):
             used = pairs[pairs[column].notna()]
-            if covariate == "verb" and used.empty:
+            if covariate == "verb" and used.empty:  # the construction was not mined
                 continue
-            frames = pd.factorize(used[_FRAME])[0]
-            codes = pd.factorize(used[words].to_numpy().ravel())[0].reshape(-1, 2)
-            n_words = len(np.unique(codes)) if covariate == "words" else used[VERB].nunique()
+            codes = pd.factorize(used[shared].to_numpy().ravel())[0].reshape(-1, 2)
+            n_frames = used[_FRAME].nunique()
+            n_words = used[VERB].nunique() if covariate == "verb" else len(np.unique(codes))
             attested = used.loc[used["together"] > 0, VERB].nunique()
-            found: list[float] | str
-            if covariate == "verb" and attested < FEWEST_FOUND:
-                found = f"the corpus has {attested} of the verbs in the construction; a regression needs {FEWEST_FOUND}"
+            numbers, absent = [np.nan] * len(NUMBERS), ""
+            if n_frames < FEWEST_FRAMES or n_words < FEWEST_WORDS:
+                kind = "verbs" if covariate == "verb" else "words"
+                absent = (
+                    f"{n_frames} frames and {n_words} {kind} in {len(used)} pairs are too few; a regression needs "
+                    f"{FEWEST_FRAMES} and {FEWEST_WORDS}"
+                )
+            elif covariate == "verb" and attested < FEWEST_FOUND:
+                absent = (
+                    f"the corpus has {attested} of the verbs in the construction; a regression needs {FEWEST_FOUND}"
+                )
             else:
-                found = _regression(used, column, frames, codes, used[_FRAME].nunique(), n_words)
-            numbers, absent = ([np.nan] * len(NUMBERS), found) if isinstance(found, str) else (found, "")
-            rows.append((covariate, *key, len(pairs), len(used), used[_FRAME].nunique(), n_words, *numbers, absent))
+                fit = _regression(used, column, pd.factorize(used[_FRAME])[0], codes, min(n_frames, n_words))
+                numbers, absent = (numbers, fit) if isinstance(fit, str) else (fit, "")
+            if covariate == "verb":
+                numbers = [*numbers[:3], np.nan, np.nan, np.nan]
+            rows.append((covariate, *key, len(pairs), len(used), n_frames, n_words, *numbers, absent))
     return pd.DataFrame(rows, columns=["covariate", *by, "pairs", "n", "frames", "words", *NUMBERS, "absent"])
 
 
 def _regression(
-    pairs: pd.DataFrame, column: str, frames: NDArray[np.int64], words: NDArray[np.int64], n_frames: int, n_words: int
+    pairs: pd.DataFrame, column: str, frames: NDArray[np.int64], words: NDArray[np.int64], fewest: int
 ) -> list[float] | str:
     """Return the `NUMBERS` of a group of n pairs, or why there are none.
 
@@ -149,17 +163,11 @@ def _regression(
         column: The name of the covariate.
         frames: See `_variances`.
         words: Likewise.
-        n_frames: How many frames there are.
-        n_words: How many words, or verbs.
+        fewest: How many frames or words there are, whichever are fewer.
     """
     from statsmodels.genmod.families import Binomial  # slow to import
     from statsmodels.genmod.generalized_linear_model import GLM
 
-    if n_frames < FEWEST_FRAMES or n_words < FEWEST_WORDS:
-        return (
-            f"{n_frames} frames and {n_words} words in {len(pairs)} pairs are too few; a regression needs "
-            f"{FEWEST_FRAMES} and {FEWEST_WORDS}"
-        )
     right, longer = pairs["accuracy"].to_numpy(np.float64), pairs["longer"].to_numpy(np.float64)
     columns = [np.ones(len(pairs)), pairs[column].to_numpy(np.float64), *([longer] if np.ptp(longer) else [])]
     design = np.column_stack(columns)  # (n, 2 or 3)
@@ -171,7 +179,7 @@ def _regression(
         return "frequency, or length, decides without fail which pairs are right, so that no finite coefficients fit"
     fit = GLM(right, design, family=Binomial()).fit()
     influence = design * (right - fit.fittedvalues)[:, None] @ fit.cov_params()  # of pairs on coefficients, (n, 2 or 3)
-    (n, k), fewest = design.shape, min(n_frames, n_words)
+    n, k = design.shape
     few = fewest / (fewest - 1) * (n - 1) / (n - k)  # the correction that statsmodels makes
     error = np.sqrt(np.maximum(np.diag(fit.cov_params()), few * _variances(influence, frames, words)))
     half = stdtrit(fewest - 1, (1 + LEVEL) / 2) * error
@@ -194,7 +202,7 @@ def _separated(right: NDArray[np.float64], design: NDArray[np.float64]) -> bool:
     """
     sides = np.unique(np.concatenate([design[right > 0], -design[right < 1]]), axis=0)
     found = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1))
-    return bool(found.fun < -1e-4)  # frequencies have two decimals
+    return bool(found.fun < -1e-4)  # far below what one step of a frequency makes
 
 
 def _variances(

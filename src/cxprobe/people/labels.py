@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from cxprobe.people.tables import read_rows, write_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
@@ -104,6 +107,13 @@ def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> di
     """
     of_sequence, of_sentence = judged.get(("sequence", tags), {}), judged.get(("sentence", sentence), {})
     return dict(of_sentence) if _decisions(of_sentence) else {**of_sequence, **of_sentence}
+
+
+def without_negatives(sentences: "pd.DataFrame", labels: Sequence[Label]) -> "pd.DataFrame":
+    """Return mined sentences (columns id and tags) without those that anybody whose label counts calls negative."""
+    judged = in_force(labels)
+    said = [judgements_on(id_, tags, judged).values() for id_, tags in sentences[["id", "tags"]].to_numpy()]
+    return sentences[["negative" not in judgements for judgements in said]]
 
 
 def _decisions(said: Said) -> dict[str, Judgement]:

@@ -101,7 +101,8 @@ def begin() -> RunContext:
     started = milliseconds()
 
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
 
     try:
         commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *DECISIVE))

@@ -321,9 +321,9 @@ _FREQUENCY = {
         ["per Zipf unit", "accuracy at no difference", "n", "frames", "words"],
     ),
     "verb": (
-        "Frequency of the verb in the construction: how much the log odds of being right rise where corpora have the "
-        "verb in it ten times as often, and the accuracy in percent where they never have it",
-        ["per factor of ten", "accuracy at none", "n", "frames", "verbs"],
+        "Frequency of the verb in the construction: how much the log odds of being right rise where a corpus has the "
+        "verb in it ten times as often",
+        ["per factor of ten", "n", "frames", "verbs"],
     ),
 }
 
@@ -332,16 +332,16 @@ def _frequency(run: Run, column: str, value: str, cast: Cast) -> Iterator[Table]
     """Give how far being right on pairs goes with frequency, for a construction or a model."""
     path = "report_pairs/tables/frequency"
     for (covariate,), table in groups_of(run.table(path), "covariate"):
-        rows = []
+        rows, (title, head) = [], _FREQUENCY[covariate]
         for _, row in table.iterrows():
             named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
             if named[column] == value and row["model"] in cast.with_pages:
                 slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("slope", "at_zero"))
-                fits = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
-                told = fits if pd.isna(row["absent"]) else [f"none: {row['absent']}", ""]
+                told = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
+                if pd.notna(row["absent"]):
+                    told = [f"none: {row['absent']}", ""]
                 counts = row[["n", "frames", "words"]].astype(str)
-                rows.append([row["construction"], cast.label(row["model"]), *told, *counts])
-        title, head = _FREQUENCY[covariate]
+                rows.append([row["construction"], cast.label(row["model"]), *told[: len(head) - 3], *counts])
         yield Table(title, path, ["pairs", "model", *head], rows)
 
 
