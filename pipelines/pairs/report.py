@@ -110,7 +110,8 @@ def _verbs(stage: Stage) -> pd.DataFrame:
     for name in (name for name in stage.params.pairs.constructions if name in mining.constructions):
         stage.use(pairs_file(name))
         sentences = read_table(stage.use(mining.folder_of(name) / "sentences.parquet"))
-        labels = read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE)
+        path = CONSTRUCTIONS_FOLDER / name / LABELS_FILE
+        labels = read_labels(stage.use(path)) if path.exists() else []
         mined[name] = (read_pairs_file(name).frames, fillers_of(without_negatives(sentences, labels)))
     return verbs_in_corpora(mined)
 

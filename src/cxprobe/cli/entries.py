@@ -41,7 +41,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
     if not (name.startswith("package:") or (name and Path(name).is_dir()) or _carried_folder(name)):
         if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
             raise ProjectError(
-                f"--name {name}: there is no such folder, and it is no name of the hub, such as roberta-base or "
+                f"--name {name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
                 "EleutherAI/pythia-70m; correct it"
             )
         return spec

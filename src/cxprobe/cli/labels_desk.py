@@ -249,11 +249,20 @@ def mined_file(construction: str) -> Path:
     return load_params().mining.folder_of(construction) / "sentences.parquet"
 
 
-def _mined_groups(construction: str) -> tuple[Group, ...]:
+def read_mined(construction: str) -> pd.DataFrame:
+    """Return the mined sentences of a construction as a table.
+
+    Raises:
+        DataError: They are not there.
+    """
     path = mined_file(construction)
     if not path.is_file():
-        raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
-    return group_sentences(read_table(path), load_params().seed)
+        raise DataError(f"{path} does not exist; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
+    return read_table(path)
+
+
+def _mined_groups(construction: str) -> tuple[Group, ...]:
+    return group_sentences(read_mined(construction), load_params().seed)
 
 
 def _desk(

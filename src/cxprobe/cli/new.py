@@ -38,29 +38,24 @@ def frames(
     most: Annotated[int, typer.Option(min=1, help="How many are printed at most, the most frequent verbs first.")] = 30,
 ) -> None:
     """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.cli.labels_desk import labels_file, mined_file, read_mined
     from cxprobe.errors import DataError
-    from cxprobe.files.tables import read_table
     from cxprobe.pairs.attested import UNFILLED, draft_frames
     from cxprobe.pairs.frames import read_pairs_file
     from cxprobe.pairs.frequency import VERB
     from cxprobe.pairs.writing import frames_text
-    from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
-    from cxprobe.run.params import load_params
+    from cxprobe.people.labels import read_labels, without_negatives
     from cxprobe.run.project import require_construction
 
     require_construction(name)
-    path = load_params().mining.folder_of(name) / "sentences.parquet"
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
     rows = read_pairs_file(name).frames
     if VERB not in rows[0]:
-        raise DataError(f"constructions/{name}/pairs.yaml: its frames have no slot {VERB}, by which frames are drafted")
-    drafts = draft_frames(
-        rows, without_negatives(read_table(path), read_labels(CONSTRUCTIONS_FOLDER / name / LABELS_FILE))
-    )
+        raise DataError(
+            f"constructions/{name}/pairs.yaml: its frames have no slot {VERB}, and drafts are made from verbs"
+        )
+    drafts = draft_frames(rows, without_negatives(read_mined(name), read_labels(labels_file(name))))
     head = (
-        f"{min(most, len(drafts))} of {len(drafts)} verbs that {path} has and no frame of",
+        f"{min(most, len(drafts))} of {len(drafts)} verbs that {mined_file(name)} has and no frame of",
         f"constructions/{name}/pairs.yaml. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
         "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
     )

@@ -87,13 +87,13 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
 
     There are two covariates, each in a regression of its own: "words", the difference in Zipf frequency between the
     words in which the two texts differ; and "verb", how often the verb was found in the construction. The number of
-    words by which the good text is longer is one more covariate where it varies. Pairs of which a text has no word of
-    its own, such as the same words in another order, are left out of "words".
+    words by which the good text is longer is one more covariate where it varies. Pairs in which one text has all the
+    words of the other, such as the same words in another order, are left out of "words".
 
     Pairs depend on one another if they share a frame, or one of the words that tell their texts apart: a model that
     likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. In "verb" they
-    do if they share a frame or a verb; names cross the verbs, so a liking for them moves the accuracy and not the
-    slope, and no accuracy is given. The standard error is robust to both; where it comes out below that of frames
+    do if they share a frame or a verb; names cross the verbs, so a preference for names changes the accuracy and not
+    the slope, and no accuracy is given. The standard error is robust to both; where it comes out below that of frames
     alone, of words (or verbs) alone or of independent pairs, the larger counts. The t quantile has the degrees of
     freedom of the frames or of the words, whichever are fewer. In simulations of "words" with 12 to 200 frames, 20 to
     150 words, and likings for single words of any strength, the intervals hold the true coefficient in 89 to 99 % of
