@@ -6,9 +6,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CARRIED = "src/cxprobe/run/carried.py"
+CARRIED = "src/cxprobe/project/carried.py"
 # Target of a build -> the folder that gets the files. A wheel is made of a source distribution too.
-FOLDERS = {"wheel": "cxprobe/project/", "sdist": ""}
+FOLDERS = {"wheel": "cxprobe/carried/", "sdist": ""}
 
 
 class CarriedFiles(BuildHookInterface):

@@ -25,8 +25,11 @@ from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.scoring import HowToScore, relative_difference, score_texts
+from cxprobe.lm.causal import CausalLM
+from cxprobe.lm.masked import MaskedLM
+from cxprobe.lm.measuring import relative_difference
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.texts import HowToScore
 
 ROUNDS = 5
 BUDGET = 1024

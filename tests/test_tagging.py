@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.lm.params import TagNgrams
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.segmentation import Span
 from cxprobe.tagging import open_tagger
 

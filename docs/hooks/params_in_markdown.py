@@ -6,7 +6,7 @@ from models_in_markdown import describe_model
 
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
-from cxprobe.run.params import Params
+from cxprobe.project.params import Params
 
 HEAD = """\
 # Parameters

@@ -4,11 +4,12 @@ from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.sources import list_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import write_json
+from cxprobe.run.mining import CorporaParams
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def list_corpora(stage: Stage) -> Outcome:
+def list_corpora(stage: Stage[CorporaParams]) -> Outcome:
     wanted = {name: load_wanted(name) for name in stage.params.mining.mined_in(stage.item)}
     write_json({name: one.model_dump(mode="json") for name, one in wanted.items()}, stage.data / "wanted.json")
     if wanted:  # what is not mined need not be there
@@ -17,4 +18,4 @@ def list_corpora(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(list_corpora, "corpora")
+    run_stage(list_corpora, CorporaParams, "corpora")

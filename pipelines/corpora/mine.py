@@ -15,12 +15,13 @@ from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json
 from cxprobe.report.tables import with_blanks
+from cxprobe.run.mining import CorporaParams
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def mine_sentences(stage: Stage) -> Outcome:
+def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     slug, settings = stage.item, stage.params.mining
     listed = read_json(stage.use(DATA / "list_corpora" / slug) / "wanted.json")
     wanted = {name: Wanted.model_validate(content) for name, content in listed.items()}
@@ -68,4 +69,4 @@ def mine_sentences(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(mine_sentences, "corpora")
+    run_stage(mine_sentences, CorporaParams, "corpora")

@@ -2,14 +2,15 @@
 
 from cxprobe.corpora.sources import list_corpus
 from cxprobe.files.tables import write_table
+from cxprobe.run.mining import CorporaParams
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def watch_corpora(stage: Stage) -> Outcome:
+def watch_corpora(stage: Stage[CorporaParams]) -> Outcome:
     write_table(list_corpus(stage.params.corpora[stage.item]), stage.data / "parts.csv")
     return Outcome()
 
 
 if __name__ == "__main__":
-    run_stage(watch_corpora, "corpora")
+    run_stage(watch_corpora, CorporaParams, "corpora")

@@ -8,16 +8,16 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.lm.asking import demand, questions_of, replies_to
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.params import ModelFacts
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-from cxprobe.pairs.params import AskPairs
+from cxprobe.pairs.params import AskPairs, PairsStage
 from cxprobe.pairs.sources import OWN, folder_of, made_files, read_made
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def ask_pairs(stage: Stage) -> Outcome:
+def ask_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, llm = stage.params.pairs, stage.params.llms[stage.item]
     stage.use(PROMPTS_FOLDER / "preferences.yaml")
     prompts, scratch = load_preference_prompts(), project_folder() / SCRATCH / stage.name / stage.item
@@ -42,4 +42,4 @@ def ask_pairs(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(ask_pairs, "llms")
+    run_stage(ask_pairs, PairsStage, "llms")

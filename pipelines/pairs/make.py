@@ -8,12 +8,13 @@ from cxprobe.files.writing import DATA
 from cxprobe.pairs.benchmarks import read_benchmark
 from cxprobe.pairs.frames import load_pairs, pairs_file
 from cxprobe.pairs.make import build_pairs, pair_table, tables_of
+from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.sources import folder_of
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def make_pairs(stage: Stage) -> Outcome:
+def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, seed = stage.params.pairs, stage.params.seed
     people = load_people(stage.use(PEOPLE_FILE))
     contents = {}
@@ -37,4 +38,4 @@ def make_pairs(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(make_pairs)
+    run_stage(make_pairs, PairsStage)

@@ -7,8 +7,8 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.loading import load_encoder
-from cxprobe.lm.scoring import MeasuredModel
-from cxprobe.pairs.params import ProbePairs
+from cxprobe.lm.measuring import MeasuredModel
+from cxprobe.pairs.params import PairsStage, ProbePairs
 from cxprobe.pairs.probing import probe_pairs as probe
 from cxprobe.pairs.probing import whole_texts
 from cxprobe.pairs.sources import MADE
@@ -19,7 +19,7 @@ from cxprobe.run.stage import Outcome, Stage
 KEPT = project_folder() / SCRATCH / "probes"
 
 
-def probe_pairs(stage: Stage) -> Outcome | None:
+def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     params, settings = stage.params, cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
     pairs = {
         name: whole_texts(name, read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions
@@ -45,4 +45,4 @@ def probe_pairs(stage: Stage) -> Outcome | None:
 
 
 if __name__ == "__main__":
-    run_stage(probe_pairs, "models")
+    run_stage(probe_pairs, PairsStage, "models")

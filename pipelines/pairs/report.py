@@ -8,6 +8,7 @@ import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.association import fillers_of
+from cxprobe.corpora.params import Mining
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member, members_of, series_of
@@ -15,6 +16,7 @@ from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
 from cxprobe.pairs.frames import pairs_file, read_pairs_file
 from cxprobe.pairs.frequency import frequency_by, verbs_in_corpora
 from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, biases_of_all, with_groups
+from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
     accuracies_of_meaning,
@@ -43,7 +45,14 @@ PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "h
 Results = dict[str, Any]
 
 
-def report_pairs(stage: Stage) -> Outcome:
+class PairsReportStage(PairsStage):
+    """What the report reads: it compares verbs of frames with those that corpora have in the construction."""
+
+    mining: Mining
+    """Where the sentences of corpora come from."""
+
+
+def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
     params, section = stage.params, stage.params.pairs
     members = members_of(params.models, section.models, params.llms, section.llms)
     series = series_of(params.models, section.models)
@@ -78,7 +87,9 @@ def report_pairs(stage: Stage) -> Outcome:
     return Outcome(counts=counts, tables=tables, figures=figures)
 
 
-def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> tuple[Results, Results]:
+def _own_pairs(
+    stage: Stage[PairsReportStage], items: pd.DataFrame, members: Sequence[Member]
+) -> tuple[Results, Results]:
     """Return the tables and figures of this project's pairs by their paths."""
     section, series = stage.params.pairs, series_of(stage.params.models, stage.params.pairs.models)
     tables = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in TABLES}
@@ -104,7 +115,7 @@ def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> 
     )
 
 
-def _verbs(stage: Stage) -> pd.DataFrame:
+def _verbs(stage: Stage[PairsReportStage]) -> pd.DataFrame:
     """Return how often the verbs of frames are found in the constructions that are mined."""
     mining, mined = stage.params.mining, {}
     for name in (name for name in stage.params.pairs.constructions if name in mining.constructions):
@@ -116,7 +127,9 @@ def _verbs(stage: Stage) -> pd.DataFrame:
     return verbs_in_corpora(mined)
 
 
-def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[Member]) -> tuple[Results, Results]:
+def _benchmark(
+    stage: Stage[PairsReportStage], name: str, judged: pd.DataFrame, members: Sequence[Member]
+) -> tuple[Results, Results]:
     """Return the tables and figures of a benchmark; judged has its pairs twice, as group "all" and in their own."""
     benchmark, series = stage.params.pairs.benchmarks[name], series_of(stage.params.models, stage.params.pairs.models)
     accuracy = with_tie_rate(rate_by(judged, "accuracy", ["model", "group"]))
@@ -136,4 +149,4 @@ def _benchmark(stage: Stage, name: str, judged: pd.DataFrame, members: Sequence[
 
 
 if __name__ == "__main__":
-    run_stage(report_pairs)
+    run_stage(report_pairs, PairsReportStage)

@@ -14,7 +14,7 @@ from cxprobe.files.writing import SCRATCH, project_folder, replacing
 from cxprobe.lm.asking import demand, questions_of, replies_to
 from cxprobe.pairs.frame_prompts import load_writing_prompt, require_sentences
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.params import WriteFrames
+from cxprobe.pairs.params import PairsStage, WriteFrames
 from cxprobe.pairs.writing import FrameWriter
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -22,7 +22,7 @@ from cxprobe.run.stage import Outcome, Stage
 PROMPTS_FILE = Path("prompts/frames.yaml")
 
 
-def write_frames(stage: Stage) -> Outcome:
+def write_frames(stage: Stage[PairsStage]) -> Outcome:
     settings = cast(WriteFrames, stage.params.pairs.frames)  # not null where models write
     people = load_people(stage.use(PEOPLE_FILE))
     prompt = load_writing_prompt(settings.prompt, stage.use(PROMPTS_FILE).parent)
@@ -48,7 +48,7 @@ def write_frames(stage: Stage) -> Outcome:
     return Outcome(counts=counts, tables={"proposals": table, "reasons": reasons})
 
 
-def _ask(stage: Stage, name: str, table: pd.DataFrame) -> pd.DataFrame:
+def _ask(stage: Stage[PairsStage], name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Say what it takes, and put the questions."""
     questions, llm = questions_of(table), stage.params.llms[stage.item]
     what = f"{stage.item}, {name}, {table['id'].iloc[0].partition('/')[0]}"
@@ -58,4 +58,4 @@ def _ask(stage: Stage, name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    run_stage(write_frames, "llms")
+    run_stage(write_frames, PairsStage, "llms")

@@ -7,13 +7,14 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.lm.asking import demand, questions_of, replies_to
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.params import ModelFacts
 from cxprobe.prompts.make import questions_for
+from cxprobe.prompts.params import PromptsStage
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def ask_prompts(stage: Stage) -> Outcome:
+def ask_prompts(stage: Stage[PromptsStage]) -> Outcome:
     slug, llm = stage.item, stage.params.llms[stage.item]
     paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
     made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
@@ -32,4 +33,4 @@ def ask_prompts(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(ask_prompts, "llms")
+    run_stage(ask_prompts, PromptsStage, "llms")

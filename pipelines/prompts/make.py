@@ -17,6 +17,7 @@ from cxprobe.prompts.make import (
     load_material,
     material_files,
 )
+from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -24,7 +25,7 @@ from cxprobe.run.stage import Outcome, Stage
 COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
 
 
-def make_prompts(stage: Stage) -> Outcome:
+def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     settings, seed = stage.params.prompts.make, stage.params.seed
     asked_by = ["verbatim"] if settings.wording == "verbatim" else ["inference", "reasoning"]
     for stem in (*asked_by, "continuations"):
@@ -60,4 +61,4 @@ def make_prompts(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(make_prompts)
+    run_stage(make_prompts, PromptsStage)

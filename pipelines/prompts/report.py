@@ -16,6 +16,7 @@ from cxprobe.prompts.judge import (
     prompt_tables,
     reasoning_accuracy,
 )
+from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.report import (
     load_published_prompts,
     prompt_cards,
@@ -33,7 +34,7 @@ PUBLISHED = Path("published/prompts.yaml")
 WHO, MOCK = ["model", "asked"], "mockllm/"
 
 
-def report_prompts(stage: Stage) -> Outcome:
+def report_prompts(stage: Stage[PromptsStage]) -> Outcome:
     params, section = stage.params, stage.params.prompts
     published = read_published_results(load_published_prompts(stage.use(PUBLISHED)), stage.use)
     members = members_of(params.models, section.models)
@@ -64,4 +65,4 @@ def report_prompts(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(report_prompts)
+    run_stage(report_prompts, PromptsStage)

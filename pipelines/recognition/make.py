@@ -6,24 +6,19 @@ import pandas as pd
 
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
-    Construction,
-    GrammarSource,
-    Source,
-    grammar_file,
     load_construction,
     sentences_of,
 )
-from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.pattern import require_slots
-from cxprobe.files.tables import read_table, write_table
-from cxprobe.people.labels import read_labels
+from cxprobe.files.tables import write_table
 from cxprobe.recognition.make import draw_subsets, part_sizes
-from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, mark_spans, split_sequences
+from cxprobe.recognition.params import RecognitionStage
+from cxprobe.recognition.sources import generated_source, labelled_source
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
-def make_recognition(stage: Stage) -> Outcome:
+def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     counts = Counter[str]()
     tables: dict[str, list[pd.DataFrame]] = {}
     section = stage.params.recognition
@@ -34,9 +29,9 @@ def make_recognition(stage: Stage) -> Outcome:
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
         if (made_as := sentences_of(source)) == "mined":
-            sentences, draws, made = _label(stage, name, construction, source)
+            sentences, draws, made = labelled_source(stage, name, construction, source)
         else:
-            sentences, draws, made = _generate(stage, name, construction, made_as)
+            sentences, draws, made = generated_source(stage, name, construction, made_as)
         subsets = draw_subsets(
             sentences,
             draws,
@@ -68,33 +63,5 @@ def make_recognition(stage: Stage) -> Outcome:
     return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
 
 
-Made = tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]  # sentences, draws, and tables for the results
-
-
-def _generate(stage: Stage, name: str, construction: Construction, source: GrammarSource) -> Made:
-    """Draw sentences from a pair of grammars."""
-    for split in SPLITS:
-        stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(source, split))
-    grammars = load_grammars(name, construction, source=source)
-    per_label, seed = stage.params.recognition.make.per_label, stage.params.seed
-    sentences, draws, not_filled = generate_sentences(name, construction, grammars, per_label, seed)
-    return sentences, draws, {"not_filled": not_filled}
-
-
-def _label(stage: Stage, name: str, construction: Construction, source: Source) -> Made:
-    """Give mined sentences the labels of labels.tsv, and divide them into two parts; mark their spans if asked."""
-    labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
-    mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
-    labelled = apply_labels(mined, labels)
-    how = stage.params.recognition.make.labels
-    sentences = split_sequences(labelled.sentences, how.folds, stage.params.seed, documents_apart=how.documents_apart)
-    if source == "marked":
-        sentences = mark_spans(sentences, mined, f"{name}, {source}")
-    # These were not drawn for the values of one feature: each sentence may fill those of all.
-    draws = pd.DataFrame({"feature": list(construction.features)}).merge(sentences[["id"]], how="cross")
-    reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
-    return sentences, draws, {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
-
-
 if __name__ == "__main__":
-    run_stage(make_recognition)
+    run_stage(make_recognition, RecognitionStage)

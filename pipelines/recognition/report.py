@@ -6,6 +6,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of, series_of
 from cxprobe.recognition.make import read_subsets, seen_texts
+from cxprobe.recognition.params import RecognitionStage
 from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
 from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
@@ -15,7 +16,7 @@ from cxprobe.run.stage import Outcome, Stage
 BESIDE = ("controls", "best_layer", "selectivity", "code_length")
 
 
-def report_recognition(stage: Stage) -> Outcome:
+def report_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     section, folder = stage.params.recognition, stage.use(DATA / "judge_recognition")
     members = members_of(stage.params.models, section.models)
     by_layer, summary = (read_table(folder / f"{stem}.parquet") for stem in ("accuracy_by_layer", "recognition"))
@@ -41,4 +42,4 @@ def report_recognition(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(report_recognition)
+    run_stage(report_recognition, RecognitionStage)

@@ -1,21 +1,24 @@
 """report: the tables of all reports -> pages of HTML that answer what each model knows of each construction."""
 
-from cxprobe.report.site.findings import Cast, findings_of
-from cxprobe.report.site.inputs import Run
-from cxprobe.report.site.pages import overview_table, render_pages
-from cxprobe.report.site.slots import draw_slots
+from cxprobe.lines import LINES
+from cxprobe.project.params import Params, whole_params
+from cxprobe.report.findings import ReportModels
+from cxprobe.report.inputs import ReportInputs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.site.pages import findings_of, overview_table, render_pages
+from cxprobe.site.slots import draw_slots
 
 
-def report(stage: Stage) -> Outcome:
-    cast, run = Cast.of(stage.params), Run(stage)
-    findings = findings_of(run, cast)
-    overview, pages = overview_table(findings, cast), render_pages(run, cast, findings)
+def report(stage: Stage[Params]) -> Outcome:
+    sections = {name: stage.params.params_of(name) for name in LINES}
+    inputs, models = ReportInputs(stage, sections, list(LINES.values())), ReportModels.of(sections)
+    findings = findings_of(inputs, models)
+    overview, pages = overview_table(findings, models), render_pages(inputs, models, findings)
     counts = {"pages": len(pages), "rates": len(overview)}
-    figures = {f"slots/{slug}": figure for slug, figure in draw_slots(run).items()}
+    figures = {f"slots/{slug}": figure for slug, figure in draw_slots(inputs).items()}
     return Outcome(counts=counts, tables={"tables/overview": overview}, figures=figures, pages=pages)
 
 
 if __name__ == "__main__":
-    run_stage(report)
+    run_stage(report, whole_params())

@@ -7,10 +7,11 @@ from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.params import ScenariosStage
 from cxprobe.scenarios.rules import load_scenarios
 
 
-def make_scenarios(stage: Stage) -> Outcome:
+def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
     for name in params.constructions:
         stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
@@ -24,4 +25,4 @@ def make_scenarios(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(make_scenarios)
+    run_stage(make_scenarios, ScenariosStage)

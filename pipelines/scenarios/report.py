@@ -13,11 +13,12 @@ from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.figures import CHANCE, scenario_figure
 from cxprobe.scenarios.judge import item_of_text, scenario_rates, uncalibrated
+from cxprobe.scenarios.params import ScenariosStage
 from cxprobe.scenarios.report import read_published_rates, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
 
 
-def report_scenarios(stage: Stage) -> Outcome:
+def report_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     names = stage.params.scenarios.constructions
     members = members_of(stage.params.models, stage.params.scenarios.models)
     judged = {
@@ -62,4 +63,4 @@ def report_scenarios(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(report_scenarios)
+    run_stage(report_scenarios, ScenariosStage)

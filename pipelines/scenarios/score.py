@@ -1,5 +1,7 @@
 """score_scenarios: all scenarios, a masked model, a series or blind ones -> how probable each candidate word is."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
@@ -7,57 +9,56 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.candidates import Usable, drop_items
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.measuring import MeasuredModel, measure_members
 from cxprobe.lm.ngrams import blind_facts
-from cxprobe.lm.params import Member, Rule, members_of
-from cxprobe.lm.scoring import MeasuredModel
+from cxprobe.lm.params import Member, Rule
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.measure import SCORES_FILE, fill_masks
+from cxprobe.scenarios.params import ScenariosStage
 
 NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 
 
-def score_scenarios(stage: Stage) -> Outcome | None:
+def score_scenarios(stage: Stage[ScenariosStage]) -> Outcome | None:
     made = {
         name: [read_table(stage.use(DATA / "make_scenarios" / name / f"{kind}.parquet")) for kind in ("items", "texts")]
         for name in stage.params.scenarios.constructions
     }
-    counts, writes = dict[str, float](), True
-    for member in members_of(stage.params.models, [stage.item]):
-        counted = _score(stage, member, made)
-        writes = writes and counted is not None
-        before = f"{member.slug}." if member.inside.parts else ""
-        counts |= {before + name: count for name, count in (counted or {}).items()}
-    return Outcome(counts=counts) if writes else None  # else this process only helps to fill the store
 
+    def score(member: Member) -> Mapping[str, float] | None:
+        folder, place = stage.data / member.inside, f"models.{member.slug}"
+        if isinstance(member.spec, Rule):
+            usable = {name: Usable(items, texts, NONE_DROPPED, 0) for name, (items, texts) in made.items()}
+            texts = pd.concat([asked.texts.assign(construction=name) for name, asked in usable.items()])
+            scores = fill_blindly(member.spec.kind, texts.reset_index(drop=True))
+            facts, counts = blind_facts(member.spec.kind), dict[str, float]()
+        else:
+            model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
+            usable = {
+                name: drop_items(model.described, *tables, place=f"{place}, {name}") for name, tables in made.items()
+            }
+            asked = {name: items.texts for name, items in usable.items()}
+            filled = fill_masks(model, asked, stage.params.scenarios.score.token_budget, folder)
+            if filled is None:
+                return None
+            scores, counts = filled
+            facts = model.facts
+        dropped = pd.concat([asked.dropped.assign(construction=name) for name, asked in usable.items()])
+        write_table(scores, folder / SCORES_FILE)
+        write_table(dropped.reset_index(drop=True), folder / "dropped.parquet")
+        write_model_facts(facts, folder)
+        return {
+            "items": sum(len(asked.items) for asked in usable.values()),
+            "dropped_items": sum(asked.dropped_items for asked in usable.values()),
+            "texts": len(scores),
+            "distinct_texts": scores["text"].nunique(),
+            **counts,
+        }
 
-def _score(stage: Stage, member: Member, made: dict[str, list[pd.DataFrame]]) -> dict[str, float] | None:
-    """Write what one model answers about all constructions, and return what was counted."""
-    folder = stage.data / member.inside
-    if isinstance(member.spec, Rule):
-        asked = {name: Usable(items, texts, NONE_DROPPED, 0) for name, (items, texts) in made.items()}
-        every = [own.texts.assign(construction=name) for name, own in asked.items()]
-        scores, counts = fill_blindly(member.spec.kind, pd.concat(every, ignore_index=True)), dict[str, float]()
-        facts = blind_facts(member.spec.kind)
-    else:
-        model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
-        place = f"models.{member.slug}"
-        asked = {name: drop_items(model.described, *own, place=f"{place}, {name}") for name, own in made.items()}
-        texts = {name: own.texts for name, own in asked.items()}
-        filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget, folder)
-        if filled is None:
-            return None
-        scores, counts = filled
-        facts = model.facts
-    dropped = pd.concat([own.dropped.assign(construction=name) for name, own in asked.items()], ignore_index=True)
-    write_table(scores, folder / SCORES_FILE)
-    write_table(dropped, folder / "dropped.parquet")
-    write_model_facts(facts, folder)
-    left_out = sum(own.dropped_items for own in asked.values())
-    of_texts = {"texts": len(scores), "distinct_texts": scores["text"].nunique()}
-    return {"items": sum(len(own.items) for own in asked.values()), "dropped_items": left_out, **of_texts, **counts}
+    return measure_members(stage, score)
 
 
 if __name__ == "__main__":
-    run_stage(score_scenarios, "models")
+    run_stage(score_scenarios, ScenariosStage, "models")

@@ -37,14 +37,15 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.schema import suggest
-from cxprobe.lm import language_models, loading
+from cxprobe.lm import causal, embedding, language_models, loading, masked
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.checkpoints import ways_to_get
 from cxprobe.lm.embedding import Pooling, pooled_features
-from cxprobe.lm.params import Bos, Dtype, ModelSpec, SchemeName
+from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.lm.scoring import HowToScore, score_texts
-from cxprobe.lm.texts import TokenScores, token_table
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.terms import Bos, Dtype, SchemeName
+from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.frames import load_pairs, pairs_file
 from cxprobe.pairs.judge import both_orders
@@ -52,8 +53,8 @@ from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.pairs.sources import with_units
-from cxprobe.run.carried import carried_files
-from cxprobe.run.project import carried_models
+from cxprobe.project.carried import carried_files
+from cxprobe.project.folder import carried_models
 from cxprobe.seeding import generator_for
 from cxprobe.stats import (
     CLUSTER,
@@ -231,13 +232,13 @@ class Encoder:
                 )
         return vectors[layers]
 
-    def _hidden_states(self) -> language_models.Encoder:
+    def _hidden_states(self) -> embedding.Encoder:
         """Return the part of the model that has hidden states, without a head."""
         lm = self._loaded
-        if isinstance(lm, language_models.Encoder):
+        if isinstance(lm, embedding.Encoder):
             return lm
         parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return language_models.Encoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
+        return embedding.Encoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
 
 
 class LanguageModel(Encoder):
@@ -250,12 +251,12 @@ class LanguageModel(Encoder):
     first token has no score), its beginning-of-sequence token ("add"), or nothing ("none").
     """
 
-    _loaded: language_models.MaskedLM | language_models.CausalLM
+    _loaded: masked.MaskedLM | causal.CausalLM
 
     @property
     def kind(self) -> Literal["masked", "causal"]:
         """Whether the model fills masks or reads from left to right."""
-        return "causal" if isinstance(self._loaded, language_models.CausalLM) else "masked"
+        return "causal" if isinstance(self._loaded, causal.CausalLM) else "masked"
 
     def surprisal(
         self,
@@ -413,7 +414,7 @@ class LanguageModel(Encoder):
             >>> table.columns.tolist()
             ['text', 'candidate', 'log_probability', 'share']
         """
-        if isinstance(self._loaded, language_models.CausalLM):
+        if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = _listed([text] if isinstance(text, str) else text)
         texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]

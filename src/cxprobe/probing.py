@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
 from cxprobe.files.arrays import Vectors
-from cxprobe.files.writing import digest, scratch_folder
+from cxprobe.files.code import code_digest
+from cxprobe.files.writing import scratch_folder
 
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers: those to train on and those held out."""
@@ -155,7 +156,7 @@ def for_each_layer(
 
 
 def kept_folder(
-    parent: Path, table: pd.DataFrame, vectors: Vectors, rows: NDArray[np.int64], code: Iterable[Path], *parts: object
+    parent: Path, table: pd.DataFrame, vectors: Vectors, rows: NDArray[np.int64], code: str, *parts: object
 ) -> Path:
     """Return the folder that keeps what probes predict from vectors, so that none is trained twice.
 
@@ -164,7 +165,7 @@ def kept_folder(
         table: What the vectors are of; all its cells count.
         vectors: One matrix a layer.
         rows: Shape (n,): which of their rows count.
-        code: The modules that decide on the results, beside this one.
+        code: A digest of the code that decides on the results, beside this module.
         parts: What else decides on them; their ``repr`` tells them apart.
     """
     content, own_rows = hashlib.sha256(table.to_csv().encode()), np.unique(rows)
@@ -172,7 +173,7 @@ def kept_folder(
         own = matrix[own_rows]
         for array in (own.data, own.indices, own.indptr) if issparse(own) else (own,):
             content.update(np.ascontiguousarray(array).data)
-    return scratch_folder(parent, content.hexdigest(), [digest(path) for path in (*code, Path(__file__))], *parts)
+    return scratch_folder(parent, content.hexdigest(), code, code_digest(Path(__file__)), *parts)
 
 
 def cross_validate(

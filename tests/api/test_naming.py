@@ -11,7 +11,7 @@ import pytest
 
 import cxprobe
 from cxprobe.errors import ModelError
-from cxprobe.run.carried import carried_files
+from cxprobe.project.carried import carried_files
 
 pytestmark = pytest.mark.pipeline
 

@@ -12,8 +12,8 @@ from whole_project import change
 
 from conftest import ROOT, project_environment, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.run.params import schema_text
-from cxprobe.run.presets import preset_text
+from cxprobe.project.params import schema_text
+from cxprobe.project.presets import preset_text
 
 NO_FAULT = "params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"
 HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "transformers"}

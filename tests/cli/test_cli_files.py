@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import cxprobe
 from cxprobe.cli import app
-from cxprobe.run.project import carried_models
+from cxprobe.project.folder import carried_models
 
 SENTENCES = "The more, the merrier.\nShe smiles.\n"
 

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from conftest import ROOT, commit, run
 from cxprobe.cli import app
 from cxprobe.cli import project as creating
-from cxprobe.run.params import load_params
-from cxprobe.run.presets import preset_text
-from cxprobe.run.project import installed_version
+from cxprobe.project.folder import installed_version
+from cxprobe.project.params import load_params
+from cxprobe.project.presets import preset_text
 
 pytestmark = pytest.mark.pipeline
 

@@ -19,7 +19,7 @@ from whole_project import change
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_table
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline

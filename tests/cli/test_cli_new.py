@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import cxprobe
 from conftest import ROOT, change_params
 from cxprobe.cli import app
-from cxprobe.cli.faults import find_faults
 from cxprobe.cli.project import add_construction
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import load_people
@@ -21,8 +20,9 @@ from cxprobe.corpora.engine import SLOTS
 from cxprobe.files.tables import write_table
 from cxprobe.pairs.frames import load_pairs, read_pairs_file
 from cxprobe.people.labels import Label, write_labels
+from cxprobe.project.checks import find_faults
+from cxprobe.project.params import load_params
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
-from cxprobe.run.params import load_params
 
 
 @pytest.fixture

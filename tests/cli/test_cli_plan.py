@@ -15,7 +15,7 @@ from whole_project import change
 from conftest import change_params, project_environment
 from cxprobe.cli import app
 from cxprobe.cli.plan import CHARACTERS_PER_TOKEN, Asked, count
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 
 pytest_plugins = ["exported_project"]
 # Importing these takes seconds, and `cxprobe plan` needs none of them.

@@ -10,8 +10,8 @@ from cxprobe.cli.entries import add_model, describe_model, entry_of, require_fre
 from cxprobe.errors import ModelError, ParamsError, ProjectError
 from cxprobe.lm.folders import digest_of
 from cxprobe.lm.params import ModelSpec
-from cxprobe.run.params import load_params
-from cxprobe.run.presets import preset_names, preset_text
+from cxprobe.project.params import load_params
+from cxprobe.project.presets import preset_names, preset_text
 
 PRESETS = {name: preset_text(name, ROOT / "presets") for name in preset_names(ROOT / "presets")}
 

@@ -14,9 +14,9 @@ from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
 from cxprobe.pairs.frames import PairsFile, load_pairs
 from cxprobe.prompts.items import TESTS, load_items
-from cxprobe.report.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
-from cxprobe.report.site.inputs import About
 from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
+from cxprobe.site.inputs import About
 
 RATES = pd.DataFrame(
     [

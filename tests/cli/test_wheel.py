@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, commit
-from cxprobe.run.carried import carried_paths
+from cxprobe.project.carried import carried_paths
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -58,7 +58,7 @@ def call(python: Path, folder: Path, *command: str) -> str:
 def test_the_wheel_has_every_file_of_a_project_and_is_not_too_large(wheel, python, tmp_path):
     assert wheel.stat().st_size < LARGEST
     root = call(
-        python, tmp_path, "python", "-c", "from cxprobe.run.carried import carried_files; print(carried_files())"
+        python, tmp_path, "python", "-c", "from cxprobe.project.carried import carried_files; print(carried_files())"
     )
     carried = Path(root.strip())
     assert carried.is_relative_to(python.parents[1])

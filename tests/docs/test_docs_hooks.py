@@ -10,7 +10,7 @@ from pydantic import Field
 
 from conftest import ROOT
 from cxprobe.files.schema import Closed
-from cxprobe.report.site.words import in_full
+from cxprobe.site.words import in_full
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats

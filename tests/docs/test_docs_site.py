@@ -11,7 +11,7 @@ from typer.main import get_command
 import cxprobe
 from conftest import ROOT
 from cxprobe.cli import app
-from cxprobe.run.params import Params
+from cxprobe.project.params import Params
 
 pytestmark = pytest.mark.pipeline
 

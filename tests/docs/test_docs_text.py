@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
-from cxprobe.run.params import Params, load_params
+from cxprobe.project.params import Params, load_params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(), re.M))

@@ -19,8 +19,8 @@ from cxprobe.exports.project import write_files
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs
-from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
-from cxprobe.lm.texts import token_table
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.texts import HowToScore, distinct_texts, token_table
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.judge import judge_likelihoods, score_answers

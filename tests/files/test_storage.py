@@ -18,7 +18,7 @@ from cxprobe.files.writing import (
     write_json,
 )
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
-from cxprobe.lm.params import ModelFacts
+from cxprobe.run.record import ModelFacts
 
 
 def vectors(*ids: str, layers: int = 2) -> np.ndarray:

@@ -14,8 +14,10 @@ from cxprobe.errors import ModelError
 from cxprobe.files.arrays import read_features
 from cxprobe.lm.embedding import embed_texts, pool_texts, tokenise
 from cxprobe.lm.loading import load_encoder, load_language_model
+from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import ModelSpec, Precision
-from cxprobe.lm.scoring import HowToScore, open_answers, relative_difference, score_texts
+from cxprobe.lm.scoring import open_answers, score_texts
+from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
 

@@ -10,10 +10,12 @@ from model_folders import spec
 from scored import score_in_a_process
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
+from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
 from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.scoring import HowToScore, answer, open_answers, score_texts
+from cxprobe.lm.scoring import open_answers, score_texts
 from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
 pytest_plugins = ["loaded_lms"]

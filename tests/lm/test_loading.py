@@ -13,8 +13,8 @@ from conftest import ROOT, save_tiny_bert, save_tiny_gpt2, tiny_tokenizer
 from cxprobe.errors import ModelError
 from cxprobe.lm.embedding import mean_of_each_layer, tokenise
 from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
-from cxprobe.lm.params import ModelFacts
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
+from cxprobe.run.record import ModelFacts
 
 
 def test_a_local_folder_loads_whole_in_eval_mode_and_in_its_dtype(tiny_bert):

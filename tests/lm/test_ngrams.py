@@ -17,8 +17,9 @@ from cxprobe.lm.ngrams import (
     unigram_scores,
     without_contexts,
 )
-from cxprobe.lm.params import ModelFacts, NgramModel
+from cxprobe.lm.params import NgramModel
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.run.record import ModelFacts
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams
 

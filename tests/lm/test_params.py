@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
 from cxprobe.lm.params import LINES_OF_KINDS, Panel, Series, members_of, series_of
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 
 PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
 

@@ -10,8 +10,8 @@ from cxprobe.errors import ModelError
 from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.embedding import pool_texts, tokenise
 from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
+from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import Precision
-from cxprobe.lm.scoring import relative_difference
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
 TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]

@@ -17,8 +17,8 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import SCRATCH
 from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.loading import load_encoder, load_language_model
-from cxprobe.lm.scoring import HowToScore, measure_texts
-from cxprobe.lm.texts import token_scores_of
+from cxprobe.lm.scoring import measure_texts
+from cxprobe.lm.texts import HowToScore, token_scores_of
 from cxprobe.run.processes import Job
 from cxprobe.scenarios.measure import fill_masks
 from cxprobe.segmentation import Span

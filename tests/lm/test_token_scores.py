@@ -9,8 +9,8 @@ from scored import causal_token_scores, pll_token_scores
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import MaskedLM
 from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.masked import MaskedLM
 
 pytest_plugins = ["loaded_lms"]
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import ModelFacts
 from cxprobe.lm.texts import (
     TokenScores,
     read_pair_answers,
@@ -19,6 +18,7 @@ from cxprobe.lm.texts import (
     write_preferences,
     write_token_scores,
 )
+from cxprobe.run.record import ModelFacts
 
 NUMBERS = st.one_of(st.floats(max_value=0, allow_nan=False, allow_infinity=False), st.just(np.nan))
 TOKENS = st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**40), st.integers(0, 2**40), st.integers(0, 99), NUMBERS)

@@ -9,7 +9,7 @@ from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
-from cxprobe.lm.params import ModelFacts
+from cxprobe.run.record import ModelFacts
 
 pytestmark = pytest.mark.pipeline
 

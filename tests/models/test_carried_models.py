@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 from conftest import ROOT
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec, members_of
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from pretraining.settings import load_pretraining_params
 
 MODELS = ROOT / "models"

@@ -7,8 +7,8 @@ from toy_pairs import load_all
 from conftest import ROOT
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import HowToScore, score_texts
-from cxprobe.lm.texts import token_table
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.texts import HowToScore, token_table
 from cxprobe.pairs.judge import HowToJudge, judge_answers, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.measure import texts_of_pairs

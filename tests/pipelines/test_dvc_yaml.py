@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.cli.measure import STAGES as MEASURED
-from cxprobe.run.params import Params
+from cxprobe.project.params import Params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 LINES = ("recognition", "scenarios", "pairs", "prompts")
@@ -18,7 +18,7 @@ SCRIPTS = {
     "watch_corpora": "corpora/watch",
     "mine_sentences": "corpora/mine",
     "write_frames": "pairs/write_frames",
-    "report": "report/site",
+    "report": "site",
 }
 
 

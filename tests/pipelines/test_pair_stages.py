@@ -21,7 +21,6 @@ from cxprobe.lm.params import (
     ContinuationAlone,
     Llm,
     Model,
-    ModelFacts,
     ModelSpec,
     NgramFeatures,
     NgramModel,
@@ -35,7 +34,8 @@ from cxprobe.lm.params import (
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PerCell, ProbePairs, ScorePairs, WriteFrames
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 

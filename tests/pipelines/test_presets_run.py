@@ -11,8 +11,8 @@ from conftest import ROOT, change_params
 from cxprobe.cli import app
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import members_of
-from cxprobe.run.params import Params, load_params
-from cxprobe.run.presets import preset_names, preset_text
+from cxprobe.project.params import Params, load_params
+from cxprobe.project.presets import preset_names, preset_text
 from cxprobe.run.results import write_results
 from cxprobe.run.stage import Outcome, Stage
 

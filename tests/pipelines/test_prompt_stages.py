@@ -14,11 +14,12 @@ from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError, PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
-from cxprobe.lm.params import Classifier, ModelFacts, ModelSpec, Panel, Rule
+from cxprobe.lm.params import Classifier, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
+from cxprobe.project.params import load_params
 from cxprobe.prompts.make import material_files
 from cxprobe.prompts.params import AskedOf
-from cxprobe.run.params import load_params
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget

@@ -14,7 +14,7 @@ from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelSpec, Panel, Rule
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
 BLIND = ("fixed-word", "last-rule", "copier")

@@ -14,7 +14,7 @@ from cxprobe.cli.project import create_project
 from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.search import in_reference
 from cxprobe.files.writing import write_json
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline

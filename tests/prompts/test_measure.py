@@ -7,7 +7,8 @@ from tiny_lms import save_lm
 
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import HowToScore, distinct_texts, score_texts
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.texts import HowToScore, distinct_texts
 from cxprobe.prompts.measure import texts_of_choices
 
 QUESTION, ANSWERS = "the old cat runs.", [" the cat sings.", " the dog", " a horse runs"]

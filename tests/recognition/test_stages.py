@@ -11,8 +11,8 @@ from conftest import ROOT
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule, TagNgrams
+from cxprobe.project.params import load_params
 from cxprobe.recognition.params import SearchRange, Tune
-from cxprobe.run.params import load_params
 from cxprobe.run.stage import Outcome, Stage
 
 SOURCES = ["generated", "mined", "marked"]

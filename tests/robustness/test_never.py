@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 
 MODULES = sorted(path for folder in ("src", "pipelines", "models") for path in (ROOT / folder).rglob("*.py"))
 PICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal"}

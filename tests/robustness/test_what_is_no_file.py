@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 
 

@@ -7,7 +7,7 @@ from toy_stages import BLIND, FACTS, TWIN, judge_pairs, judged_run, report_pairs
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DiskFullError, read_json, write_json
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
 from cxprobe.run.results import read_records, write_results
 from cxprobe.run.stage import Outcome, Stage

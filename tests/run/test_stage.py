@@ -5,7 +5,7 @@ import pytest
 from toy_stages import judged_run
 
 from cxprobe.errors import DataError
-from cxprobe.run.params import load_params
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 
 pytest_plugins = ["toy_stages"]

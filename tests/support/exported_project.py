@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from conftest import ROOT
 from cxprobe.files.tables import write_table
 from cxprobe.pairs.sources import without_gaps
-from cxprobe.run.params import Params, load_params
+from cxprobe.project.params import Params, load_params
 from cxprobe.run.stage import Stage
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"

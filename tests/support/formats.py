@@ -28,13 +28,13 @@ from cxprobe.people.forms import form_table, items_table, make_forms
 from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import load_wording
+from cxprobe.project.params import load_params
 from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import load_items
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
 from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
 from cxprobe.recognition.sentences import load_grammars
-from cxprobe.run.params import load_params
 from cxprobe.scenarios.rules import load_scenarios
 
 

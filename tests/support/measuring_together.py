@@ -20,8 +20,9 @@ from cxprobe.lm.candidates import measure_candidates
 from cxprobe.lm.embedding import embed_texts
 from cxprobe.lm.loading import load_encoder, load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import HowToScore, measure_texts
+from cxprobe.lm.scoring import measure_texts
 from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.texts import HowToScore
 from cxprobe.run.processes import Job
 from cxprobe.run.signals import end_on_signals
 

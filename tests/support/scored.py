@@ -1,10 +1,12 @@
 """Scores of tokens by a loaded model, and models as stages measure them."""
 
+from cxprobe.lm.answering import answer
 from cxprobe.lm.causal import CausalQuestions
 from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.masked import PllQuestions, encode_inputs
+from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.params import Compute, Precision
-from cxprobe.lm.scoring import MeasuredModel, answer, score_texts
+from cxprobe.lm.scoring import score_texts
 from cxprobe.lm.store import AnswerStore
 from cxprobe.run.processes import Job
 

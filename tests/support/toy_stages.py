@@ -10,8 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
-from cxprobe.lm.params import ModelFacts
-from cxprobe.run.record import Trial
+from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 TOY = Path(__file__).with_name("toy_stage.py")  # runs one of them

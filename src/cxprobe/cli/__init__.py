@@ -31,7 +31,7 @@ from cxprobe.cli import (
 )
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
-from cxprobe.run.project import require_project
+from cxprobe.project.folder import require_project
 from cxprobe.run.signals import end_on_signals
 from cxprobe.secrets import blot
 

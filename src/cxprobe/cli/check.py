@@ -24,9 +24,9 @@ def check() -> None:
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
     try:
-        from cxprobe.cli.faults import find_faults
         from cxprobe.lm.params import empty_names
-        from cxprobe.run.params import load_params
+        from cxprobe.project.checks import find_faults
+        from cxprobe.project.params import load_params
 
         faults = find_faults()
     finally:

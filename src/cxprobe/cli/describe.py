@@ -3,9 +3,9 @@
 
 def describe() -> None:
     """Write constructions/README.md: what each construction is, examples of its items, what blind models get."""
-    from cxprobe.cli.page import make_page
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.files.writing import write_bytes
+    from cxprobe.site.constructions import make_page
 
     path = CONSTRUCTIONS_FOLDER / "README.md"
     write_bytes(make_page().encode(), path)

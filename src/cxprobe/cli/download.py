@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from cxprobe.cli.measure import STAGES
 from cxprobe.cli.names import complete_preset, shown_size
 from cxprobe.errors import DataError, ParamsError
 
 if TYPE_CHECKING:
     from huggingface_hub.file_download import DryRunFileInfo
 
-    from cxprobe.run.params import Params
+    from cxprobe.project.params import Params
 
 _SETTINGS = ("*.json", "*.txt", "*.model", "*.jinja")
 # In the order in which transformers looks for them; other frameworks' weights, and what is in folders, stay on the hub.
@@ -93,8 +92,8 @@ def download(
 
 
 def _params(preset: str | None) -> "Params":
-    from cxprobe.run.params import load_params
-    from cxprobe.run.presets import preset_text
+    from cxprobe.project.params import load_params
+    from cxprobe.project.presets import preset_text
 
     if preset is None:
         return load_params()
@@ -114,9 +113,11 @@ def _repositories(params: "Params", slugs: list[str] | None) -> list[_Repository
         ParamsError: There is no such entry, or a name is still to be written.
     """
     from cxprobe.files.schema import suggest
+    from cxprobe.lines import LINES
     from cxprobe.lm.params import ModelSpec, ServedModel, empty_names, members_of
 
-    slugs = slugs or list(dict.fromkeys(slug for part in STAGES.values() for slug in params.names_of(part)))
+    lists = [f"{name}.{key}" for name, line in LINES.items() for key in line.measured.values()]
+    slugs = slugs or list(dict.fromkeys(slug for part in lists for slug in params.names_of(part)))
     for slug in slugs:
         if slug not in params.models:
             raise ParamsError(f"--model {slug}: models has no '{slug}'{suggest(slug, list(params.models))}")

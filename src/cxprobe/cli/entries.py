@@ -15,8 +15,9 @@ from cxprobe.files.reading import read_text
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import write_bytes
 from cxprobe.lm.folders import check_folder, digest_of, path_of
-from cxprobe.lm.params import Dtype, ModelSpec
-from cxprobe.run.carried import carried_files
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.terms import Dtype
+from cxprobe.project.carried import carried_files
 from cxprobe.run.params import PARAMS_FILE
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")

@@ -1,12 +1,16 @@
 """The commands that give data, tasks and results to other tools: ``cxprobe export hf``, ``lm-eval``, ``inspect`` ..."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cxprobe.cli.names import ConstructionName
 from cxprobe.errors import DataError
+
+if TYPE_CHECKING:
+    from cxprobe.project.params import Params
 
 Folder = Annotated[Path, typer.Argument(help="The folder that is written; it must not exist, or be empty.")]
 
@@ -18,7 +22,7 @@ def hf(folder: Folder) -> None:
     """
     from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
     from cxprobe.exports.project import check_new_folder, check_no_formulas, write_files
-    from cxprobe.run.params import load_params
+    from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
@@ -43,18 +47,20 @@ def lm_eval(folder: Folder) -> None:
     The harness's acc is the accuracy by the score `sum` of this project, for causal models.
     """
     from cxprobe.exports.harness import HarnessTask, choice_tasks, groups_of, harness_files, pair_tasks
-    from cxprobe.exports.project import check_new_folder, others_items, read_pairs, read_prompts, why_not, write_files
-    from cxprobe.run.params import load_params
+    from cxprobe.exports.project import check_new_folder, write_files
+    from cxprobe.lines import LINES
+    from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
-    left_out = [f"{line}: {why}." for line in ("pairs", "prompts") if (why := why_not(params, line))]
     tasks: list[HarnessTask] = []
-    if not why_not(params, "pairs"):
-        tasks += pair_tasks(read_pairs(params))
-    if not why_not(params, "prompts"):
-        tasks += choice_tasks(read_prompts(params, "choices"), read_prompts(params, "answers"))
-        left_out += others_items(params)
+    made, left_out = _made(params, ("pairs", "choices"))
+    for name in made:
+        line = LINES[name]
+        pairs, choices = line.pairs(params), line.choices(params)
+        tasks += [] if pairs is None else pair_tasks(pairs)
+        tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
+        left_out += line.left_out(params)
     if not tasks:
         raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
     write_files(harness_files(tasks), folder)
@@ -66,17 +72,22 @@ def lm_eval(folder: Folder) -> None:
 
 def inspect(folder: Folder) -> None:
     """Write tasks for inspect_ai: inference and reasoning, asked in words."""
+    import pandas as pd
+
     from cxprobe.exports.inspection import inspect_files
-    from cxprobe.exports.project import check_new_folder, others_items, read_prompts, why_not, write_files
-    from cxprobe.run.params import load_params
+    from cxprobe.exports.project import check_new_folder, write_files
+    from cxprobe.lines import LINES
+    from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
-    if why := why_not(params, "prompts"):
-        raise DataError(f"there are no questions to export: {why}")
-    questions = read_prompts(params, "questions")
+    made, left_out = _made(params, ("questions",))
+    if not made:
+        raise DataError(f"there are no questions to export: {' '.join(left_out)}")
+    questions = pd.concat([LINES[name].questions(params) for name in made])
+    left_out = [sentence for name in made for sentence in LINES[name].left_out(params)]
     write_files(inspect_files(questions), folder)
-    _print_left_out(others_items(params))
+    _print_left_out(left_out)
     print(f"{len(questions):,} questions")
     print(f"cd {folder} && inspect eval task.py --model PROVIDER/MODEL      # or task.py@nli, task.py@reasoning")
 
@@ -87,7 +98,7 @@ def results(
     """Write every answer of every model to every item as one tidy table."""
     from cxprobe.exports.results import COLUMNS, read_results, results_parquet
     from cxprobe.files.writing import write_bytes
-    from cxprobe.run.params import load_params
+    from cxprobe.project.params import load_params
 
     if file.suffix != ".parquet":
         raise DataError(f"{file}: the results are written as Parquet; give a name that ends in .parquet")
@@ -114,12 +125,12 @@ def conllu(
     from cxprobe.cli.labels_desk import labels_file, mined_file
     from cxprobe.constructions.sentences import LABELS
     from cxprobe.corpora.conllu import conllu_text
-    from cxprobe.exports.project import read_made_table
+    from cxprobe.report.answers import read_made_table
     from cxprobe.exports.treebank import camel_case, treebank_of
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.labels import in_force, judgements_on, read_labels
-    from cxprobe.run.params import load_params
-    from cxprobe.run.project import require_construction
+    from cxprobe.project.folder import require_construction
+    from cxprobe.project.params import load_params
     from cxprobe.tagging import load_tagger
 
     require_construction(construction)
@@ -137,6 +148,17 @@ def conllu(
     write_bytes(conllu_text(treebank_of(sentences, nlp, name)).encode(), file)
     _print_left_out([f"{n:,} sentences: {why}" for why, n in left_out["label"].value_counts().items()])
     print(f"{file}: {len(sentences):,} sentences, {(sentences['label'] == 'positive').sum():,} with Cxn={name}")
+
+
+def _made(params: "Params", methods: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines that have one of some methods and whose data are there, and why others are left out."""
+    from cxprobe.exports.project import why_not
+    from cxprobe.lines import LINES
+    from cxprobe.report.line import Line
+
+    able = [name for name, line in LINES.items() if any(getattr(type(line), m) is not getattr(Line, m) for m in methods)]
+    reasons = {name: why_not(params, name) for name in able}
+    return [name for name in able if not reasons[name]], [f"{name}: {why}." for name, why in reasons.items() if why]
 
 
 def _print_left_out(sentences: list[str]) -> None:

@@ -23,7 +23,7 @@ def init(
 ) -> None:
     """Make a project's folder, in which `dvc repro` works: parameters, pipeline, constructions, prompts, models."""
     from cxprobe.cli.project import create_project, upgrade_project
-    from cxprobe.run.project import installed_version
+    from cxprobe.project.folder import installed_version
 
     if upgrade:
         upgrade_project(folder)

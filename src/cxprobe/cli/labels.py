@@ -7,7 +7,7 @@ import typer
 
 from cxprobe.cli.names import ConstructionName
 from cxprobe.errors import DataError
-from cxprobe.run.project import require_construction
+from cxprobe.project.folder import require_construction
 
 Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]

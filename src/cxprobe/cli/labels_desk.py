@@ -45,7 +45,7 @@ from cxprobe.people.sessions import (
     start_session,
     view_of,
 )
-from cxprobe.run.params import Params, load_params
+from cxprobe.project.params import Params, load_params
 
 if TYPE_CHECKING:
     from cxprobe.corpora.params import Corpus

@@ -14,18 +14,9 @@ from cxprobe.cli.names import complete_model
 from cxprobe.errors import CxprobeError, DataError, ParamsError
 
 if TYPE_CHECKING:
-    from cxprobe.run.params import Params
+    from cxprobe.project.params import Params
     from cxprobe.run.processes import Job
 
-# The stages that let a checkpoint read texts, with the part of params.yaml that names their models. What they keep is
-# kept by text, so that parts can compute it.
-STAGES = {
-    "measure_recognition": "recognition.models",
-    "score_scenarios": "scenarios.models",
-    "score_pairs": "pairs.models",
-    "probe_pairs": "pairs.probed",
-    "score_prompts": "prompts.models",
-}
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _SERVED = "left to `dvc repro`, which asks the server"
 
@@ -58,7 +49,7 @@ class _Item(NamedTuple):
 
         step, _, line = self.stage.partition("_")
         work = runpy.run_path(str(Path("pipelines", line, f"{step}.py")))[self.stage]
-        work(Stage(self.stage, self.model, params, job=job))
+        work(Stage(self.stage, self.model, params.params_of(line), job=job))
 
 
 def measure(
@@ -73,12 +64,12 @@ def measure(
     ] = None,
 ) -> None:
     """Compute a part of what the measuring stages ask of models, without DVC; `dvc repro` then finds it all."""
-    from cxprobe.run.params import load_params
+    from cxprobe.project.params import load_params
 
     if (part is None) != status:
         raise ParamsError("give either --part, such as --part 3/16, or --status")
     params = load_params()
-    items = _items(params, stage or list(STAGES), model)
+    items = _items(params, stage, model)
     if not items or (part and all(item.served for item in items)):
         raise ParamsError(
             "params.yaml has no checkpoint for these stages and models; blind models need no parts, and a model on a "
@@ -90,27 +81,30 @@ def measure(
         _compute_part(part, items, params)
 
 
-def _items(params: "Params", stages: list[str], models: list[str] | None) -> list[_Item]:
+def _items(params: "Params", stages: list[str] | None, models: list[str] | None) -> list[_Item]:
     """Return what some stages measure of checkpoints and of models on a server.
 
     Raises:
         ParamsError: There is no such stage or model.
     """
     from cxprobe.files.schema import suggest
+    from cxprobe.lines import LINES
     from cxprobe.lm.params import Panel, ServedModel
 
-    for name in stages:
-        if name not in STAGES:
-            raise ParamsError(f"--stage {name}: no stage that has parts{suggest(name, list(STAGES))}")
-    for name in models or []:
+    lists = {stage: f"{name}.{key}" for name, line in LINES.items() for stage, key in line.measured.items()}
+    for name in stages or ():
+        if name not in lists:
+            raise ParamsError(f"--stage {name}: no stage that has parts{suggest(name, list(lists))}")
+    for name in models or ():
         if name not in params.models:
             raise ParamsError(f"--model {name}: models has no '{name}'{suggest(name, list(params.models))}")
-    return [
-        _Item(stage, slug, isinstance(params.models[slug], ServedModel))
-        for stage, names in STAGES.items()
-        for slug in params.names_of(names)
-        if stage in stages and (models is None or slug in models) and not isinstance(params.models[slug], Panel)
-    ]
+    items = []
+    for stage in stages or lists:
+        for slug in params.names_of(lists[stage]):
+            entry = params.models[slug]
+            if (models is None or slug in models) and not isinstance(entry, Panel):
+                items.append(_Item(stage, slug, isinstance(entry, ServedModel)))
+    return items
 
 
 def _compute_part(part: str, items: list[_Item], params: "Params") -> None:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.run.carried import carried_files
-from cxprobe.run.presets import preset_names
-from cxprobe.run.project import construction_names, model_names
+from cxprobe.project.carried import carried_files
+from cxprobe.constructions.names import construction_names
+from cxprobe.project.folder import model_names
+from cxprobe.project.presets import preset_names
 
 # Typer leaves out what does not begin with what was typed.
 

@@ -45,7 +45,7 @@ def frames(
     from cxprobe.pairs.frequency import VERB
     from cxprobe.pairs.writing import frames_text
     from cxprobe.people.labels import read_labels, without_negatives
-    from cxprobe.run.project import require_construction
+    from cxprobe.project.folder import require_construction
 
     require_construction(name)
     rows = read_pairs_file(name).frames

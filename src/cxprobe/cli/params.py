@@ -17,7 +17,7 @@ def preset(
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
     from cxprobe.files.writing import write_bytes
     from cxprobe.run.params import PARAMS_FILE
-    from cxprobe.run.presets import preset_text
+    from cxprobe.project.presets import preset_text
 
     text = preset_text(name, Path("presets"))
     if show:
@@ -29,6 +29,6 @@ def preset(
 
 def schema() -> None:
     """Print the JSON Schema of params.yaml, by which editors complete and check it; params.schema.json keeps it."""
-    from cxprobe.run.params import schema_text
+    from cxprobe.project.params import schema_text
 
     print(schema_text(), end="")

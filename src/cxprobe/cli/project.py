@@ -13,9 +13,9 @@ from cxprobe.errors import ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
-from cxprobe.run.carried import carried_files, carried_paths
-from cxprobe.run.presets import preset_text
-from cxprobe.run.project import VERSION_FILE, installed_version, require_construction
+from cxprobe.project.carried import carried_files, carried_paths
+from cxprobe.project.folder import VERSION_FILE, installed_version, require_construction
+from cxprobe.project.presets import preset_text
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
 # What people judged, and sentences that may be there once only.

@@ -13,8 +13,8 @@ from cxprobe.pairs.make import render_pairs
 from cxprobe.people.forms import RatedItem
 from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import InferenceTask, PairsTask, ReasoningTask, Tasks
+from cxprobe.constructions.names import construction_names
 from cxprobe.prompts.items import Inference, Reasoning, load_items, render_inferences, render_reasonings
-from cxprobe.run.project import construction_names
 from cxprobe.seeding import text_id
 
 

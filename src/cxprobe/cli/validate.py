@@ -36,7 +36,7 @@ def export(
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
     from cxprobe.people.wording import load_wording
-    from cxprobe.run.project import require_construction
+    from cxprobe.project.folder import require_construction
 
     check_new_folder(output)
     wording = load_wording()
@@ -82,7 +82,7 @@ def import_(
     from cxprobe.people.agreement import human_agreement, load_ratings, mistaken_items
     from cxprobe.people.answers import judge_answers, merge_ratings, read_answers, read_items
     from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
-    from cxprobe.run.project import require_construction
+    from cxprobe.project.folder import require_construction
 
     asked = read_items(items)
     imported = judge_answers(read_answers(files, asked), asked, most_failed)
@@ -133,8 +133,8 @@ def pattern(
     from cxprobe.corpora.pattern import load_pattern
     from cxprobe.corpora.search import Matchers, load_tagger
     from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
-    from cxprobe.run.params import load_params
-    from cxprobe.run.project import require_construction
+    from cxprobe.project.folder import require_construction
+    from cxprobe.project.params import load_params
 
     require_construction(construction)
     wanted = load_pattern(construction, load_construction(construction))

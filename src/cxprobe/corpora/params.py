@@ -141,7 +141,7 @@ class Mining(Closed):
         return self.parser if pattern.is_parsed else self.tagger
 
 
-def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
+def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
     """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
     for name, corpus in mining.constructions.items():
         entry = corpora.get(corpus)

@@ -17,27 +17,16 @@ from huggingface_hub import DatasetCardData
 from jinja2 import StrictUndefined, Template
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.names import construction_names
 from cxprobe.errors import DataError
-from cxprobe.exports.project import (
-    MADE_HERE,
-    cluster_texts,
-    others_items,
-    read_pairs,
-    read_prompts,
-    read_scenarios,
-    read_sentences,
-    why_not,
-)
+from cxprobe.exports.project import why_not
 from cxprobe.exports.results import COLUMNS, read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
+from cxprobe.lines import LINES
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
-from cxprobe.prompts.items import RELATIONS
-from cxprobe.prompts.judge import RULE
-from cxprobe.prompts.wording import load_reasoning_prompts
-from cxprobe.run.params import LINES, Params
+from cxprobe.project.params import Params
 from cxprobe.run.provenance import begin
-from cxprobe.scenarios.judge import UNCALIBRATED
 from cxprobe.stats import CLUSTER, rate_by
 
 _HERE = Path(__file__).parent
@@ -77,16 +66,18 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
     """
     if find_spec("datasets") is None:
         raise DataError("datasets is not installed, which this export needs; pip install 'cxprobe[exports]'")
-    readers = {"pairs": _pairs, "prompts": _prompts, "recognition": _sentences, "scenarios": _scenarios}
     tables: dict[str, pd.DataFrame] = {}
-    left_out = []
-    for line, read in readers.items():
-        if why := why_not(params, line):
-            left_out.append(f"{line}: {why}.")
-        else:
-            tables |= read(params)
+    left_out, others, described = [], [], dict[str, Any]()
+    for line_name, line in LINES.items():
+        described |= read_yaml(line.folder / "dataset.yaml", DataError) if line.exports_data else {}
+        why = why_not(params, line_name)
+        if why:
+            left_out.append(f"{line_name}: {why}.")
+        elif line.exports_data:
+            tables |= line.dataset(params)
+        others += line.left_out(params)
     configurations = {}
-    for name, about in read_yaml(_HERE / "hub.yaml", DataError).items():
+    for name, about in described.items():
         table = tables.get(name, pd.DataFrame())
         if table.empty:
             continue
@@ -102,9 +93,7 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
         configurations[name] = Configuration(about["description"], about["tasks"], about["columns"], names, splits)
     if not configurations:
         raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
-    if any({*sources} - {*MADE_HERE} for sources in params.recognition.constructions.values()):
-        left_out.append("Mined sentences are quotations of other people's texts and are not in the data set.")
-    return configurations, [*left_out, *others_items(params)]
+    return configurations, [*left_out, *others]
 
 
 def parquet_files(configurations: Mapping[str, Configuration]) -> dict[str, bytes]:
@@ -145,17 +134,10 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     keys = ["configuration", "construction", "part", "model"]
     judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
     answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
-    # Beside what decides: all tests of scenarios, and the items of prompts that no model is asked about.
-    is_counted = answers["decides"] | answers["asked"].isin([RULE, UNCALIBRATED])
-    is_own = answers["source"].isin(MADE_HERE) | ~answers["line"].isin(["benchmarks", "recognition"])
-    answers = answers[(answers["weights"] == "none") & is_counted & is_own & answers["correct"].notna()]
-    line, source = answers["line"], answers["source"]
-    configuration = line.replace({"recognition": "sentences", "prompts": "nli"})
-    answers = answers.assign(
-        configuration=configuration.mask(source == "reasoning", "reasoning"),
-        part=source.where(line != "scenarios", answers["variant"]),
-        accuracy=answers["correct"].astype(float),
-    )
+    answers = answers[(answers["weights"] == "none") & answers["correct"].notna()]
+    parts = [LINES[line].parts_of_dataset(answers[answers["line"] == line]) for line in judged]
+    answers = pd.concat(parts) if parts else answers.assign(configuration="", part="")
+    answers = answers.assign(accuracy=answers["correct"].astype(float))
     rates = [pd.DataFrame(columns=[*keys, "accuracy", "low", "high", "n"])]
     for _, group in answers.groupby(["configuration", "construction"], sort=False):
         names = [dict(text.split("=", 1) for text in texts) for texts in group["clusters"]]
@@ -193,10 +175,10 @@ def card_text(
     blind = blind[blind["configuration"].isin(list(configurations))]
     tried = blind.groupby(keys)["model"].transform("nunique")
     best = blind.assign(tried=tried).sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(keys)
-    names = dict.fromkeys([*params.pairs.constructions, *params.prompts.constructions])
+    names = construction_names(Path())
     ratings = [(name, rating) for name in names for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
     ratings = [(name, rating) for name, rating in ratings if not rating.is_of_model]
-    settings = {line: getattr(params, line).make.model_dump(mode="json") for line in LINES}
+    settings = {line: params.params_of(line).of_line.make.model_dump(mode="json") for line in LINES}
     context = begin()
     template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)
     text = template.render(
@@ -214,36 +196,3 @@ def card_text(
         left_out=left_out,
     )
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
-
-
-def _pairs(params: Params) -> dict[str, pd.DataFrame]:
-    pairs = read_pairs(params)
-    return {"pairs": pairs.assign(clusters=cluster_texts(pairs)).fillna("")}
-
-
-def _prompts(params: Params) -> dict[str, pd.DataFrame]:
-    items = read_prompts(params, "items")
-    shared = items[f"{CLUSTER}premise"].astype(str)
-    nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
-    nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
-    reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-    options = reasoning.assign(c=load_reasoning_prompts().neither)[["a", "b", "c"]]
-    return {"nli": nli, "reasoning": reasoning.assign(options=_lists(options))}
-
-
-def _sentences(params: Params) -> dict[str, pd.DataFrame]:
-    sentences = read_sentences(params)
-    kept = sentences.loc[:, [not str(name).startswith(CLUSTER) for name in sentences]]
-    return {"sentences": kept.assign(clusters=cluster_texts(sentences))}
-
-
-def _scenarios(params: Params) -> dict[str, pd.DataFrame]:
-    texts = read_scenarios(params)
-    names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
-    candidates = _lists(texts[["first", "second"]])
-    return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
-
-
-def _lists(table: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the cells of each row as a list."""
-    return pd.Series(table.to_numpy().tolist(), table.index, dtype=object)

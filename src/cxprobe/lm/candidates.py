@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import MaskedLM
-from cxprobe.lm.masked import PORTION, MaskedQuestions, encode_inputs
-from cxprobe.lm.scoring import MeasuredModel, Record, answer
+from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.masked import PORTION, MaskedLM, MaskedQuestions, encode_inputs
+from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.store import Answers
 from cxprobe.lm.texts import Encoded
 

@@ -6,23 +6,69 @@ used for all of them. Padding is on the right, where a causal model cannot see i
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import CausalLM
+from cxprobe.lm.language_models import LanguageModel
 from cxprobe.lm.logits import head_at, log_probabilities
-from cxprobe.lm.params import Bos
-from cxprobe.lm.served import ServedLM, ask_server
 from cxprobe.lm.store import Answers, Batch, key_of
-from cxprobe.lm.texts import TokenScores, check_length, encode
+from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.texts import HowToScore, Texts, TokenScores, check_length, encode
+from cxprobe.run.record import ModelKind
 
 Ids = NDArray[np.int32]
-_REQUESTS = 512  # to a server, of which several are on their way at a time
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
+
+
+class CausalLM(LanguageModel):
+    """A model that reads from left to right, with the head that it was trained with."""
+
+    kind: ClassVar[ModelKind] = "causal"
+
+    def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["CausalQuestions"]:
+        """Yield what the model is asked to score the tokens of texts, a portion at a time."""
+        for texts in portions:
+            yield CausalQuestions(self, list(texts), how.bos, how.token_budget)
+
+    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
+        """Return the schemes in which it scores a text: one."""
+        del how
+        return ["causal"]
+
+    def asked_how(self, how: HowToScore) -> str:
+        """Return how it is asked, as far as its store and the texts do not say."""
+        return f"bos: {how.bos}"
+
+    def ids_before(self, bos: Bos) -> list[int]:
+        """Return the ids that a policy puts before every text.
+
+        Raises:
+            DataError: The policy is "add", and the tokenizer has no such token.
+        """
+        if bos == "none":
+            return []
+        if bos == "add":
+            if self.tokenizer.bos_token_id is None:
+                raise DataError(
+                    "bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
+                    "tokenizer_config.json, or take 'as_tokenizer' or 'none'"
+                )
+            return [self.tokenizer.bos_token_id]
+        trial = self.tokenizer("a", return_special_tokens_mask=True)
+        before: list[int] = trial["input_ids"][: trial["special_tokens_mask"].index(0)]
+        return before
+
+    def texts_without_first_score(self, texts: Sequence[str], bos: Bos) -> dict[str, int]:
+        """Return text -> first token where a text has nothing before it, so that this token has no score."""
+        if self.ids_before(bos):
+            return {}
+        encoded = encode(self.tokenizer, texts, special_tokens=False)
+        return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
 
 
 class CausalQuestions:
@@ -49,7 +95,7 @@ class CausalQuestions:
         """
         self.texts = texts
         self._model, self._token_budget = model, token_budget
-        before = _before(model, bos)
+        before = model.ids_before(bos)
         self._encoded = encode(model.tokenizer, texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
         self.text_of: dict[bytes, str] = {}
@@ -67,10 +113,6 @@ class CausalQuestions:
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the texts in batches; those that begin alike are together."""
-        if isinstance(self._model, ServedLM):
-            return [
-                Batch(keys[start : start + _REQUESTS], self._ask_server) for start in range(0, len(keys), _REQUESTS)
-            ]
         sequences = [self._ids[key] for key in keys]
         if self._model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several
             groups = [Group(0, [number]) for number in range(len(sequences))]
@@ -80,9 +122,6 @@ class CausalQuestions:
             Batch([keys[member] for group in plan for member in group.members], partial(self._compute, plan, keys))
             for plan in plan_batches(groups, [len(ids) for ids in sequences], self._token_budget)
         ]
-
-    def _ask_server(self, model: ServedLM, wanted: Collection[bytes]) -> Iterator[Answers]:
-        return ask_server(model, {key: self._ids[key] for key in wanted})
 
     def _compute(
         self, groups: Sequence["Group"], keys: Sequence[bytes], model: CausalLM, wanted: Collection[bytes]
@@ -96,19 +135,32 @@ class CausalQuestions:
         members = [group for group in members if group]
         asked = [key for group in members for key in group]
         group_of = [number for number, group in enumerate(members) for _ in group]
-        beginnings, options = [np.empty(0)] * len(members), dict[str, Any](use_cache=False)
+        beginnings = [self._ids[group[0]][: shared + 1] for group in members]
+        passes = (
+            [beginnings, [self._ids[key][shared:] for key in asked]] if shared else [[self._ids[key] for key in asked]]
+        )
+        options = dict[str, Any](use_cache=bool(shared))
+        numbers: list[list[NDArray[np.float64]]] = []  # of each pass, of each row shape (its ids - 1,)
         with torch.inference_mode():
-            if shared:
-                firsts = [self._ids[group[0]][: shared + 1] for group in members]
-                beginnings, output = _predict(lm, firsts, use_cache=True)
-                cache = output.past_key_values
-                cache.batch_select_indices(torch.tensor(group_of, device=lm.device))
-                options = {"use_cache": True, "past_key_values": cache}
-            ends, _ = _predict(lm, [self._ids[key][shared:] for key in asked], **options)
-        yield {
-            key: np.concatenate([beginnings[number], end])
-            for key, number, end in zip(asked, group_of, ends, strict=True)
-        }
+            for rows in passes:
+                read = padded(rows)
+                with head_at(lm, *read.real.nonzero(as_tuple=True)):
+                    output = lm(input_ids=read.input_ids.to(lm.device), **options)
+                n = len(read.targets)
+                of_all = log_probabilities(output.logits[0], torch.arange(n), read.targets)  # (n,)
+                numbers.append(np.split(of_all, np.cumsum(read.lengths)[:-1]))
+                if rows is beginnings:
+                    options["past_key_values"] = output.past_key_values
+                    output.past_key_values.batch_select_indices(torch.tensor(group_of, device=lm.device))
+        ends = numbers[-1]
+        if shared:
+            ends = [np.concatenate([numbers[0][group], end]) for group, end in zip(group_of, ends, strict=True)]
+        yield dict(zip(asked, ends, strict=True))
+
+    def ids_of(self, key: bytes) -> list[int]:
+        """Return the ids of a text, with what stands before it."""
+        ids: list[int] = self._ids[key].tolist()
+        return ids
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
@@ -126,42 +178,31 @@ class CausalQuestions:
         }
 
 
-def _predict(model: Any, rows: Sequence[Ids], **options: Any) -> tuple[list[NDArray[np.float64]], Any]:
-    """Return for each row shape (length - 1,), the log-probability of each id but the first, and the model's output."""
+class PaddedRows(NamedTuple):
+    """Rows of ids as a causal model reads them: each without its last id, padded on the right.
+
+    Attributes:
+        input_ids: Shape (rows, widest).
+        real: Shape (rows, widest): False where a row is padded.
+        lengths: Of each row, how many ids the model reads.
+        targets: Shape (n,): the id that follows each of the n ids that are read, row by row.
+    """
+
+    input_ids: Tensor
+    real: Tensor
+    lengths: list[int]
+    targets: Tensor
+
+
+def padded(rows: Sequence[Ids]) -> PaddedRows:
+    """Return rows of at least two ids as a causal model reads them."""
     lengths = [len(row) - 1 for row in rows]
     input_ids = torch.zeros(len(rows), max(lengths), dtype=torch.long)  # (rows, widest)
-    for place, row in enumerate(rows):
-        input_ids[place, : len(row) - 1] = torch.from_numpy(row[:-1])
+    for number, row in enumerate(rows):
+        input_ids[number, : len(row) - 1] = torch.from_numpy(row[:-1])
     real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (rows, widest)
-    with head_at(model, *real.nonzero(as_tuple=True)):
-        output = model(input_ids=input_ids.to(model.device), **options)
     targets = torch.from_numpy(np.concatenate([row[1:] for row in rows])).long()  # (n,)
-    numbers = log_probabilities(output.logits[0], torch.arange(len(targets)), targets)  # (n,)
-    return np.split(numbers, np.cumsum(lengths)[:-1]), output
-
-
-def _before(model: CausalLM, bos: Bos) -> list[int]:
-    """Return the ids that a policy puts before every text."""
-    if bos == "none":
-        return []
-    if bos == "add":
-        if model.tokenizer.bos_token_id is None:
-            raise DataError(
-                "bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
-                "tokenizer_config.json, or take 'as_tokenizer' or 'none'"
-            )
-        return [model.tokenizer.bos_token_id]
-    probe = model.tokenizer("a", return_special_tokens_mask=True)
-    before: list[int] = probe["input_ids"][: probe["special_tokens_mask"].index(0)]
-    return before
-
-
-def texts_without_first_score(model: CausalLM, texts: Sequence[str], bos: Bos) -> dict[str, int]:
-    """Return text -> first token where a text has nothing before it, so that this token has no score; else nothing."""
-    if _before(model, bos):
-        return {}
-    encoded = encode(model.tokenizer, texts, special_tokens=False)
-    return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
+    return PaddedRows(input_ids, real, lengths, targets)
 
 
 class Group(NamedTuple):

@@ -1,9 +1,10 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,14 @@ from torch import Tensor
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.language_models import Encoder, write_model_facts
-from cxprobe.lm.scoring import MeasuredModel, Record, answer
+from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.language_models import LanguageModel, write_model_facts
 from cxprobe.lm.store import Answers, Batch, key_of
+from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
+
+if TYPE_CHECKING:
+    from cxprobe.lm.measuring import MeasuredModel
 
 R = TypeVar("R")
 Vectors = NDArray[np.float32]
@@ -26,8 +31,22 @@ _SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
+@dataclass(frozen=True)
+class Encoder(LanguageModel):
+    """A model whose hidden states are read.
+
+    Attributes:
+        pad_token_id: The token that fills short rows. The attention mask always hides it, so 0 stands in where the
+            tokenizer defines none.
+    """
+
+    kind: ClassVar[ModelKind] = "encoder"
+
+    pad_token_id: int = field(kw_only=True)
+
+
 def embed_texts(
-    model: MeasuredModel[Encoder],
+    model: "MeasuredModel[Encoder]",
     portions: Mapping[str, Sequence[str]],
     *,
     spans: Mapping[str, Sequence[Span]] | None = None,

@@ -1,12 +1,13 @@
-"""A complete model as others get it, by the way in which it is used."""
+"""A complete model as others get it; each way of using it has a subclass, beside what it is asked."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from cxprobe.errors import DataError
+from cxprobe.files.code import computing_code
 from cxprobe.files.writing import read_json, write_json
-from cxprobe.lm.params import ModelFacts, ModelKind, WeightsState
+from cxprobe.run.record import ModelFacts, ModelKind, WeightsState
 
 
 @dataclass(frozen=True)
@@ -43,31 +44,22 @@ class LanguageModel:
         parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
         return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision)
 
+    @property
+    def decisive(self) -> tuple[object, ...]:
+        """What decides on the model's answers beside its weights: configuration, precision, code and versions.
 
-@dataclass(frozen=True)
-class Encoder(LanguageModel):
-    """A model whose hidden states are read.
+        The code is that of the subclass's module, with all that it reaches in this package.
+        """
+        import torch  # which takes seconds, and stages that read facts alone do without
+        import transformers
 
-    Attributes:
-        pad_token_id: The token that fills short rows. The attention mask always hides it, so 0 stands in where the
-            tokenizer defines none.
-    """
-
-    kind: ClassVar[ModelKind] = "encoder"
-
-    pad_token_id: int = field(kw_only=True)
-
-
-class MaskedLM(LanguageModel):
-    """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
-
-    kind: ClassVar[ModelKind] = "masked"
-
-
-class CausalLM(LanguageModel):
-    """A model that reads from left to right, with the head that it was trained with."""
-
-    kind: ClassVar[ModelKind] = "causal"
+        config: dict[str, Any] = self.model.config.to_dict()
+        # Where the model is stored, which of DeBERTa's heads its weights are, and what the fingerprint says.
+        for name in ("_name_or_path", "legacy", "quantization_config"):
+            config.pop(name, None)
+        settings = sorted((name, repr(value)) for name, value in config.items())
+        code = computing_code(type(self).__module__)
+        return settings, str(self.model.dtype), code, torch.__version__, transformers.__version__
 
 
 _FILE = "model.json"

@@ -25,6 +25,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import CxprobeError, ModelError
+from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import (
     build,
@@ -36,8 +37,9 @@ from cxprobe.lm.checks import (
     is_masked,
     longest_input,
 )
+from cxprobe.lm.embedding import Encoder
 from cxprobe.lm.folders import SETTINGS, WEIGHTS, check_digest, check_folder, path_of, reason_of
-from cxprobe.lm.language_models import CausalLM, Encoder, MaskedLM
+from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.params import BitsAndBytes, ModelSpec, ServedModel
 from cxprobe.lm.served import describe_served, open_served
 from cxprobe.seeding import generator_for

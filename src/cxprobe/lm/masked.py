@@ -7,18 +7,51 @@ texts share is computed once; the head is applied at the masks only.
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import MaskedLM
+from cxprobe.lm.language_models import LanguageModel
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
-from cxprobe.lm.texts import Encoded, Scheme, TokenScores, check_length, encode
+from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.texts import Encoded, HowToScore, Texts, TokenScores, check_length, encode
+from cxprobe.run.record import ModelKind
 
 PORTION = 2048  # texts whose masked copies are in memory at once
+
+
+class MaskedLM(LanguageModel):
+    """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
+
+    kind: ClassVar[ModelKind] = "masked"
+
+    def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["PllQuestions"]:
+        """Yield what the model is asked to score the tokens of texts: of each portion all texts in each scheme."""
+        for texts in portions:
+            encoded = encode_inputs(self, list(texts))
+            spans = [(start, len(text)) for text, start in texts.items()]
+            for scheme in how.schemes:
+                for start in range(0, len(texts), PORTION):
+                    part = slice(start, start + PORTION)
+                    yield PllQuestions(self, encoded[part], scheme, how.token_budget, spans[part])
+
+    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
+        """Return the schemes in which it scores a text."""
+        return how.schemes
+
+    def asked_how(self, how: HowToScore) -> str:
+        """Return how it is asked, as far as its store and the texts do not say."""
+        del how
+        return ""
+
+    def texts_without_first_score(self, texts: Sequence[str], bos: Bos) -> dict[str, int]:
+        """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
+        del texts, bos
+        return {}
 
 
 class MaskedQuestions:

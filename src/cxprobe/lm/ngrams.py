@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.writing import digest
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import ModelFacts, NgramFeatures, NgramModel, TagNgrams
+from cxprobe.lm.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.run.record import ModelFacts
 from cxprobe.segmentation import Spans, cut, sentences
 from cxprobe.tagging import open_tagger
 

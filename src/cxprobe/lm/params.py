@@ -1,45 +1,16 @@
-"""The sections models, llms and compute of params.yaml, and what is known of a model beside its answers."""
+"""The sections models and llms of params.yaml."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, FaultsError, Slug
-
-ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
-WeightsState = Literal["trained", "random", "shuffled", "none"]
-Axis = Literal["training_tokens", "parameters"]
-Dtype = Literal["float32", "bfloat16", "float16"]
-SchemeName = Literal["pll", "pll_word_l2r"]
-"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
-Bos = Literal["as_tokenizer", "add", "none"]
-"""What a causal model reads before a text: what its tokenizer puts there, the model's first token, or nothing."""
-
-
-@dataclass(frozen=True)
-class ModelFacts:
-    """What a measured model is; every measuring stage writes it beside the raw answers.
-
-    Attributes:
-        name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
-        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
-            (several models that differ in one quantity), or "blind" (cannot know the construction).
-        parameters: The number of its weights; None where a server does not tell.
-        weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
-        state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
-        precision: In what it computes, such as "float32" or "bfloat16, torchao int8 weights"; "" where that is not
-            known, or means nothing.
-    """
-
-    name: str
-    kind: ModelKind
-    parameters: int | None
-    weights: str
-    state: WeightsState = "trained"
-    precision: str = ""
+from cxprobe.lm.terms import Axis, Dtype
+from cxprobe.run.params import StageParams
+from cxprobe.run.record import WeightsState, label_of
 
 
 class BitsAndBytes(Closed):
@@ -351,17 +322,6 @@ Model = Annotated[
 ]
 """An entry of the section models."""
 
-LINES_OF_SERVED = ("pairs", "prompts")
-"""The lines of work that a model on a server can be asked in: those that need likelihoods alone."""
-_KINDS_OF_LINES = {
-    "recognition": ("word_ngrams", "character_ngrams", "tag_ngrams", "positions"),
-    "pairs": ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs)),
-    "scenarios": get_args(RuleOfScenarios),
-    "prompts": ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts)),
-}
-LINES_OF_KINDS = {kind: (line,) for line, kinds in _KINDS_OF_LINES.items() for kind in kinds}
-"""Kind of a blind model -> the lines of work that it can be asked in."""
-
 
 class Llm(Closed):
     """A model that is asked in words, through inspect_ai."""
@@ -408,9 +368,25 @@ class Member:
         return not isinstance(self.spec, ModelSpec | ServedModel | Llm)
 
     @property
+    def blind(self) -> BlindModel:
+        """What a blind model is.
+
+        Raises:
+            TypeError: It is none.
+        """
+        if isinstance(self.spec, ModelSpec | ServedModel | Llm):
+            raise TypeError(f"{self.slug} is no blind model")
+        return self.spec
+
+    @property
     def is_asked(self) -> bool:
         """Whether the model answers in words, and not by what it finds probable."""
         return isinstance(self.spec, Llm)
+
+    @property
+    def is_mock(self) -> bool:
+        """Whether it answers without a model: it tries the pipeline, and is shown beside no other."""
+        return isinstance(self.spec, Llm) and self.spec.name.startswith("mockllm/")
 
     @property
     def state(self) -> WeightsState:
@@ -423,12 +399,6 @@ class Member:
     def label(self) -> str:
         """Its name for figures, which says if it is blind or asked, or if its weights are not the trained ones."""
         return f"{self.slug} (asked)" if self.is_asked else label_of(self.slug, self.state)
-
-
-def label_of(slug: str, state: WeightsState) -> str:
-    """Return a model's name for people, which says if it is blind or if its weights are not the trained ones."""
-    added = {"trained": "", "none": " (blind)"}
-    return slug + added.get(state, f" ({state} weights)")
 
 
 def members_of(
@@ -494,39 +464,25 @@ def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
     return {model for at in trainings for model in sorted(at, key=at.__getitem__)[:-1]}
 
 
-class Precision(Closed):
-    """How a model in another precision than float32 is compared with float32 before the long work begins."""
+class ModelParams(StageParams):
+    """The sections of params.yaml about models."""
 
-    items: Annotated[int, Field(ge=1)]
-    """How many of the stage's items are measured in both precisions."""
-    largest_difference: Annotated[float, Field(gt=0)]
-    """The largest relative difference that is accepted: the norm of the difference of the raw answers over the norm
-    of those in float32. A model's own `compared` says what it is compared with if not float32, and its own limit."""
+    models: dict[Slug, Model]
+    """Slug -> a checkpoint, a twin of one, a series of checkpoints, a panel of blind models, or a model on a server."""
+    llms: dict[Slug, Llm]
+    """Slug -> a model that is asked in words."""
 
-
-class Compute(Closed):
-    """On what all measuring stages run models. No number follows from it but for precision, which DVC alone tracks."""
-
-    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
-    """Lightning's name of what computes; auto takes a GPU if there is one."""
-    devices: Annotated[int, Field(ge=1)] | Literal["auto"]
-    """How many of them per node; each has a process of its own, which computes every n-th batch. A part of `cxprobe
-    measure` takes one, whatever stands here."""
-    num_nodes: Annotated[int, Field(ge=1)]
-    """How many machines."""
-    strategy: str
-    """Lightning's name of the strategy: auto for one device, ddp for several ..."""
-    jobs: Annotated[int, Field(ge=1)]
-    """Probes that are fitted, or tuned, at the same time."""
-    precision: Precision
-    """How a model in low precision is compared with float32."""
-
-    def for_model(self, model: object) -> Self:
-        """Return the same settings for a model; one on a server needs one process here, and no device of this machine.
-
-        Args:
-            model: Its entry in params.yaml.
-        """
-        if not isinstance(model, ServedModel):
-            return self
-        return self.model_copy(update={"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"})
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield the names that two models share."""
+        yield from super().faults_between(constructions)
+        owners = {slug: f"models.{slug}" for slug in self.models}
+        for member in members_of(self.models, self.models):
+            if member.slug == member.entry:
+                continue
+            place = f"models.{member.entry}: {member.slug}"
+            if member.slug in owners:
+                yield (
+                    f"{place}: the name is taken by {owners[member.slug]}; give it another, since tables tell models "
+                    "by it"
+                )
+            owners[member.slug] = place

@@ -8,24 +8,31 @@ its place.
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
+from cxprobe.files.code import computing_code
+from cxprobe.lm.causal import CausalLM, CausalQuestions
 from cxprobe.lm.checkpoints import Source
-from cxprobe.lm.language_models import CausalLM
-from cxprobe.lm.params import ModelFacts, ServedModel
+from cxprobe.lm.store import Answers, Batch
+from cxprobe.lm.texts import HowToScore, Texts
+from cxprobe.run.record import ModelFacts
 from cxprobe.secrets import blot
+
+if TYPE_CHECKING:
+    from cxprobe.lm.params import ServedModel
 
 # Plain letters: tokens of any tokenizer that knows English spell it alike, whatever signs it puts before them.
 _TRIAL = "The more you look, the more you see."
+_REQUESTS = 512  # of which several are on their way at a time
 _LOWEST = -9999.0  # what vLLM writes where a logarithm is minus infinity, which JSON does not have
 _HOW = {
     "echo": "echo: true with logprobs and the prompt's tokens in its answer (vLLM has it; llama.cpp and many providers "
@@ -44,12 +51,22 @@ class ServedLM(CausalLM):
     """
 
     slug: str = field(kw_only=True)
-    spec: ServedModel = field(kw_only=True)
+    spec: "ServedModel" = field(kw_only=True)
 
     @property
     def facts(self) -> ModelFacts:
         """What the model is, for the record; the server does not tell how many weights it has."""
         return ModelFacts(self.name, self.kind, None, self.fingerprint, self.state, self.precision)
+
+    @property
+    def decisive(self) -> tuple[object, ...]:
+        """What decides on its answers beside its weights: how it is asked, and the code that asks."""
+        return (self.spec.likelihoods, computing_code(type(self).__module__))
+
+    def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["ServedQuestions"]:
+        """Yield what the model is asked to score the tokens of texts, a portion at a time."""
+        for texts in portions:
+            yield ServedQuestions(self, list(texts), how.bos, how.token_budget)
 
     def log_probabilities(self, ids: Sequence[int]) -> NDArray[np.float64]:
         """Ask the server for the log-probability of each token but the first, given those before it.
@@ -158,7 +175,49 @@ class ServedLM(CausalLM):
                 )
 
 
-def describe_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
+class ServedQuestions(CausalQuestions):
+    """The questions about the tokens of texts, put to a server in several requests at a time."""
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the texts in batches, in their order."""
+        return [Batch(keys[start : start + _REQUESTS], self._request) for start in range(0, len(keys), _REQUESTS)]
+
+    def _request(self, model: ServedLM, wanted: Collection[bytes]) -> Iterator[Answers]:
+        """Yield answers as they come: key -> the log-probability of each id but the first, shape (length - 1,).
+
+        The client sends again what failed. If a request fails in the end, those that are on their way are waited for
+        and handed on, so that they are kept; then the failure is raised.
+
+        Raises:
+            ModelError: See `ServedLM.log_probabilities`.
+            DataError: Likewise.
+        """
+        fault: BaseException | None = None
+        left = iter(wanted)
+        running: dict[Future[NDArray[np.float64]], bytes] = {}
+        with ThreadPoolExecutor(model.spec.connections) as pool:
+            while True:
+                room = 0 if fault else 2 * model.spec.connections - len(running)  # a worker finds its next at once
+                running |= {pool.submit(model.log_probabilities, self.ids_of(key)): key for key in islice(left, room)}
+                if not running:
+                    break
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for one in done:
+                    key = running.pop(one)
+                    if one.cancelled():
+                        continue
+                    failed = one.exception()
+                    if failed is None:
+                        yield {key: one.result()}
+                    elif fault is None:
+                        fault = failed
+                        for other in running:
+                            other.cancel()
+        if fault is not None:
+            raise fault
+
+
+def describe_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
     """Return a model on a server that cannot be asked: it has its tokenizer and its fingerprint, but no client.
 
     Arguments are those of `open_served`.
@@ -177,7 +236,7 @@ def describe_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
     )
 
 
-def open_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
+def open_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
     """Return a model on a server, after a trial that shows whether it can be asked.
 
     Args:
@@ -204,44 +263,6 @@ def open_served(slug: str, spec: ServedModel, source: Source) -> ServedLM:
     model = replace(describe_served(slug, spec, source), model=client)
     model.require_own_tokens(source.tokenizer(_TRIAL, add_special_tokens=False)["input_ids"])
     return model
-
-
-def ask_server(model: ServedLM, asked: Mapping[bytes, NDArray[np.int32]]) -> Iterator[dict[bytes, NDArray[np.float64]]]:
-    """Yield answers as they come: key -> the log-probability of each id but the first, shape (length - 1,).
-
-    The client sends again what failed. If a request fails in the end, those that are on their way are waited for and
-    handed on, so that they are kept; then the failure is raised.
-
-    Args:
-        model: The model.
-        asked: Key -> the ids of a text with what stands before it.
-
-    Raises:
-        ModelError: See `ServedLM.log_probabilities`.
-        DataError: Likewise.
-    """
-    fault: BaseException | None = None
-    left = iter(asked.items())
-    running: dict[Future[NDArray[np.float64]], bytes] = {}
-    with ThreadPoolExecutor(model.spec.connections) as pool:
-        while True:
-            room = 0 if fault else 2 * model.spec.connections - len(running)  # a worker finds its next at once
-            running |= {pool.submit(model.log_probabilities, ids.tolist()): key for key, ids in islice(left, room)}
-            if not running:
-                break
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for one in done:
-                key = running.pop(one)
-                if one.cancelled():
-                    continue
-                if (failed := one.exception()) is None:
-                    yield {key: one.result()}
-                elif fault is None:
-                    fault = failed
-                    for other in running:
-                        other.cancel()
-    if fault is not None:
-        raise fault
 
 
 def _letters(token: str) -> str:

@@ -1,10 +1,10 @@
 """Texts that a model scores: minimal pairs, answers, and the scores of their tokens."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.params import ModelFacts
-
-Scheme = Literal["causal", "pll", "pll_word_l2r"]
+from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.run.record import ModelFacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +63,34 @@ class Pair:
     bad: str
     groups: Mapping[str, str]
     clusters: Mapping[str, str]
+
+
+Texts = Mapping[str, int]
+"""Texts, each with the place of its first character that matters: a masked model scores the tokens from there on, a
+causal one all."""
+
+
+class HowToScore(NamedTuple):
+    """How a model is asked.
+
+    Attributes:
+        schemes: For a masked model, each of which gives every text a record; a causal one has the scheme "causal" only.
+        bos: What a causal model reads before a text (see `cxprobe.lm.causal.CausalLM`).
+        token_budget: The most tokens in a batch.
+    """
+
+    schemes: Sequence[Scheme]
+    bos: Bos
+    token_budget: int
+
+
+def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
+    """Return portions in which every text occurs once: in the first that has it, with its earliest place."""
+    portions = list(portions)
+    places: dict[str, int] = {}
+    for portion in portions:
+        places |= {text: min(place, places.get(text, place)) for text, place in portion.items()}
+    return [{text: places.pop(text) for text in portion if text in places} for portion in portions]
 
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")

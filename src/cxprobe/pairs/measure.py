@@ -1,12 +1,18 @@
 """Minimal pairs: which texts a model has to score, and which pairs could not be judged by them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cxprobe.errors import DataError
-from cxprobe.lm.causal import texts_without_first_score
-from cxprobe.lm.language_models import CausalLM, MaskedLM
-from cxprobe.lm.params import Bos
+from cxprobe.lm.causal import CausalLM
+from cxprobe.lm.loading import load_language_model
+from cxprobe.lm.masked import MaskedLM
+from cxprobe.lm.measuring import MeasuredModel
+from cxprobe.lm.ngrams import without_contexts
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel
+from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import Pair
+from cxprobe.pairs.params import PairsStage
+from cxprobe.run.stage import Stage
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
@@ -22,7 +28,7 @@ def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) 
         Distinct texts, each with 0: all its tokens are scored.
     """
     alone = ends_alone(pairs)
-    if isinstance(model, CausalLM) and texts_without_first_score(model, alone[:1], bos):
+    if model.texts_without_first_score(alone[:1], bos):
         lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
         alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
     return dict.fromkeys([*member_texts(pairs), *alone], 0)
@@ -51,9 +57,7 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos, sc
         DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
             in their first token, or "pmi" needs the continuations alone.
     """
-    if not isinstance(model, CausalLM):
-        return
-    first = texts_without_first_score(model, list(dict.fromkeys(member_texts(pairs))), bos)
+    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))), bos)
     apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
     named = model.tokenizer.bos_token_id is not None
     remedy = "take bos: add" if named else "name a bos_token in its tokenizer_config.json and take bos: add"
@@ -64,3 +68,37 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos, sc
     if first and "pmi" in scores and any(pair.context for pair in pairs):
         what = "pmi needs the score of each continuation alone, whose first token has none"
         raise DataError(f"{what}, {because}, or take pmi out of the scores")
+
+
+Sources = Mapping[str, Sequence[Sequence[Pair]]]
+"""Source -> its pairs in portions, such as constructions."""
+
+
+def pairs_shown_to(member: Member, sources: Sources) -> Sources:
+    """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
+
+    Raises:
+        DataError: A model that is shown second sentences alone would be shown whole texts.
+    """
+    if not isinstance(member.spec, ContinuationAlone):
+        return sources
+    alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
+    shown = {name: portions for name, portions in alone.items() if any(portions)}
+    if not shown:
+        raise DataError(
+            f"{member.slug}: no pair has a context, so that the continuation alone is the whole text and the model is "
+            "not blind; take continuation_alone out of this panel"
+        )
+    return shown
+
+
+def scoring_model(stage: Stage[PairsStage], member: Member) -> MeasuredModel | None:
+    """Return the model that scores texts; None for a rule, or for counts of words."""
+    match member.spec:
+        case ModelSpec() | ServedModel():
+            return MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
+        case ContinuationAlone(checkpoint=spec):
+            # Under the key of its own entry, so that both use one store of answers.
+            slug = next((key for key, entry in stage.params.models.items() if entry == spec), member.slug)
+            return MeasuredModel.of(stage, slug, spec, load_language_model)
+    return None

@@ -1,12 +1,14 @@
 """The section pairs of params.yaml: minimal pairs, the project's own and those of others."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from collections.abc import Collection, Iterator
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere, suggest
-from cxprobe.lm.params import Bos, Llm, Model, SchemeName, members_of
+from cxprobe.lm.params import RuleOfPairs, members_of
+from cxprobe.lm.terms import Bos, SchemeName
+from cxprobe.report.params import LineParams
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
 INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")
@@ -160,44 +162,56 @@ class PairsParams(Closed):
     """null where pairs.writers is empty."""
 
 
-def faults(section: PairsParams, models: Mapping[str, Model], llms: Mapping[str, Llm]) -> Iterator[str]:
-    """Return the values of the section that do not go together.
+class PairsStage(LineParams):
+    """What the stages of pairs read of params.yaml."""
 
-    Args:
-        section: The section.
-        models: All entries of models; names that it lacks are told elsewhere.
-        llms: Those of llms.
-    """
-    for part, need in (("llms", "ask"), ("probed", "probe"), ("writers", "frames")):
-        if getattr(section, part) and getattr(section, need) is None:
-            yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
-    judge, schemes = section.judge, section.score.schemes
-    for slug in section.score.fewer:
-        if slug not in models:
-            yield f"pairs.score.fewer.{slug}: is not in models{suggest(slug, list(models))}"
-    for key, value, where, allowed in (
-        ("scheme", judge.scheme, "pairs.score.schemes", schemes),
-        ("score", judge.score, "pairs.judge.scores", judge.scores),
-    ):
-        if value not in allowed:
-            yield (
-                f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or "
-                "take another"
-            )
-    if "own" in section.benchmarks:
-        yield "pairs.benchmarks.own: this is how tables call the project's own pairs; give the benchmark another name"
-    slugs = [slug for slug in section.models if slug in models]
-    taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
-    for number, slug in enumerate(section.llms):
-        if slug in taken and slug in llms:
-            yield (
-                f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their "
-                "names; give the entry of llms another"
-            )
-    yield from named_elsewhere("pairs.probed", section.probed, "pairs.models", section.models)
-    if section.probe and section.probed:
-        named = section.probe.constructions
-        yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
-        asked = section.probe.asked
-        yield from named_elsewhere("pairs.probe.asked", asked, "pairs.probed", section.probed)
-        yield from named_elsewhere("pairs.probe.asked", asked.values(), "pairs.llms", section.llms)
+    line: ClassVar[str] = "pairs"
+    blind_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
+    asks_servers = True
+    names: ClassVar[dict[str, str]] = {"models": "models", "probed": "models", "llms": "llms", "writers": "llms"}
+
+    pairs: PairsParams
+    """Minimal pairs, the project's own and those of others."""
+
+    @staticmethod
+    def construction_of(name: str) -> str:
+        """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
+        return construction_of_pairs(name)
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield the values of the section that do not go together."""
+        yield from super().faults_between(constructions)
+        section, models, llms = self.pairs, self.models, self.llms
+        for part, need in (("llms", "ask"), ("probed", "probe"), ("writers", "frames")):
+            if getattr(section, part) and getattr(section, need) is None:
+                yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
+        judge, schemes = section.judge, section.score.schemes
+        for slug in section.score.fewer:
+            if slug not in models:
+                yield f"pairs.score.fewer.{slug}: is not in models{suggest(slug, list(models))}"
+        for key, value, where, allowed in (
+            ("scheme", judge.scheme, "pairs.score.schemes", schemes),
+            ("score", judge.score, "pairs.judge.scores", judge.scores),
+        ):
+            if value not in allowed:
+                yield (
+                    f"pairs.judge.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; add it there, or "
+                    "take another"
+                )
+        if "own" in section.benchmarks:
+            yield "pairs.benchmarks.own: tables call the project's own pairs so; give the benchmark another name"
+        slugs = [slug for slug in section.models if slug in models]
+        taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
+        for number, slug in enumerate(section.llms):
+            if slug in taken and slug in llms:
+                yield (
+                    f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their "
+                    "names; give the entry of llms another"
+                )
+        yield from named_elsewhere("pairs.probed", section.probed, "pairs.models", section.models)
+        if section.probe and section.probed:
+            named = section.probe.constructions
+            yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
+            asked = section.probe.asked
+            yield from named_elsewhere("pairs.probe.asked", asked, "pairs.probed", section.probed)
+            yield from named_elsewhere("pairs.probe.asked", asked.values(), "pairs.llms", section.llms)

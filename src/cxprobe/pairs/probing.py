@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features
+from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.pairs.ways import FRAME
 from cxprobe.probing import Fitting, Regularisation, cross_validate, kept_folder
@@ -69,7 +70,9 @@ def probe_pairs(
     row_of = {text: row for row, text in enumerate(features.ids)}
     good, bad = (np.array([row_of[text] for text in pairs[side]]) for side in ("good", "bad"))  # (pairs,)
     shown, how = pairs[["id", "good", "bad", FRAME]], (astuple(regularisation), fitting.max_iter, fitting.seed, folds)
-    path = kept_folder(kept, shown, features.vectors, np.append(good, bad), [Path(__file__)], *how) / "pairs.table"
+    path = (
+        kept_folder(kept, shown, features.vectors, np.append(good, bad), computing_code(__name__), *how) / "pairs.table"
+    )
     if (known := kept_table(path)) is not None:
         return known
     counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good"], *pairs["bad"]])

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import CausalLM, MaskedLM
+from cxprobe.lm.causal import CausalLM
+from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.ngrams import as_read, ngram_counter, places_of, words_of
 from cxprobe.lm.params import BlindModel, Classifier, RuleOfReferents
 from cxprobe.seeding import generator_for

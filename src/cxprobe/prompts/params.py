@@ -2,12 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, SomeDistinct, suggest
-from cxprobe.lm.params import Bos, SchemeName
+from cxprobe.lm.params import RuleOfPrompts
+from cxprobe.lm.terms import Bos, SchemeName
+from cxprobe.report.params import LineParams
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 Wording = Literal["own", "verbatim"]
@@ -244,3 +246,15 @@ class PromptsParams(Closed):
             if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
                 raise ValueError(f"ask.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
         return self
+
+
+class PromptsStage(LineParams):
+    """What the stages of prompts read of params.yaml."""
+
+    line: ClassVar[str] = "prompts"
+    blind_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
+    asks_servers = True
+    names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
+
+    prompts: PromptsParams
+    """Inference and reasoning."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
+from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
 from cxprobe.recognition.make import TEMPLATE, seen_texts
@@ -93,7 +94,7 @@ def recognise(
     """
     decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
     rows = rows_of(subset, features)
-    folder = kept_folder(kept, subset, features.vectors, rows, [Path(__file__)], *decisive)
+    folder = kept_folder(kept, subset, features.vectors, rows, computing_code(__name__), *decisive)
     paths = [folder / f"{name}.table" for name in Predictions._fields]
     known = [table for path in paths if (table := kept_table(path)) is not None]
     if len(known) == len(paths):

@@ -1,12 +1,14 @@
 """The section of params.yaml for recognition: sentences, balanced subsets, vectors and probes."""
 
 from collections.abc import Collection, Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
 from cxprobe.constructions.construction import Source
+from cxprobe.corpora.params import Mining
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
+from cxprobe.report.params import LineParams
 
 
 class LabelSettings(Closed):
@@ -141,16 +143,31 @@ class RecognitionParams(Closed):
     """null: every probe has the settings of the section probe."""
 
 
-def faults(section: RecognitionParams, mined: Collection[str]) -> Iterator[str]:
-    """Yield what does not go together in the section, or with the constructions that are mined."""
-    of_corpora = [name for name, named in section.constructions.items() if not {"mined", "marked"}.isdisjoint(named)]
-    yield from named_elsewhere("recognition.constructions (mined)", of_corpora, "mining.constructions", mined)
-    sources = {source for named in section.constructions.values() for source in named}
-    for source in sorted(sources - {"mined", "marked"}):
-        subsets: Subsets = getattr(section.make, source)
-        needed = max(subsets.train_per_label, subsets.test_per_label)
-        if section.make.per_label < needed:
-            yield (
-                f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
-                f"draws {needed} sentences per value and label; raise the first or lower the second"
-            )
+class RecognitionStage(LineParams):
+    """What the stages of recognition read of params.yaml."""
+
+    line: ClassVar[str] = "recognition"
+    blind_kinds = ("word_ngrams", "character_ngrams", "tag_ngrams", "positions")
+
+    recognition: RecognitionParams
+    """Probes of form."""
+    mining: Mining
+    """Where the sentences of corpora come from."""
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield what does not go together in the section, or with the constructions that are mined."""
+        yield from super().faults_between(constructions)
+        section, mined = self.recognition, self.mining.constructions
+        of_corpora = [
+            name for name, named in section.constructions.items() if not {"mined", "marked"}.isdisjoint(named)
+        ]
+        yield from named_elsewhere("recognition.constructions (mined)", of_corpora, "mining.constructions", mined)
+        sources = {source for named in section.constructions.values() for source in named}
+        for source in sorted(sources - {"mined", "marked"}):
+            subsets: Subsets = getattr(section.make, source)
+            needed = max(subsets.train_per_label, subsets.test_per_label)
+            if section.make.per_label < needed:
+                yield (
+                    f"recognition.make.per_label: {section.make.per_label} is too few, since recognition.make.{source} "
+                    f"draws {needed} sentences per value and label; raise the first or lower the second"
+                )

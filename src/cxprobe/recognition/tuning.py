@@ -17,9 +17,9 @@ from optuna.trial import TrialState, create_trial
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
+from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
-from cxprobe.recognition import measure
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.recognition.measure import first_draw, is_positive, rows_of
 from cxprobe.recognition.params import Tune
@@ -77,10 +77,10 @@ def tune_subset(
     """
     train = first_draw(subset)
     rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
-    code, versions = [Path(measure.__file__), Path(__file__)], (optuna.__version__, sklearn.__version__)
+    versions = (optuna.__version__, sklearn.__version__)
     space = settings.model_dump(exclude={"trials"})
     decisive = (space, fitting.max_iter, fitting.seed, versions)
-    folder = kept_folder(kept, train, features.vectors, rows, code, *decisive)
+    folder = kept_folder(kept, train, features.vectors, rows, computing_code(__name__), *decisive)
 
     def search(layer: int, matrix: Any) -> pd.DataFrame:
         """Go on with the search of a layer from the trials that its file has, and write each as it ends."""

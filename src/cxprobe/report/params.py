@@ -1,10 +1,12 @@
-"""The section ``report`` of params.yaml: what the reports say about data sets, and which comparisons they test."""
+"""What each line of work reads of params.yaml beside its own section: models, and the section ``report``."""
 
-from typing import Annotated
+from collections.abc import Collection, Iterator
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Slug
+from cxprobe.files.schema import Closed, Slug, suggest
+from cxprobe.lm.params import ModelParams, Panel, ServedModel, empty_names, members_of
 
 
 class Families(Closed):
@@ -32,3 +34,100 @@ class Report(Closed):
     construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons of models that are tested."""
+
+
+class ReportParams(ModelParams):
+    """The sections of params.yaml that all lines of work share."""
+
+    report: Report
+    """What the reports say about data sets, and which comparisons of models they test."""
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield names of models in report.tested that there are not."""
+        yield from super().faults_between(constructions)
+        known = sorted({member.slug for member in members_of(self.models, self.models)} | {*self.llms})
+        for number, pair in enumerate(self.report.tested.models):
+            for name in pair:
+                if name not in known:
+                    yield f"report.tested.models[{number}]: '{name}' is not in models or llms{suggest(name, known)}"
+
+
+class LineParams(ReportParams):
+    """What the stages of a line of work read of params.yaml: a subclass adds the field of the line's section.
+
+    Attributes:
+        line: The name of the line and of its section. The section has ``models`` and ``constructions``, perhaps
+            ``llms``, and ``benchmarks`` for items of others.
+        blind_kinds: The kinds of blind models that the line can ask.
+        asks_servers: Whether it can ask a model on a server, which gives causal likelihoods alone.
+        names: Each list of the section that names entries of another section -> that section.
+    """
+
+    line: ClassVar[str]
+    blind_kinds: ClassVar[Collection[str]] = ()
+    asks_servers: ClassVar[bool] = False
+    names: ClassVar[dict[str, str]] = {"models": "models"}
+
+    @property
+    def of_line(self) -> Any:
+        """The section of the line."""
+        return getattr(self, self.line)
+
+    @property
+    def nothing_to_do(self) -> str:
+        """Why a stage that runs once has nothing to do; "" if it has."""
+        section = self.of_line
+        if section.constructions or getattr(section, "benchmarks", None):
+            return ""
+        return f"{self.line}.constructions in params.yaml is empty"
+
+    @staticmethod
+    def construction_of(name: str) -> str:
+        """Return the folder of an entry of the section's constructions; several sets of items may be in one folder."""
+        return name
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield unknown names in the section, and models that the line cannot ask."""
+        yield from super().faults_between(constructions)
+        section, line = self.of_line, self.line
+        allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
+        for key, kind in (self.names | {"constructions": "constructions"}).items():
+            entries = getattr(section, key)
+            for number, name in enumerate(entries):
+                if self.construction_of(name) not in allowed[kind]:
+                    place = f"{line}.{key}[{number}]" if isinstance(entries, list) else f"{line}.{key}.{name}"
+                    where = "constructions/" if kind == "constructions" else kind
+                    yield f"{place}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
+        asked = [key for key in ("models", "llms") if key in self.names]
+        has_models = any(getattr(section, key) for key in asked)
+        if has_models and self.nothing_to_do:
+            yield (
+                f"{line}.constructions: must not be empty, since {' or '.join(asked)} is not; name some, or empty both"
+            )
+        if not has_models and not self.nothing_to_do:
+            empty = f"{line}.{' and '.join(asked)}"
+            yield f"{empty}: must not be empty, since constructions is not; name some, or empty both"
+        yield from self._models_that_cannot_be_asked()
+
+    def _models_that_cannot_be_asked(self) -> Iterator[str]:
+        for number, slug in enumerate(self.of_line.models):
+            entry, place = self.models.get(slug), f"{self.line}.models[{number}]"
+            if entry is None:
+                continue
+            for key in empty_names(self.models, [slug]):
+                yield (
+                    f"{key}: is empty, and {place} names '{slug}'; write a Hugging Face name or a folder, or take it "
+                    "out"
+                )
+            if isinstance(entry, Panel):
+                for name, member in entry.members.items():
+                    if member.kind not in self.blind_kinds:
+                        yield (
+                            f"{place}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.line} asks "
+                            f"{', '.join(self.blind_kinds)}"
+                        )
+            if isinstance(entry, ServedModel) and not self.asks_servers:
+                yield (
+                    f"{place}: '{slug}' runs on a server, which gives causal likelihoods alone, and {self.line} asks "
+                    "for more; take it out here"
+                )

@@ -13,7 +13,7 @@ from dvc.utils.serialize import modify_yaml
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA, RESULTS, SCRATCH
-from cxprobe.run.params import LINES, PARAMS_FILE
+from cxprobe.project.params import LINES, PARAMS_FILE
 
 LOCK = Path("dvc.lock")
 _NEVER = (DATA / "benchmarks", SCRATCH)  # what people bring, and what the next run goes on from

@@ -16,14 +16,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxprobe.errors import ParamsError
-from cxprobe.lm.params import Compute
+from cxprobe.run.params import ONE_PROCESS, Compute
 
 if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the CPU does without it
     from lightning_fabric import Fabric
 
 
-# Lightning's settings for one process, which it need not start.
-_ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
 _LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
 _GRACE = 10.0  # seconds to keep what was computed
 
@@ -88,7 +86,7 @@ class Job:
         if self.share is not None:
             device = _one_device(compute)
             return Processes(device, device.partition(":")[0], self.share, False, self)
-        if _settings(compute) == _ONE_PROCESS:
+        if compute.is_one_process:
             return Processes("cpu", "cpu", WHOLE, True, self)
         fabric = self.fabric = self.fabric or _launch(compute)
         share = Share(fabric.global_rank, fabric.world_size)
@@ -148,7 +146,7 @@ def end_with_parent() -> None:
 
 
 def _settings(compute: Compute) -> dict[str, Any]:
-    return {name: getattr(compute, name) for name in _ONE_PROCESS}
+    return {name: getattr(compute, name) for name in ONE_PROCESS}
 
 
 @contextmanager

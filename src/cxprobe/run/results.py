@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
@@ -13,10 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
-from cxprobe.lm.params import label_of, members_of
-from cxprobe.run.record import Dataset, RunRecord
+from cxprobe.run.record import Dataset, RunRecord, label_of
 from cxprobe.run.signals import uninterrupted
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import ONE_SOURCE, Outcome, Stage
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -24,11 +23,10 @@ if TYPE_CHECKING:  # most stages draw nothing
 RECORD = "record.json"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
-_NAMED_BY_SOURCE = ("recognition", "benchmarks")  # experiments in which a construction has several sources
 _RECORDS = TypeAdapter(RunRecord)
 
 
-def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
+def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
     """Write all that a stage's work has returned, and return the records of its runs, trained models last.
 
     New results are written beside the old ones, and take their place when all are there. The old ones go before the
@@ -37,7 +35,6 @@ def write_results(stage: Stage, outcome: Outcome) -> list[RunRecord]:
 
     Raises:
         ValueError: Two runs have the same folder.
-        DataError: The run of a twin or of a blind model would pass for one of a trained model, or the other way round.
     """
     if outcome == Outcome() and not stage.name.startswith("judge_"):  # an empty folder would be no stage's output
         shutil.rmtree(stage.results, ignore_errors=True)
@@ -78,24 +75,15 @@ def read_records() -> list[RunRecord]:
     return [_read_record(path) for path in sorted(RESULTS.rglob(RECORD)) if _UNFINISHED not in path.parts]
 
 
-def _write_runs(stage: Stage, outcome: Outcome, waiting: Path) -> list[RunRecord]:
-    params = stage.params
-    states = {
-        member.slug: member.state for member in members_of(params.models, params.models, params.llms, params.llms)
-    }
+def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:
     records: dict[Path, RunRecord] = {}
     for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
-        if run.facts.kind != "series" and run.facts.state != states.get(run.model):
-            raise DataError(
-                f"{stage.name}: model.json says that the weights of {run.model} are '{run.facts.state}', and "
-                f"params.yaml that they are '{states.get(run.model)}'; run `dvc repro`"
-            )
         experiment = run.experiment or stage.line
         folder = stage.results / "runs" / (run.experiment or "") / run.model / run.construction / run.source
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
-        source = [run.source] if experiment in _NAMED_BY_SOURCE else []
+        source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
             experiment=experiment,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -30,18 +30,19 @@ from cxprobe.files.writing import (
     write_bytes,
     write_json,
 )
-from cxprobe.run.params import LINES, load_params
+from cxprobe.run.params import SomeParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
 from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import blot_output
 
-Section = Literal["models", "llms", "corpora"]
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # of some shared disks
 
 
-def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = None) -> None:
+def run_stage(
+    work: Callable[[Stage[SomeParams]], Outcome | None], sections: type[SomeParams], items: str | None = None
+) -> None:
     """Run a stage's work as the main program: ``python pipelines/<line>/<step>.py [ITEM]``.
 
     DVC names the item in the environment (``DVC_STAGE``), so that no name of params.yaml stands in a shell's line.
@@ -52,14 +53,15 @@ def run_stage(work: Callable[[Stage], Outcome | None], items: Section | None = N
     Args:
         work: Named as its stage in dvc.yaml; returns None in processes that only help to compute: the helper processes
             of a strategy for several devices, which Lightning starts by running the script again, and parts.
-        items: The part of params.yaml whose keys the stage runs for; None for a stage that runs once.
+        sections: Which sections of params.yaml the stage reads.
+        items: The section whose keys the stage runs for; None for a stage that runs once.
     """
     _collect_from_now_on()
     name = work.__name__
     blot_output()
     end_on_signals()
     try:
-        params = load_params()
+        params = read_params(sections)
         stage = Stage(name, _item(name, items, params.names_of(items) if items else []), params)
         # Whether this is not the first process of a run over several devices or machines.
         if any(int(os.environ.get(key, 0)) > 0 for key in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")):
@@ -97,12 +99,11 @@ def _collect_from_now_on() -> None:
     gc.enable()
 
 
-def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> None:
+def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[Any]) -> None:
     """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
     context = begin()  # of the code that begins the work, whatever is committed meanwhile
-    section = getattr(stage.params, stage.line) if stage.line in LINES and not stage.item else None
-    is_empty = section is not None and not (section.constructions or getattr(section, "benchmarks", None))
-    outcome = _leave_out(stage) if is_empty else work(stage)
+    reason = "" if stage.item else stage.params.nothing_to_do
+    outcome = _leave_out(stage, reason) if reason else work(stage)
     if outcome is None:
         raise TypeError(f"{stage.name} returned no outcome in its main process")
     if not stage.name.startswith("report"):
@@ -121,9 +122,9 @@ def _work_and_record(work: Callable[[Stage], Outcome | None], stage: Stage) -> N
         raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))
 
 
-def _leave_out(stage: Stage) -> Outcome:
+def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     """Write the outputs that DVC expects of a stage that runs once, if params.yaml leaves its line of work empty."""
-    reason = f"{stage.line}.constructions in params.yaml is empty, so {stage.name} has nothing to do"
+    reason = f"{reason}, so {stage.name} has nothing to do"
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
@@ -135,7 +136,7 @@ def _leave_out(stage: Stage) -> Outcome:
 
 
 @contextmanager
-def _locked(stage: Stage) -> Iterator[None]:
+def _locked(stage: Stage[Any]) -> Iterator[None]:
     """Lock the folders of a stage's item for this process while the block runs.
 
     The operating system holds the lock and gives it back when the process ends, however it does: one that was killed

@@ -4,39 +4,40 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, RESULTS
-from cxprobe.lm.params import ModelFacts
-from cxprobe.run.params import Params
+from cxprobe.run.params import StageParams
 from cxprobe.run.processes import Job
 from cxprobe.run.provenance import md5_of
-from cxprobe.run.record import Trial
+from cxprobe.run.record import ModelFacts, Trial
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
 
+P = TypeVar("P", bound=StageParams, covariant=True)
+ONE_SOURCE = "own"  # the source of a run in an experiment whose items have one source
 MOST_METRICS = 40  # MLflow's UI draws about 100 charts and drops the others without a word
 
 
 @dataclass
-class Stage:
+class Stage(Generic[P]):
     """What a stage's work is handed.
 
     Attributes:
         name: The name in dvc.yaml, such as "score_pairs": also that of its folders in data/ and results/.
         item: What it runs for, such as the slug of a model; "" for a stage that runs once.
-        params: All of params.yaml.
+        params: The sections of params.yaml that its script names.
         inputs: Path of what was read -> its MD5; filled by `use`.
         job: What is to be done of a measuring stage.
     """
 
     name: str
     item: str
-    params: Params
+    params: P
     inputs: dict[str, str] = field(default_factory=dict)
     job: Job = field(default_factory=Job)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cxprobe.files.tables import read_table
 from cxprobe.lm.candidates import Row, measure_candidates
-from cxprobe.lm.scoring import MeasuredModel
+from cxprobe.lm.measuring import MeasuredModel
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]

@@ -1,10 +1,12 @@
 """The section of params.yaml for scenarios: items, and candidate words at their masks."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.lm.params import RuleOfScenarios
+from cxprobe.report.params import LineParams
 
 
 class MakeScenarios(Closed):
@@ -33,3 +35,13 @@ class ScenariosParams(Closed):
     """Those with a scenarios.yaml."""
     make: MakeScenarios
     score: ScoreScenarios
+
+
+class ScenariosStage(LineParams):
+    """What the stages of scenarios read of params.yaml."""
+
+    line: ClassVar[str] = "scenarios"
+    blind_kinds = get_args(RuleOfScenarios)
+
+    scenarios: ScenariosParams
+    """Masked scenarios."""

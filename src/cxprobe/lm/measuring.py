@@ -1,0 +1,233 @@
+"""A model as a stage measures it: loaded when an answer is missing, checked, and asked by all processes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from typing_extensions import TypeVar as TypeVarWithDefault
+
+from cxprobe.errors import ModelError
+from cxprobe.files.writing import read_json, write_json
+from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.checkpoints import Source
+from cxprobe.lm.checks import check_known
+from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.loading import open_source
+from cxprobe.lm.params import Member, ModelParams, ModelSpec, ServedModel, members_of
+from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.run.params import Precision
+from cxprobe.run.processes import Count, Processes
+from cxprobe.run.progress import progress as show_progress
+from cxprobe.run.provenance import earlier_files
+from cxprobe.run.record import ModelFacts
+from cxprobe.run.stage import Outcome
+from cxprobe.seeding import draw_places
+
+if TYPE_CHECKING:
+    from cxprobe.run.stage import Stage
+
+M = TypeVarWithDefault("M", bound=LanguageModel, default=Any)
+R = TypeVar("R")
+T = TypeVar("T")
+ASKED_FILE = "asked.json"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredModel(Generic[M]):
+    """A model that a stage measures. Its weights are loaded when the first answer is not in its store.
+
+    Attributes:
+        slug: Its key in params.yaml.
+        spec: Where it comes from.
+        load: Loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
+        processes: Which of the processes this is that measure it together.
+        precision: How it is compared with float32, if it runs in another precision.
+        seed: The project's seed.
+        what: Names the work in the progress bar.
+    """
+
+    slug: str
+    spec: ModelSpec | ServedModel
+    load: Callable[..., M]
+    processes: Processes
+    precision: Precision
+    seed: int
+    what: str
+
+    @classmethod
+    def of(cls, stage: "Stage[ModelParams]", slug: str, spec: object, load: Callable[..., M]) -> "MeasuredModel[M]":
+        """Return a model of a stage.
+
+        Args:
+            stage: The stage; its other processes are started here.
+            slug: The model's key in params.yaml.
+            spec: Its entry: a checkpoint, or a model on a server.
+            load: See `MeasuredModel`.
+        """
+        if not isinstance(spec, ModelSpec | ServedModel):
+            raise TypeError(f"models.{slug} is no checkpoint: {spec}")
+        compute = stage.params.compute
+        processes = stage.job.start(compute.in_one_process() if isinstance(spec, ServedModel) else compute)
+        what = f"{stage.name} {slug}"
+        return cls(slug, spec, load, processes, compute.precision, stage.params.seed, what)
+
+    @cached_property
+    def _source(self) -> Source:
+        return open_source(self.slug, self.spec, self.processes.device)
+
+    @cached_property
+    def described(self) -> M:
+        """The model without weights: with its tokenizer, configuration and fingerprint."""
+        return self.load(self.slug, self.spec, "meta", self._source)
+
+    @cached_property
+    def loaded(self) -> M:
+        """The model with its weights."""
+        return self.load(self.slug, self.spec, self.processes.device, self._source)
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What the model is, for the record."""
+        return (self.loaded if "loaded" in vars(self) else self.described).facts
+
+    @cached_property
+    def store(self) -> AnswerStore:
+        """The store of its answers.
+
+        Its folder is named by everything that decides on a number beside what is asked: weights, configuration,
+        precision, the kind of device, the code that computes, and the versions of PyTorch and transformers.
+        """
+        model = self.described
+        decisive = (model.kind, model.fingerprint, *model.decisive, self.processes.kind_of_device)
+        return AnswerStore(answers_folder(self.slug, *decisive))
+
+    def check(
+        self, texts: Sequence[str], items: Sequence[T], measure: Callable[[M, Sequence[T]], Iterable[Numbers]]
+    ) -> dict[str, float]:
+        """Refuse a model that does not know the words of texts, or whose precision is too low.
+
+        The raw answers to a sample are compared with those in the precision that ``spec.compared`` names, without
+        quantisation. A model for which it is None says so in its `precision`, which every record has.
+
+        Args:
+            texts: All texts that will be measured.
+            items: All that will be measured.
+            measure: Computes a model's raw answers to some of the items, in one or more parts, such as one a layer.
+                Parts are compared separately, so that large numbers in one do not hide differences in another.
+
+        Returns:
+            The share of unknown tokens; and "difference_from_float32" (or from what it was compared with): the
+            `relative_difference` of the part that differs most. Nothing where answers are only counted.
+
+        Raises:
+            ModelError: The model does not know too many tokens; or the difference is larger than accepted.
+        """
+        if self.processes.counts:
+            return {}
+        unknown = {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
+        spec = self.spec
+        if isinstance(spec, ServedModel) or spec.compared is None or spec.precision == "float32":
+            return unknown
+        other, own_limit = spec.compared.dtype, spec.compared.largest_difference
+        limit = own_limit or self.precision.largest_difference
+        exact = spec.model_copy(update={"dtype": other, "quantisation": None})
+        reference = self.load(self.slug, exact, self.processes.device)
+        sample = [items[place] for place in draw_places(len(items), self.precision.items, self.seed, "precision")]
+        parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
+        difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
+        if not difference <= limit:
+            key = f"models.{self.slug}"
+            place = f"{key}.compared" if own_limit else "compute.precision"
+            instead = f"leave out {key}.quantisation" if spec.quantisation else f"set {key}.dtype: {other}"
+            raise ModelError(
+                f"{key}: in {spec.precision} the difference of the raw answers from {other} is {difference:.4f} of "
+                f"their size, more than {place}.largest_difference ({limit}); {instead}, or raise the limit if you "
+                "accept the difference"
+            )
+        return {**unknown, f"difference_from_{other}": difference}
+
+    def answer(
+        self, ask: Callable[[], Iterable[Questions[R]]], total: int, record: Record, unit: str = "texts"
+    ) -> list[R] | None:
+        """Return what becomes of the model's answers, as `answer` does, with its store and a progress bar.
+
+        Answers that the store does not have are first looked for in what an earlier run wrote, on whatever machine: DVC
+        carries outputs, but no store.
+
+        Args:
+            ask: Returns the questions, in portions.
+            total: How many texts they are about.
+            record: What is written of the answers; how they were asked is written there here.
+            unit: What the texts are called.
+
+        Returns:
+            None if this process only helps to fill the store, or if answers are only counted.
+        """
+        asked = {"answers": str(self.store.folder).rpartition("-")[2], "how": record.how}
+
+        def recall() -> None:
+            with earlier_files(record.folder) as earlier:
+                if (earlier / ASKED_FILE).is_file() and read_json(earlier / ASKED_FILE) == asked:
+                    for answers in record.read(earlier):
+                        known = self.store.find(list(answers))
+                        self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
+                    self.store.write()
+
+        if self.processes.counts:
+            keys = list({key for questions in ask() for key in questions.text_of})
+            if len(self.store.find(keys)) < len(keys):
+                recall()
+            self.processes.job.counted.append(Count("answers", len(self.store.find(keys)), len(keys)))
+            return None
+        processes = self.processes
+        with (
+            self.store as store,
+            show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown,
+        ):
+            if processes.alone:
+                results = answer(ask, lambda: self.loaded, store, progress=shown.update, recall=recall)
+            else:
+                computes = partial(answer, ask, lambda: self.loaded, store, recall=recall)
+                computes(share=processes.share, read=False, progress=shown.update)
+                store.write()
+                processes.wait()
+                if not processes.writes:
+                    return None
+                store.look_again()
+                results = computes()  # what other processes could not keep
+        write_json(asked, record.folder / ASKED_FILE)
+        return results
+
+
+def relative_difference(numbers: Numbers, expected: Numbers) -> float:
+    """Return the norm of the difference of two arrays of one shape over the norm of the second."""
+    size = float(np.linalg.norm(expected))
+    difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
+    return difference / size if size else float(np.inf if difference else 0.0)
+
+
+def measure_members(
+    stage: "Stage[ModelParams]", measure: Callable[[Member], Mapping[str, float] | None]
+) -> Outcome | None:
+    """Let each model of a stage's entry be measured: a checkpoint, or those of a series or a panel.
+
+    Args:
+        stage: The stage, whose item is an entry of the section models.
+        measure: Measures a model, writes its answers, and returns what was counted; None if this process only helps to
+            fill the model's store.
+
+    Returns:
+        What was counted, after the name of the model where there are several; None if this process only helps.
+    """
+    counts: dict[str, float] = {}
+    writes = True
+    for member in members_of(stage.params.models, [stage.item]):
+        counted = measure(member)
+        if counted is None:
+            writes = False
+            continue
+        before = f"{member.slug}." if member.inside.parts else ""
+        counts |= {before + name: number for name, number in counted.items()}
+    return Outcome(counts=counts) if writes else None

@@ -1,0 +1,13 @@
+"""What can be said of how a model runs and is asked: the values that params.yaml and the code have in common."""
+
+from typing import Literal
+
+Axis = Literal["training_tokens", "parameters"]
+"""In what the models of a series differ."""
+Dtype = Literal["float32", "bfloat16", "float16"]
+SchemeName = Literal["pll", "pll_word_l2r"]
+"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
+Scheme = Literal["causal", "pll", "pll_word_l2r"]
+"""How the tokens of a text were scored."""
+Bos = Literal["as_tokenizer", "add", "none"]
+"""What a causal model reads before a text: what its tokenizer puts there, the model's first token, or nothing."""

@@ -1,0 +1,452 @@
+"""Minimal pairs as a line of work: what lists of lines see of it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import isnan
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.errors import CxprobeError
+from cxprobe.files.writing import DATA
+from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
+from cxprobe.pairs.frames import PairsFile, fill, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
+from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
+from cxprobe.report.findings import (
+    HALF,
+    Blind,
+    Finding,
+    Question,
+    ReportModels,
+    ahead_of_blind,
+    groups_of,
+    rate_of,
+)
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
+from cxprobe.report.params import ReportParams
+from cxprobe.report.published import as_read
+from cxprobe.report.tables import cell
+from cxprobe.report.words import in_full, number
+
+CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
+FEWEST = 30  # frames, below which an interval says little about others
+_MARGIN = ("margin", "margin_low", "margin_high")
+_SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
+_WAYS: Mapping[str, tuple[Question, str]] = {
+    "recognised": ("form", "probe trained on other frames"),
+    "expected": ("meaning", "likelihood"),
+    "said": ("words", "asked in words"),
+}
+_COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
+_FREQUENCY = {
+    "words": (
+        "Frequency of words: how much the log odds of being right rise with each Zipf unit by which the right text's "
+        "words are more frequent, and the accuracy in percent where both are equally frequent",
+        ["per Zipf unit", "accuracy at no difference", "n", "frames", "words"],
+    ),
+    "verb": (
+        "Frequency of the verb in the construction: how much the log odds of being right rise where a corpus has the "
+        "verb in it ten times as often",
+        ["per factor of ten", "n", "frames", "verbs"],
+    ),
+}
+_BESIDE = "report_pairs/tables/beside_published"
+_BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
+
+
+@dataclass(frozen=True)
+class ConstructionPairs:
+    """The pairs of a construction: those of meaning and of form.
+
+    Attributes:
+        files: Name -> its file.
+        people: The nouns that fill them.
+    """
+
+    files: Mapping[str, PairsFile]
+    people: People
+
+
+class PairsLine(Line):
+    """Minimal pairs, the project's own and those of others."""
+
+    params = PairsStage
+    title = "Minimal pairs"
+    asked_by = "by minimal pairs"
+    steps = ("make", "score", "judge", "ask")
+    exports_data = True
+    measured: ClassVar[Mapping[str, str]] = {"score_pairs": "models", "probe_pairs": "probed"}
+    divided = ("tests", "words")
+    overview_columns = ("minimal pairs",)
+
+    # ---- constructions
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the pairs of meaning and of form that a folder has."""
+        return [name for name in (construction, construction + FORM) if pairs_file(name).is_file()]
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionPairs:
+        """Read the pairs of a construction, and the people that fill them."""
+        people = load_people(use(PEOPLE_FILE))
+        for name in entries:
+            use(pairs_file(name))
+        return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people)
+
+    def examples(self, items: ConstructionPairs) -> Iterator[Example]:
+        """Yield each variant and sentence, the first variant with its people exchanged too."""
+        kind = next(iter(items.people.types.values()))
+        for name, pairs in items.files.items():
+            values = {slot: words for rows in pairs.groups.values() for slot, words in rows[0].items()}
+            if pairs.people:
+                values |= items.people.pronouns[kind.pronouns[0]]
+            for index, (letter, variant) in enumerate(pairs.variants.items()):
+                orders = {"": pairs.people}
+                if pairs.switched and index == 0:
+                    orders[", switched"] = pairs.people[::-1]
+                for order, seats in orders.items():
+                    filled = {**values, **dict(zip(seats, kind.nouns, strict=False))}
+                    for sentence in variant.contexts:
+                        context, good, bad = fill(variant, filled, sentence)
+                        design = " (own)" if variant.origin == "own" else ""
+                        rival = "" if sentence == "construction" else ", rival without the construction"
+                        called = f"{called_pairs(name).replace('pairs', 'pair')}, variant {letter}"
+                        yield Example(f"{called}{design}{order}{rival}", context, good.strip(), bad.strip())
+
+    def overview(self, items: ConstructionPairs | None) -> Sequence[str]:
+        """Return how many variants and frames there are."""
+        files = items.files.values() if items else ()
+        return ["; ".join(f"{len(pairs.variants)} variants of {len(pairs.frames)} frames" for pairs in files)]
+
+    def asked_in(self, row: Mapping[Any, Any]) -> str:
+        """Return the kind of pairs of a row."""
+        return called_pairs(row["construction"]) + (", pseudowords" if row["words"] == "pseudo" else "")
+
+    # ---- checks
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check the pairs of meaning and of form; without people as far as it goes."""
+        from cxprobe.pairs.checks import lint_pairs
+
+        if folder.name.endswith(FORM):
+            faults.lines.append(
+                f"{folder}: what ends in {FORM} are the pairs of form of a construction; rename the folder"
+            )
+        people = _people_if_sound()
+        for name in (folder.name, folder.name + FORM):
+            path = folder / pairs_file(name).name
+            faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that each construction has pairs, and that frames can be written."""
+        from cxprobe.pairs.frame_prompts import require_sentences
+
+        section, people = params.section(PairsParams), _people_if_sound()
+        for name in section.constructions:
+            faults.require("pairs.constructions", name, pairs_file(name))
+        for name in section.frames.constructions if section.frames else ():
+            faults.require("pairs.frames.constructions", name, pairs_file(name))
+            pairs = faults.attempt(load_pairs, name, people) if people else None
+            if pairs is not None:
+                contexts = [variant.context for variant in pairs.variants.values()]
+                prefix = "params.yaml: pairs.frames.constructions: "
+                faults.attempt(require_sentences, name, pairs.tests, contexts, prefix=prefix)
+
+    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check the prompts of preferences and of frames, and that those are there that params.yaml names."""
+        from cxprobe.pairs.asking import load_preference_prompts
+        from cxprobe.pairs.frame_prompts import WritingPrompts
+
+        section = params.section(PairsParams) if params else None
+        ask, frames = (section.ask, section.frames) if section else (None, None)
+        faults.check_prompts(
+            PROMPTS_FOLDER / "preferences.yaml",
+            load_preference_prompts,
+            needed=section is None or bool(section.llms),
+            named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
+        )
+        faults.check_prompts(
+            PROMPTS_FOLDER / "frames.yaml",
+            lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
+            needed=section is None or bool(section.writers),
+            named={"pairs.frames.prompt": ("prompts", frames.prompt)} if frames else {},
+        )
+
+    # ---- plans
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads, and how often each is asked in words."""
+        from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+        from cxprobe.pairs.sources import OWN, made_files, read_made
+
+        section = params.section(PairsParams)
+        tables = {source: read_made(files) for source, files in made_files(section).items()}
+        texts: list[str] = []
+        for table in tables.values():
+            for side in ("good", "bad"):
+                texts += [*(table["context"] + table[side])]
+                texts += [*table.loc[table["context"] != "", side].str.lstrip()]  # scored without its context too
+        yield from read_demand(params.models, "score_pairs", section.models, texts)
+        if section.ask and section.llms:
+            questions: list[str] = []
+            for source, table in tables.items():
+                by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
+                drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
+                asked = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
+                questions += asked["question"].tolist()
+            yield from replied_demand(params.llms, "ask_pairs", section.llms, questions)
+        if section.frames:
+            frames = section.frames
+            # Each frame that is written is shown to two filters.
+            requests = len(frames.constructions) * frames.requests * (1 + 2 * frames.per_request)
+            for name in section.writers:
+                yield Demand("write_frames", name, requests, 0, requests * params.llms[name].max_tokens)
+
+    # ---- reports
+
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield the rates of pairs with real words: of pairs in two orders those of both orders are the headline."""
+        from cxprobe.pairs.report import fixed_preferences
+
+        path = self.accuracy
+        rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
+        several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
+        preferences, ahead = {}, ahead_of_blind(inputs, self.name, "construction")
+        for (model, construction, words), rows in fixed_preferences(sentences).items():
+            if words == "real":
+                where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
+                wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
+                preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
+        for (name,), of_pairs in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
+            whole = of_pairs[of_pairs["n"] == of_pairs["n"].max()]  # of models that were asked about all pairs
+            blind, blind_in_both = models.best(whole), models.best(_right_in_both(whole))
+            tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
+            for index, row in of_pairs.iterrows():
+                model = str(row["model"])
+                finding = partial(
+                    Finding, self.name, construction_of_pairs(name), model, models.question(model, tests), run=name
+                )
+                way, single = called_pairs(name), index not in both.index
+                preference, than_blind = preferences.get((model, name), ""), ahead.get((model, name))
+                once = partial(finding, way, rate_of(row), blind, path, preference=preference)
+                if single:
+                    yield once(ahead=than_blind)
+                    continue
+                yield once(headline=False)
+                in_both = both.loc[[index]].iloc[0]
+                rate, margin = rate_of(in_both), [float(in_both[column]) for column in _MARGIN]
+                of_margin = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]; ".format(*margin)
+                in_one = f"right in one order: {in_full(rate_of(row))}"
+                yield finding(
+                    f"{way}, right in both orders",
+                    rate,
+                    blind_in_both,
+                    path,
+                    chance=CHANCE_IN_BOTH,
+                    note=of_margin + in_one,
+                    preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
+                )
+        yield from self._without_rate(inputs, models, set(rates.get("construction", ())))
+
+    def _without_rate(self, inputs: ReportInputs, models: ReportModels, rated: set[str]) -> Iterator[Finding]:
+        """Yield constructions of which every wording has one answer that is always right: they have no rate."""
+        path = "report_pairs/tables/unbalanced"
+        for (name, model), cells in groups_of(inputs.table(path), "construction", "model"):
+            if name in rated:
+                continue
+            notes = []
+            for _, row in cells[cells["words"] == "real"].iterrows():
+                notes.append(f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}")
+            question = models.question(model, "form")
+            folder, way, note = construction_of_pairs(name), called_pairs(name), "; ".join(notes)
+            yield Finding(self.name, folder, model, question, way, None, None, path, run=name, note=note)
+
+    def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
+        """Yield the same pairs asked in three ways, and the rates by wording."""
+        items = inputs.constructions[construction].items.get(self.name)
+        if items is None:
+            return
+        ways = list(_findings_of_ways(construction, items, inputs, models))
+        if ways:
+            yield PageSection(
+                "The same minimal pairs, asked in three ways",
+                "A probe that was trained on other frames takes one of the two texts, the model finds one more "
+                "probable, and, asked in words, names one. The blind model is a probe on counts of words.",
+                ways,
+                list(_agreement(items, inputs, models)),
+            )
+        variants = list(_findings_of_variants(construction, items, inputs, models))
+        if variants:
+            yield PageSection(
+                "By wording of the minimal pairs",
+                "A rule without the construction, such as “the first person mentioned”, can be right in one wording "
+                "and is then wrong in another. The wordings stand among the examples below.",
+                variants,
+                judged=False,
+            )
+
+    def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield how far being right goes with frequency, and what a model gets on benchmarks."""
+        path = "report_pairs/tables/frequency"
+        for (covariate,), table in groups_of(inputs.table(path), "covariate"):
+            title, head = _FREQUENCY[covariate]
+            rows = []
+            for _, row in table.iterrows():
+                named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
+                if named[column] == value and row["model"] in models.with_pages:
+                    slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("slope", "at_zero"))
+                    cells = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
+                    if pd.notna(row["absent"]):
+                        cells = [f"none: {row['absent']}", ""]
+                    counts = row[["n", "frames", "words"]].astype(str)
+                    rows.append([row["construction"], models.label(row["model"]), *cells[: len(head) - 3], *counts])
+            yield PageTable(title, path, ["pairs", "model", *head], rows)
+        for name in inputs.stage.params.section(PairsParams).benchmarks if column == "model" else ():
+            path = f"report_pairs/tables/benchmarks/{name}/accuracy"
+            table = inputs.table(path)
+            rows = [[str(row["group"]), in_full(rate_of(row))] for _, row in table.iterrows() if row["model"] == value]
+            yield PageTable(f"Benchmark {name}", path, ["group", "rate [95 % interval], n"], rows)
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield the accuracies of meaning beside published ones."""
+        table = inputs.table(_BESIDE)
+        if len(table):
+            known = table["construction"].isin(list(inputs.constructions))
+            rows = table[table["construction"] == construction] if construction else table[~known]
+            yield as_read(rows, _BESIDE_TITLE, _BESIDE, models)
+
+    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
+        """Yield of how few frames the pairs are."""
+        rates = inputs.table(self.accuracy)
+        for (name,), of_pairs in groups_of(rates if "clusters" in rates else rates.head(0), "construction"):
+            frames = int(of_pairs["clusters"].min())
+            if construction_of_pairs(name) == construction and frames < FEWEST:
+                yield (
+                    f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share "
+                    f"a word count as one): with fewer than {FEWEST}, the interval says little about other frames."
+                )
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return what the pairs of a part are called."""
+        del construction, inputs
+        return called_pairs(part).capitalize()
+
+    # ---- exports
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return this project's pairs."""
+        pairs = self.pairs(params)
+        return {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
+
+    def pairs(self, params: ReportParams) -> pd.DataFrame:
+        """Return this project's pairs."""
+        return read_pair_tables(params.section(PairsParams))
+
+    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
+        """Return the decisions on minimal pairs, the project's own and those of others, by every score."""
+        section = params.section(PairsParams)
+        folders = {"": judged} if section.constructions else {}
+        folders |= {name: judged / "benchmarks" / name for name in section.benchmarks}
+        tables = []
+        for benchmark, folder in folders.items():
+            scores, items = (read_made_table(folder / f"{name}.parquet") for name in ("scores", "items"))
+            keys = ["model", "id", "scheme", "score"]
+            deciding = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(items[keys]))
+            if benchmark:
+                scores = scores.assign(construction=benchmark, words="own", variant="", balanced=True)
+            right, wrong = (pd.Series(side, index=scores.index) for side in ("good", "bad"))
+            tables.append(
+                scores.assign(
+                    line="benchmarks" if benchmark else self.name,
+                    source=scores["words"],
+                    item=scores["id"],
+                    asked=scores["score"],
+                    decides=deciding & scores["balanced"].astype(bool),
+                    correct=scores["accuracy"],
+                    chosen=other_where_wrong(scores["accuracy"], right, wrong),
+                    gold=right,
+                    clusters=cluster_lists(scores),
+                )
+            )
+        return pd.concat(tables, ignore_index=True)
+
+    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers about this project's pairs, by their words."""
+        pairs = answers[(answers["line"] == self.name) & answers["decides"]]
+        return pairs.assign(configuration="pairs", part=pairs["source"])
+
+
+def read_pair_tables(section: PairsParams) -> pd.DataFrame:
+    """Read the project's own minimal pairs."""
+    tables = [read_made_table(DATA / "make_pairs" / f"{name}.parquet") for name in section.constructions]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _people_if_sound() -> People | None:
+    try:
+        return load_people()
+    except CxprobeError:  # its faults are reported once, with those of the lexicon
+        return None
+
+
+def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates of being right in both orders of two people as accuracies, where pairs have two orders."""
+    columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
+    numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in (*columns, *_MARGIN)}
+    both = rates.assign(**numbers).drop(columns=[*columns.values()]).rename(columns=columns)
+    return both.dropna(subset=["n"])
+
+
+def _path_of_ways(model: str, pairs: str, table: str) -> str:
+    """Return where the table of a run is in which pairs were asked in several ways."""
+    return f"judge_pairs/runs/ways/{model}/{pairs}/own/{table}"
+
+
+def _findings_of_ways(
+    construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
+) -> Iterator[Finding]:
+    """Yield what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
+    for model, name in product(models.with_pages, items.files):
+        path = _path_of_ways(model, name, "ways")
+        rates = {str(row["way"]): rate_of(row) for _, row in inputs.table(path).iterrows()}
+        blind = Blind("counts of words", rates["words"]) if "words" in rates else None
+        for way, (question, called) in _WAYS.items():
+            if way in rates:
+                asked = f"{called_pairs(name)}: {called}"
+                yield Finding("pairs", construction, model, question, asked, rates[way], blind, path, headline=False)
+
+
+def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+    """Yield how far the verdicts of every two ways agree on the same pairs."""
+    head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
+    title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
+    for model, name in product(models.with_pages, items.files):
+        path, rows = _path_of_ways(model, name, "agreement"), []
+        for _, row in inputs.table(path).iterrows():
+            known = pd.notna(row["kappa"]) and pd.notna(row["low"])
+            kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
+            counts = [str(int(row[count])) for count in _COUNTS]
+            rows.append([models.label(model), row["first"], row["second"], kappa, number(row["n"]), *counts])
+        yield PageTable(f"{title} ({called_pairs(name)})", path, head, rows)
+
+
+def _findings_of_variants(
+    construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
+) -> Iterator[Finding]:
+    """Yield what models get on each wording of the minimal pairs, as findings of their own."""
+    path = "report_pairs/tables/sentences"
+    table = inputs.table(path)
+    for name, pairs in items.files.items() if len(table) else ():
+        of_pairs = table[(table["construction"] == name) & (table["words"] == "real")]
+        several = of_pairs["sentence"].nunique() > 1
+        for _, row in of_pairs[of_pairs["model"].isin(models.with_pages)].iterrows():
+            variant, model = str(row["variant"]), str(row["model"])
+            asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
+            way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
+            yield Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path)

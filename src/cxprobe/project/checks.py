@@ -1,0 +1,77 @@
+"""All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/.
+
+Each line of work knows what is wrong with its own files; here they are all asked, and compared with params.yaml.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from cxprobe.constructions.checking import FoundFaults, is_there
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, load_sound_parts
+from cxprobe.constructions.faults import lint_people
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.corpora.params import InstalledCorpus
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.lines import LINES
+from cxprobe.lm.folders import pin_faults
+from cxprobe.people.labels import read_labels
+from cxprobe.people.ratings import read_ratings
+from cxprobe.people.wording import WORDING_FILE, load_wording
+from cxprobe.project.folder import version_fault
+from cxprobe.project.params import Params, load_params
+from cxprobe.run.params import PARAMS_FILE
+
+_PIPELINE = "en_ewt_cxprobe"  # as in dvc.yaml
+
+
+def find_faults() -> list[str]:
+    """Return every fault of every file, a line each, sorted by file. No model is loaded, and nothing is written."""
+    faults = FoundFaults()
+    faults.lines += filter(None, [version_fault(Path())])
+    params = faults.attempt(load_params)
+    folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
+    if is_there(PEOPLE_FILE) or any(any(folder.glob("*pairs.yaml")) for folder in folders):
+        people = faults.attempt(load_people)
+        if people is not None:
+            faults.lint(PEOPLE_FILE, lint_people(people))
+    for folder in folders:
+        construction = faults.attempt(load_construction, folder.name)
+        sound = construction or load_sound_parts(folder.name)
+        faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
+        faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
+        faults.read(folder / "ratings.tsv", partial(read_ratings, folder / "ratings.tsv"))
+        for line in LINES.values():
+            line.check_construction(folder, faults)
+    if is_there(WORDING_FILE):
+        faults.attempt(load_wording)
+    for line in LINES.values():
+        if params is not None:
+            line.check_params(params, faults)
+        line.check_shared_files(params, faults)
+    if params is not None:
+        for name in params.mining.constructions:
+            faults.require("mining.constructions", name, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+        faults.lines += [
+            f"{PARAMS_FILE}: {fault}" for fault in (*_faults_of_mining(params), *pin_faults(params.models))
+        ]
+    return sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
+
+
+def _faults_of_mining(params: Params) -> Iterator[str]:
+    """Yield the pipelines and lists of packages that params.yaml names and that are not there."""
+    pipelines = {"parser": params.mining.parser, "tagger": params.mining.tagger} if params.mining.constructions else {}
+    for key, name in pipelines.items():
+        folder = Path("models", key, _PIPELINE)
+        if not folder.is_dir():
+            yield (
+                f"mining.{key}: there is no folder {folder}, which dvc.yaml needs for mining; copy it from the project "
+                "that `cxprobe init` makes, or name nothing in mining.constructions"
+            )
+        elif not (Path(name).is_dir() or (name.isidentifier() and find_spec(name))):
+            yield f"mining.{key}: '{name}' is neither a folder nor an installed package; install it, or name another"
+    for slug, corpus in params.corpora.items():
+        if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
+            yield f"corpora.{slug}.packages: there is no file {corpus.packages}"

@@ -1,0 +1,108 @@
+"""The project in the working directory: what is in it, and for which version of cxprobe it was made."""
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+
+from cxprobe.constructions.names import construction_names
+from cxprobe.errors import ConstructionError, ParamsError, ProjectError
+from cxprobe.files.reading import read_text
+from cxprobe.project.carried import carried_files
+
+# The same as in `cxprobe.project.params`, which takes longer to import than a completion may.
+_PARAMS, _CONSTRUCTIONS = "params.yaml", "constructions"
+_MARKS = (_PARAMS, "dvc.yaml", _CONSTRUCTIONS)
+
+
+def is_project(folder: Path) -> bool:
+    """Return whether a folder has any of what makes a project: params.yaml, dvc.yaml, constructions/."""
+    return any((folder / mark).exists() for mark in _MARKS)
+
+
+def require_project(folder: Path) -> None:
+    """Refuse a folder that is no project.
+
+    Raises:
+        ProjectError: It is none; the message names the nearest folder above it that is one.
+    """
+    if is_project(folder):
+        return
+    above = next((parent for parent in folder.absolute().parents if is_project(parent)), None)
+    go = f"go to the project above it (cd {above})" if above else "go to the folder of a project"
+    raise ProjectError(
+        f"{folder.absolute()} is no project: it has no {', '.join(_MARKS[:-1])} or {_MARKS[-1]}/; {go}, or make a "
+        "project with `cxprobe init FOLDER`"
+    )
+
+
+def carried_models() -> list[str]:
+    """Return the names of the models that cxprobe carries, sorted."""
+    return sorted(config.parent.name for config in (carried_files() / "models").glob("*/config.json"))
+
+
+def model_names(folder: Path) -> list[str]:
+    """Return what a model can be called where it is loaded: carried models, and the names in the project's params.yaml.
+
+    A params.yaml that is not there, or that has faults, gives none.
+    """
+    from cxprobe.files.schema import read_yaml
+
+    try:
+        models = read_yaml(folder / _PARAMS, ParamsError).get("models")
+    except ParamsError:
+        models = None
+    entries = [entry for entry in models.values() if isinstance(entry, dict)] if isinstance(models, dict) else []
+    named = [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
+    return list(dict.fromkeys([*carried_models(), *named]))
+
+
+def require_construction(name: str) -> None:
+    """Refuse a construction that the project in the working directory does not have.
+
+    Raises:
+        ConstructionError: There is none; the message has a near match and all that there are.
+    """
+    from cxprobe.files.schema import suggest
+
+    names = construction_names(Path())
+    if name not in names:
+        file = Path(_CONSTRUCTIONS, name, "construction.yaml")
+        raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
+
+
+VERSION_FILE = Path("cxprobe.version")
+_PACKAGE = Path(__file__).parents[1]
+
+
+def installed_version() -> str:
+    """Return name, version and code of the installed package, such as "cxprobe 0.1.0, code 1f0c9a2b77de".
+
+    The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
+    give other results.
+    """
+    hashed = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*")):
+        name = path.relative_to(_PACKAGE)
+        if path.is_file() and name.parts[0] != "carried" and "__pycache__" not in name.parts:
+            hashed.update(f"{name.as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
+
+
+def version_fault(folder: Path) -> str | None:
+    """Return what is wrong if another cxprobe is installed than the one that a project was made for.
+
+    Args:
+        folder: The project; one without a ``cxprobe.version`` has the source itself, and nothing is wrong.
+    """
+    file = folder / VERSION_FILE
+    if not file.exists():
+        return None
+    wanted, installed = read_text(file, ProjectError).strip(), installed_version()
+    if wanted == installed:
+        return None
+    release = wanted.removeprefix("cxprobe ").partition(",")[0]
+    return (
+        f"{file}: the project was made for {wanted!r}, and {installed!r} is installed; to take it over, run `cxprobe "
+        "init --upgrade .` and `dvc repro`, which runs the stages once more and measures only what is new; else "
+        f"install cxprobe {release} again"
+    )

@@ -1,0 +1,81 @@
+"""params.yaml as a whole: what all lines of work share, and one section for each line (`cxprobe.lines`).
+
+`load_params` reads the file and reports all its faults at once: keys and values that are not allowed, unknown names,
+and values that do not go together. ``params.schema.json`` is the same model for editors (`cxprobe schema`).
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError, create_model
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.corpora.params import Corpus, Mining
+from cxprobe.errors import ParamsError
+from cxprobe.files.schema import Slug, faults_of, read_yaml
+from cxprobe.lines import LINES
+from cxprobe.report.params import LineParams, ReportParams
+from cxprobe.run.mining import CorporaParams
+from cxprobe.run.params import PARAMS_FILE, StageParams
+
+
+class Params(ReportParams):
+    """All parameters of a project; each line of work adds its section, which `section` returns by its type."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mining: Mining
+    """Sentences of corpora that may have a construction."""
+    corpora: dict[Slug, Corpus]
+    """Slug -> a corpus that mining.constructions may name."""
+
+    def params_of(self, line: str) -> LineParams:
+        """Return what the stages of a line read."""
+        return LINES[line].params.model_construct(None, **vars(self))
+
+
+@cache
+def whole_params() -> type[Params]:
+    """Return the class of all parameters, with a field for the section of each line."""
+    sections: dict[str, Any] = {}
+    for name, line in LINES.items():
+        field = line.params.model_fields[name]
+        sections[name] = (field.annotation, Field(description=field.description))
+    return create_model("Params", __base__=Params, **sections)
+
+
+def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FOLDER) -> Params:
+    """Read and check a parameter file.
+
+    Args:
+        path: The file.
+        constructions: The folder whose sub-folders are the constructions that the lines may name.
+
+    Raises:
+        ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
+    """
+    content = read_yaml(path, ParamsError)
+    known = [folder.parent.name for folder in sorted(constructions.glob("*/construction.yaml"))]
+    faults = dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)])
+    if faults:
+        raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
+    return whole_params().model_validate(content)
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of params.yaml, with what the attributes' docstrings say as descriptions."""
+    return json.dumps(whole_params().model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _faults_between_sections(content: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
+    """Yield what is wrong between sections that are right in themselves; where one has faults, these come first."""
+    parts: list[type[StageParams]] = [CorporaParams, ReportParams, *(line.params for line in LINES.values())]
+    for part in parts:
+        try:
+            params = part.model_validate(content)
+        except ValidationError:
+            continue
+        yield from params.faults_between(constructions)

@@ -1,0 +1,345 @@
+"""Prompts as a line of work: what lists of lines see of it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.files.writing import DATA
+from cxprobe.lm.prompts import PROMPTS_FOLDER
+from cxprobe.lm.replies import REPLY
+from cxprobe.prompts.items import RELATIONS, InferenceItems, Items, ReasoningFrame, load_items
+from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
+from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, read_demand, replied_demand
+from cxprobe.report.params import ReportParams
+from cxprobe.report.published import as_read
+from cxprobe.stats import CLUSTER
+
+FILE = "items.yaml"
+OWN_SETS = (*OWN, "reasoning")  # others were read from files of other people
+SETS: Mapping[str, str] = {
+    "templatic": "inference",
+    "challenge": "inference, look-alikes",
+    "reasoning": "multiple choice",
+}
+"""Our own sets of questions -> what they are; sets of others have their own names."""
+TESTS_OF_REASONING = {
+    "base": "rule, then facts",
+    "recency": "facts, then rule; the answer stays",
+    "vocabulary": "the parts of the rule exchanged; the other answer",
+    "name": "the two exchanged; the answer follows",
+    "short": "no rule; nothing follows",
+    "other-names": "about two others; nothing follows",
+    "other-property": "the facts are about something else; nothing follows",
+    "nonce": "the facts have a made-up word; nothing follows",
+}
+"""Test of a reasoning frame -> what is changed in it."""
+NOTHING_FOLLOWS = "not enough information"
+
+
+class PromptsLine(Line):
+    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+
+    params = PromptsStage
+    title = "Prompts"
+    asked_by = "by questions"
+    steps = ("make", "score", "judge")
+    exports_data = True
+    measured: ClassVar[Mapping[str, str]] = {"score_prompts": "models"}
+    divided = ("set",)
+    compared_by = "set"
+    overview_columns = ("premises of inferences", "reasoning frames")
+
+    # ---- constructions
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the construction if it has items."""
+        return [construction] if (CONSTRUCTIONS_FOLDER / construction / FILE).is_file() else []
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Items:
+        """Read the items of a construction."""
+        use(CONSTRUCTIONS_FOLDER / entries[0] / FILE)
+        return load_items(entries[0])
+
+    def examples(self, items: Items) -> Iterator[Example]:
+        """Yield inferences from the first premise and from others, and each test of the first reasoning frame."""
+        if items.inference is not None:
+            yield from _inferences(items.inference)
+        if items.reasoning:
+            yield from _reasonings(items.reasoning[0])
+
+    def overview(self, items: Items | None) -> Sequence[str]:
+        """Return the numbers of premises and of reasoning frames."""
+        if items is None:
+            return ["", ""]
+        premises = str(len(items.inference.premises)) if items.inference else ""
+        return [premises, str(len(items.reasoning) or "")]
+
+    def asked_in(self, row: Mapping[Any, Any]) -> str:
+        """Return the set of a row."""
+        return self.part_name(row["set"])
+
+    # ---- checks
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check items.yaml."""
+        from cxprobe.prompts.checks import lint_items
+
+        faults.read(folder / FILE, lambda: load_items(folder.name), lint_items)
+
+    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check premises of several constructions, the files of prompts, and every question that is asked for."""
+        from cxprobe.prompts.checks import lint_premises
+        from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+
+        items = {}
+        for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{FILE}")):
+            content = FoundFaults().attempt(load_items, path.parent.name)  # its faults have been reported
+            if content is not None:
+                items[path] = content
+        for path, found in lint_premises(items).items():
+            faults.lint(path, found)
+        section = params.section(PromptsParams) if params else None
+        needed = section is None or bool(section.constructions)
+        wording = section.make.wording if section else "own"
+        named = _named_prompts(section) if section else {}
+        before = len(faults.lines)
+        loaders: dict[str, Callable[[], Any]] = {
+            "inference": lambda: load_inference_prompts(wording=wording),
+            "reasoning": lambda: load_reasoning_prompts(wording=wording),
+            "continuations": load_continuations,
+        }
+        prompts = {
+            name: faults.check_prompts(PROMPTS_FOLDER / f"{name}.yaml", load, needed=needed, named=named.get(name, {}))
+            for name, load in loaders.items()
+        }
+        if params is not None and len(faults.lines) == before:
+            _check_questions(params, prompts, faults)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that each construction has items."""
+        for name in params.section(PromptsParams).constructions:
+            faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / FILE)
+
+    # ---- plans
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield the questions that models are asked in words, and the texts that others read."""
+        from cxprobe.prompts.make import questions_for
+
+        section = params.section(PromptsParams)
+        if section.llms:
+            questions = read_question_tables(section, "questions", others=True)
+            for name in section.llms:
+                asked = questions_for(questions, name, section)["question"].tolist()
+                yield from replied_demand(params.llms, "ask_prompts", [name], asked)
+        choices, answers = (read_question_tables(section, table, others=True) for table in ("choices", "answers"))
+        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
+        texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
+        yield from read_demand(params.models, "score_prompts", section.models, texts)
+
+    # ---- reports
+
+    def part_name(self, part: str) -> str:
+        """Return what a set is called."""
+        return SETS.get(part, part)
+
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield the rates by set and number of examples; those with fewest examples are headlines."""
+        path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
+        ahead = ahead_of_blind(inputs, self.name, "construction", "set")
+        for (construction, name), of_set in groups_of(inputs.table(path), "construction", "set"):
+            blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
+            least = shown.groupby("model")["shots"].transform("min")
+            for _, row in shown.assign(least=least).iterrows():
+                model, shots = str(row["model"]), int(row["shots"])
+                thought = ", reasoned" if row["chain_of_thought"] else ""
+                headline = shots == row["least"] and not thought
+                yield Finding(
+                    self.name,
+                    construction,
+                    model,
+                    models.question(model, "meaning"),
+                    f"{self.part_name(name)}, {shots} shot{'' if shots == 1 else 's'}{thought}",
+                    rate_of(row),
+                    blind,
+                    path,
+                    chance=float(row["chance"]),
+                    headline=headline,
+                    ahead=ahead.get((model, construction, name)) if headline else None,
+                    note="" if row["asked"] == REPLY else f"by the likelihood of the answers ({score})",
+                )
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield multiple choice of a construction, or inferences of all, beside published values."""
+        if construction is None:
+            path = "report_prompts/tables/inference_beside_published"
+            yield as_read(inputs.table(path), "Inference beside published values", path, models)
+            return
+        path = "report_prompts/tables/reasoning_beside_published"
+        table = inputs.table(path)
+        if len(table):
+            rows = table[table["construction"] == construction]
+            yield as_read(rows, "Multiple choice beside published values", path, models)
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return what a set is called."""
+        del construction, inputs
+        name = self.part_name(part)
+        return f"{name[:1].upper()}{name[1:]}"
+
+    # ---- exports
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the inferences and the multiple-choice items."""
+        from cxprobe.prompts.wording import load_reasoning_prompts
+
+        items = read_question_tables(params.section(PromptsParams), "items")
+        shared = items[f"{CLUSTER}premise"].astype(str)
+        nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
+        nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
+        reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
+        options = reasoning.assign(c=load_reasoning_prompts().neither)[["a", "b", "c"]]
+        listed = pd.Series(options.to_numpy().tolist(), options.index, dtype=object)
+        return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
+
+    def left_out(self, params: ReportParams) -> list[str]:
+        """Return which items of other people are not exported, if there are any."""
+        names = ", ".join(params.section(PromptsParams).make.files)
+        about = (
+            f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
+        )
+        return [about] if names else []
+
+    def choices(self, params: ReportParams) -> ChoiceItems:
+        """Return the questions as texts to continue, and the answers."""
+        section = params.section(PromptsParams)
+        return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
+
+    def questions(self, params: ReportParams) -> pd.DataFrame:
+        """Return the questions in words."""
+        return read_question_tables(params.section(PromptsParams), "questions")
+
+    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
+        """Return the answers to questions, in words, by likelihood or by a rule."""
+        from cxprobe.prompts.judge import RULE
+
+        items, scores = (read_made_table(judged / f"{name}.parquet") for name in ("items", "scores"))
+        keys = ["model", "id", "score"]
+        golds = items[["model", "id", "gold"]].drop_duplicates()
+        scores = scores.merge(golds, on=["model", "id"], validate="many_to_one")
+        is_right = scores["answer"] == scores["gold"]
+        best = scores[~is_right].groupby(keys)["value"].max()
+        margins = (scores[is_right].set_index(keys)["value"] - best).rename("margin").reset_index()
+        items = items.merge(margins.rename(columns={"score": "asked"}), on=["model", "id", "asked"], how="left")
+        is_scored = items["model"].isin(set(scores["model"]))
+        score = params.section(PromptsParams).judge.score
+        deciding = np.where(is_scored, score, np.where(items["asked"] == REPLY, REPLY, RULE))
+        variants = []
+        for id_, item in zip(items["id"], items["item"], strict=True):
+            variants.append("none" if id_ == item else id_.removeprefix(f"{item}/"))
+        return items.assign(
+            source=items["set"],
+            variant=variants,
+            scheme="",
+            decides=(items["asked"] == deciding) & items["drawn"].astype(bool),
+            correct=items["credit"].where(items["outcome"] != "failed"),
+            chosen=items["answer"],
+            clusters=cluster_lists(items),
+        )
+
+    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers that decide, and those of blind models to items that no model is asked about, by set."""
+        from cxprobe.prompts.judge import RULE
+
+        counted = answers[answers["decides"] | (answers["asked"] == RULE)]
+        is_reasoning = counted["source"] == "reasoning"
+        return counted.assign(configuration=np.where(is_reasoning, "reasoning", "nli"), part=counted["source"])
+
+
+def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:
+    """Read what models are asked about constructions.
+
+    Args:
+        section: The section prompts of params.yaml.
+        table: "items", "questions", "choices" or "answers".
+        others: Whether questions and choices from other people's files, or that show examples from such, are returned
+            too; of answers, those to other people's items always are.
+    """
+    names = section.constructions
+    rows = pd.concat([read_made_table(DATA / "make_prompts" / name / f"{table}.parquet") for name in names])
+    if "set" in rows and not others:
+        rows = rows[rows["set"].isin(OWN_SETS)]
+    if "examples" in rows and not others:
+        rows = rows[[set(names.split("+")) <= {"none", *OWN_SETS} for names in rows["examples"]]]
+    return rows.reset_index(drop=True)
+
+
+def _named_prompts(section: PromptsParams) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
+    make = section.make
+    named: dict[str, dict[str, tuple[str, str]]] = {"inference": {}, "reasoning": {}, "continuations": {}}
+    for kind in ("inference", "reasoning"):
+        parts = {"prompts.make": make} | ({"prompts.make.variation": make.variation} if make.variation else {})
+        for part, settings in parts.items():
+            for number, name in enumerate(getattr(settings, f"{kind}_prompts")):
+                named[kind][f"{part}.{kind}_prompts[{number}]"] = ("prompts", name)
+        for number, name in enumerate(getattr(make.continuations, kind)):
+            named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
+    return named
+
+
+def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: FoundFaults) -> None:
+    """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
+    from cxprobe.prompts.make import build_choices, build_questions, check_sets, load_material, material_files
+
+    section = params.section(PromptsParams)
+    settings, seed, prefix = section.make, params.seed, "params.yaml: "
+    materials = []
+    for name in section.constructions:
+        absent = [path for path in material_files(name, settings) if not path.is_file()]
+        if absent:
+            imported = [path for path in absent if CONSTRUCTIONS_FOLDER not in path.parents]
+            faults.lines += [f"{path}: there is no such file; the README says how to import it" for path in imported]
+            continue
+        material = faults.attempt(load_material, name, settings, seed=seed)
+        if material is None:
+            continue
+        materials.append(material)
+        if prompts["inference"] is not None and prompts["reasoning"] is not None:
+            asked = (name, material, prompts["inference"], prompts["reasoning"], settings)
+            faults.attempt(build_questions, *asked, seed=seed, prefix=prefix)
+        if prompts["continuations"] is not None:
+            asked_by_likelihood = (name, material, prompts["continuations"], settings)
+            faults.attempt(build_choices, *asked_by_likelihood, seed=seed, prefix=prefix)
+    if len(materials) == len(section.constructions):
+        faults.attempt(check_sets, materials, settings, prefix=prefix)
+
+
+def _inferences(asked: InferenceItems) -> Iterator[Example]:
+    """Yield the first premise with each hypothesis, and the first one of each other reading and of the look-alikes."""
+    first = asked.premises[0]
+    shown = [(first.reading, first, asked.golds(first))]
+    for reading in asked.readings:
+        others = [premise for premise in asked.premises if premise.reading == reading != first.reading]
+        shown += [(reading, premise, dict([*asked.golds(premise).items()][:1])) for premise in others[:1]]
+    look_alikes = [("look-alike", one, one.gold) for one in asked.challenge[:1]]
+    for called, sentence, golds in (*shown, *look_alikes):
+        for name, gold in golds.items():
+            question = f"{sentence.sentence()} Does it follow: {asked.hypothesis(name, sentence)}"
+            yield Example(f"inference, {called}, {name}", question, gold, "")
+
+
+def _reasonings(frame: ReasoningFrame) -> Iterator[Example]:
+    answers = {"R1": frame.option(0), "R2": frame.option(1), "": NOTHING_FOLLOWS}
+    for test, text, question, answer in frame.variants():
+        others = ", ".join(option for key, option in answers.items() if key != answer)
+        kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
+        yield Example(kind, f"{text} {question}", answers[answer], others)

@@ -1,0 +1,194 @@
+"""Recognition as a line of work: what lists of lines see of it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    GrammarSource,
+    grammar_file,
+    load_construction,
+    load_sound_parts,
+    sentences_of,
+)
+from cxprobe.constructions.sentences import SPLITS
+from cxprobe.corpora.pattern import require_slots
+from cxprobe.errors import CxprobeError
+from cxprobe.files.writing import DATA
+from cxprobe.recognition.params import RecognitionParams, RecognitionStage
+from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
+from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.line import Demand, Line, read_demand
+from cxprobe.report.params import ReportParams
+from cxprobe.stats import CLUSTER
+
+MADE_HERE = ("generated", "balanced")
+"""Sources of sentences; those of others are quotations of other people's texts."""
+
+
+class RecognitionLine(Line):
+    """Probes on a model's layers."""
+
+    params = RecognitionStage
+    title = "Recognition"
+    asked_by = "by a probe"
+    steps = ("make", "embed", "probe", "tune")
+    exports_data = True
+    measured: ClassVar[Mapping[str, str]] = {"measure_recognition": "models"}
+    divided = ("source",)
+    compared_by = "source"
+
+    @property
+    def accuracy(self) -> str:
+        """The table with its rates, relative to results/, without suffix."""
+        return "report_recognition/tables/recognition"
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
+        from cxprobe.recognition.grammar import read_grammar
+        from cxprobe.recognition.sentences import load_grammars
+
+        try:
+            construction = load_construction(folder.name)
+        except CxprobeError:  # its faults have been reported
+            construction = None
+        sound = construction or load_sound_parts(folder.name)
+        described: dict[GrammarSource, object] = {"generated": sound.grammar, "balanced": sound.balanced}
+        for source, rules in described.items():
+            if rules is None:
+                continue
+            of_source = sound.for_source(source)
+            required = [*of_source.rules().start.values(), *of_source.rules().content]
+            files = [folder / grammar_file(source, split) for split in SPLITS]
+            grammars = [faults.attempt(read_grammar, file, required) for file in files]
+            if None not in grammars:
+                faults.attempt(load_grammars, folder.name, of_source, source=source)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check the sources that params.yaml names against the files of the constructions."""
+        section = params.section(RecognitionParams)
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "marked": "labels.tsv"}
+        for name, sources in section.constructions.items():
+            place = f"params.yaml: recognition.constructions.{name}"
+            for source in sources:
+                if source in files:
+                    faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
+            if "marked" in sources:
+                faults.attempt(require_slots, name)
+            try:
+                construction = load_construction(name)
+            except CxprobeError:  # its faults have been reported
+                continue
+            for source in sources:
+                drawn = sentences_of(source)
+                if source == "generated" and construction.grammar is None:
+                    what = f"{name} has no grammar in its construction.yaml; write it, or take generated out"
+                elif source == "balanced" and construction.balanced is None:
+                    what = "its construction.yaml has no section balanced; write it, or take balanced out"
+                elif not construction.for_source(source).features and not getattr(section.make, drawn).all_sentences:
+                    what = (
+                        f"its construction.yaml has no features, and recognition.make.{drawn}.all_sentences is false, "
+                        "so there is no subset to probe; give features, or set it to true"
+                    )
+                else:
+                    continue
+                faults.lines.append(f"{place}: {what}")
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads: every sentence, or its marked span, once."""
+        section = params.section(RecognitionParams)
+        sentences = read_sentences(section, mined=True)
+        spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
+        texts = sentences.drop_duplicates(spans)["text"]
+        yield from read_demand(params.models, "measure_recognition", section.models, texts)
+
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield the rates of the middle layer's probes; of the sources the hardest one stands in the overview."""
+        ahead = ahead_of_blind(inputs, self.name, "construction", "source")
+        for (construction,), of_it in groups_of(inputs.table(self.accuracy), "construction"):
+            best = {source: models.best(rates) for (source,), rates in groups_of(of_it, "source")}
+            reached = {source: 0.0 if blind is None else blind.rate.value for source, blind in best.items()}
+            hardest = min(reached, key=reached.__getitem__)  # on which the best blind model gets least
+            for _, row in of_it.iterrows():
+                model, source = str(row["model"]), str(row["source"])
+                yield Finding(
+                    self.name,
+                    construction,
+                    model,
+                    "form",
+                    f"probe, {source} sentences",
+                    rate_of(row),
+                    best[source],
+                    self.accuracy,
+                    chance=float(row["control_majority"]),
+                    source=source,
+                    headline=source == hardest,
+                    note=f"layer {int(row['layer'])}, the middle one",
+                    ahead=ahead.get((model, construction, source)),
+                )
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return the name of a source."""
+        del construction, inputs
+        return f"Probe, {part} sentences"
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the sentences that grammars made."""
+        sentences = read_sentences(params.section(RecognitionParams))
+        kept = sentences.loc[:, [not str(name).startswith(CLUSTER) for name in sentences]]
+        return {"sentences": kept.assign(clusters=cluster_lists(sentences))}
+
+    def left_out(self, params: ReportParams) -> list[str]:
+        """Return that mined sentences are not in the data set, if there are any."""
+        sources = params.section(RecognitionParams).constructions.values()
+        if any({*named} - {*MADE_HERE} for named in sources):
+            return ["Mined sentences are quotations of other people's texts and are not in the data set."]
+        return []
+
+    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
+        """Return what the probe of each layer says about each sentence."""
+        tables = []
+        for name, sources in params.section(RecognitionParams).constructions.items():
+            for source in sources:
+                items = read_made_table(judged / name / source / "items.parquet")
+                middle = items.groupby("model")["layer"].transform("nunique") // 2
+                decides, clusters = items["layer"] == middle, cluster_lists(items)
+                tables.append(items.assign(construction=name, source=source, decides=decides, clusters=clusters))
+        items = pd.concat(tables, ignore_index=True)
+        other = items["label"].map({"positive": "negative", "negative": "positive"})
+        return items.assign(
+            item=items["id"],
+            variant=items["feature"],
+            asked="probe",
+            scheme="",
+            layer=items["layer"].astype("Int32"),
+            correct=items["accuracy"],
+            chosen=other_where_wrong(items["accuracy"], items["label"], other),
+            gold=items["label"],
+        )
+
+    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers about sentences that grammars made, by their source."""
+        made = answers[answers["source"].isin(MADE_HERE) & answers["decides"]]
+        return made.assign(configuration="sentences", part=made["source"])
+
+
+def read_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
+    """Read the labelled sentences that grammars made, with the columns construction and source.
+
+    Args:
+        section: The section recognition of params.yaml.
+        mined: Whether those of corpora are returned too.
+    """
+    tables: list[Any] = []
+    for name, sources in section.constructions.items():
+        for source in sources:
+            if mined or source in MADE_HERE:
+                table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
+                tables.append(table.assign(construction=name, source=source))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "text"])

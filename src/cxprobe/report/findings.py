@@ -1,0 +1,221 @@
+"""Findings: one rate of one model, that of the best blind model on the same items, and what the two say together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from cxprobe.lm.params import Member, earlier_checkpoints, series_of
+from cxprobe.report.comparisons import BEST_BLIND, best_blind
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
+from cxprobe.report.params import LineParams
+from cxprobe.report.words import is_smoke_test
+from cxprobe.stats import LEVEL, Estimate
+
+Question = Literal["form", "meaning", "words"]
+QUESTIONS: Mapping[Question, str] = {
+    "form": "Does it recognise the form?",
+    "meaning": "Does it expect the meaning?",
+    "words": "Does it say so?",
+}
+ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
+HALF = 0.5  # chance of two answers
+CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
+
+
+class Verdict(NamedTuple):
+    """What a rate says by the stated rule: a key for the style of the page, a sign without colour, words, the rule."""
+
+    key: str
+    sign: str
+    words: str
+    rule: str
+
+
+ABOVE_BLIND = Verdict(
+    "above-blind",
+    "▲",
+    "above the best blind model",
+    "the interval lies above chance, and the difference from the best blind model that ran, on the same items, above "
+    "0, after Holm's correction where it is tested; where the two were not compared, their intervals do not overlap; a "
+    "blind model that did not run may be right as often",
+)
+ABOVE_CHANCE = Verdict(
+    "above-chance",
+    "◆",
+    "above chance, not shown to be above the best blind model",
+    "the interval lies above chance, and the difference from the best blind model that ran is not shown to be above 0",
+)
+NO_BLIND = Verdict(
+    "above-chance", "◇", "above chance; no blind model ran", "the interval lies above chance, and no blind model ran"
+)
+PREFERENCE = Verdict(
+    "preference",
+    "⇄",
+    "a fixed preference",
+    "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is mostly "
+    "right where that answer is right, and mostly wrong where it is not",
+)
+NO_DIFFERENCE = Verdict(
+    "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
+)
+BELOW = Verdict("below", "▼", "below chance", "the interval lies below chance")
+SMOKE_TEST = Verdict(
+    "none", "·", "too few items", "the interval is wider than 50 points: a smoke test, of which a count is shown"
+)
+NO_RATE = Verdict(
+    "none", "–", "no rate", "in each wording one answer is always right, so a rate over all of them would say nothing"
+)
+VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, SMOKE_TEST, NO_RATE)
+
+
+class Blind(NamedTuple):
+    """The best blind model on the items of a finding."""
+
+    model: str
+    rate: Estimate
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one model gets on one kind of items of one construction.
+
+    Attributes:
+        line: The line of work.
+        construction: Its folder.
+        model: The slug.
+        question: The column of the overview that it belongs to.
+        way: How it was asked, such as "minimal pairs".
+        rate: The share of right answers; None where no rate sums them up.
+        blind: The best blind model on the same kind of items; None if none ran.
+        table: The table that has the rate, relative to results/, without suffix.
+        chance: What a model without any knowledge gets, in [0, 1].
+        source: Where the items come from, as runs in MLflow name it.
+        run: What runs in MLflow call the construction where it is not its folder, as for its pairs of form; else "".
+        headline: Whether it stands in the overview.
+        note: What else is to be said of the rate.
+        preference: What shows that the model has a fixed preference; "" if nothing does.
+        ahead: Whether it is above the best blind model on the same items, by the paired difference; None where the two
+            were not compared so, and their intervals must not overlap.
+    """
+
+    line: str
+    construction: str
+    model: str
+    question: Question
+    way: str
+    rate: Estimate | None
+    blind: Blind | None
+    table: str
+    chance: float = HALF
+    source: str = "own"
+    run: str = ""
+    headline: bool = True
+    note: str = ""
+    preference: str = ""
+    ahead: bool | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the rate says, by the rules of `VERDICTS`."""
+        if self.rate is None:
+            return NO_RATE
+        if is_smoke_test(self.rate):
+            return SMOKE_TEST
+        if self.rate.low > self.chance:
+            if self.blind is None:
+                return NO_BLIND
+            ahead = self.rate.low > self.blind.rate.high if self.ahead is None else self.ahead
+            return ABOVE_BLIND if ahead else ABOVE_CHANCE
+        if self.preference:
+            return PREFERENCE
+        return BELOW if self.rate.high < self.chance else NO_DIFFERENCE
+
+
+@dataclass(frozen=True)
+class ReportModels:
+    """The models of a run, and which of them are shown.
+
+    Attributes:
+        members: Slug -> the model, in the order of params.yaml.
+        earlier: Checkpoints of a training without the last, which stand in the curves alone.
+        mocks: Models that answer without a model: they try the pipeline, and are shown beside no other.
+        blind: Models that cannot know a construction.
+        twins: Models with the architecture of another, and weights that know nothing.
+        shown: What the report is about: trained, no mock models, and of a training the last checkpoint.
+    """
+
+    members: Mapping[str, Member]
+    earlier: Sequence[str] = ()
+    mocks: Sequence[str] = ()
+    blind: Sequence[str] = ()
+    twins: Sequence[str] = ()
+    shown: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, sections: Mapping[str, LineParams]) -> "ReportModels":
+        """Return the models of all lines of work that run.
+
+        Args:
+            sections: Line of work -> what its stages read of params.yaml.
+        """
+        members = {member.slug: member for params in sections.values() for member in line_members(params)}
+        earlier = set[str]()
+        for params in sections.values():
+            earlier |= earlier_checkpoints(series_of(params.models, params.of_line.models))
+        kinds: dict[str, list[str]] = {"earlier": [], "mocks": [], "blind": [], "twins": [], "shown": []}
+        for slug, member in members.items():
+            if slug in earlier:
+                kinds["earlier"].append(slug)
+            elif member.is_mock:
+                kinds["mocks"].append(slug)
+            elif member.is_blind:
+                kinds["blind"].append(slug)
+            else:
+                kinds["shown" if member.state == "trained" else "twins"].append(slug)
+        return cls(members, **kinds)
+
+    @property
+    def with_pages(self) -> list[str]:
+        """Models that have a page of their own."""
+        return [*self.shown, *self.twins]
+
+    def label(self, slug: str) -> str:
+        """Return the name of a model for people."""
+        return self.members[slug].label if slug in self.members else slug
+
+    def best(self, rates: pd.DataFrame) -> Blind | None:
+        """Return the blind model with the highest accuracy; None if there is none."""
+        best = best_blind(rates, [], [self.members[slug] for slug in self.blind])
+        return Blind(str(best["model"].iloc[0]), rate_of(best.iloc[0])) if len(best) else None
+
+    def question(self, model: str, tests: str) -> Question:
+        """Return the question that a model answers: one that answers in words says so, whatever is tested."""
+        if model in self.members and self.members[model].is_asked:
+            return "words"
+        return "form" if tests == "form" else "meaning"
+
+
+def rate_of(row: "pd.Series[Any]", value: str = "accuracy") -> Estimate:
+    """Return the rate of a row of a table: its value, low, high and n."""
+    return Estimate(float(row[value]), float(row["low"]), float(row["high"]), int(row["n"]))
+
+
+def groups_of(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """Give the values of columns with their rows, in the table's order; nothing for a table that is absent."""
+    if len(table):
+        yield from ((tuple(map(str, key)), own) for key, own in table.groupby(list(by), sort=False))
+
+
+def ahead_of_blind(inputs: ReportInputs, line: str, *by: str) -> dict[tuple[str, ...], bool]:
+    """Return whether models are above the best blind model on the same items, by model and the values of ``by``."""
+    table = inputs.table(f"report_{line}/tables/comparisons")
+    ahead: dict[tuple[str, ...], bool] = {}
+    for _, row in table[table["compares"] == BEST_BLIND].iterrows() if len(table) else ():
+        p = float(row["p_holm"])
+        shown = row["low"] > 0 if isnan(p) else row["difference"] > 0 and p < 1 - LEVEL
+        ahead[str(row["first"]), *(str(row[column]) for column in by)] = bool(shown)
+    return ahead

@@ -1,0 +1,119 @@
+"""What pages are made of: the tables and figures of the reports that ran, and the files of the constructions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from PIL import Image
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.corpora.params import Mining
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import RESULTS
+from cxprobe.report.params import LineParams
+from cxprobe.run.stage import Stage
+
+if TYPE_CHECKING:
+    from cxprobe.report.line import Line
+
+
+@dataclass(frozen=True)
+class ConstructionFiles:
+    """The files of a construction.
+
+    Attributes:
+        construction: Its construction.yaml.
+        items: Line of work -> what it asks about, as `cxprobe.report.line.Line.read_items` returns it; lines that do
+            not ask about the construction are absent.
+    """
+
+    construction: Construction
+    items: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a report.
+
+    Attributes:
+        path: Relative to results/.
+        title: What it shows.
+        construction: Which it is about; "" for several.
+    """
+
+    path: str
+    title: str
+    construction: str
+
+
+@dataclass
+class ReportInputs:
+    """What a run has left for its report.
+
+    Attributes:
+        stage: Notes what is read; has the parameters.
+        sections: Line of work -> what its stages read of params.yaml, of all lines.
+        lines: Name -> a line that ran.
+        constructions: Folder -> its files: those that most lines of work ask about first.
+        slots: Construction -> the table, relative to results/, of the words that corpora have in its slots.
+    """
+
+    stage: Stage[Any]
+    sections: Mapping[str, LineParams]
+    every_line: Sequence["Line"]
+    lines: "dict[str, Line]" = field(init=False)
+    constructions: dict[str, ConstructionFiles] = field(init=False)
+    slots: dict[str, Path] = field(init=False)
+    _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Look for what ran, which params.yaml says; what it does not name may still be on disk."""
+        self.lines = {line.name: line for line in self.every_line if not self.sections[line.name].nothing_to_do}
+        asked: list[str] = []
+        for name, params in self.sections.items():
+            if params.of_line.constructions and name in self.lines:
+                self.stage.use(RESULTS / f"report_{name}" / "accuracy.csv")
+            asked += dict.fromkeys(params.construction_of(entry) for entry in params.of_line.constructions)
+        ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
+        self.constructions = {name: self._files_of(name) for name in ordered}
+        mined = self.stage.params.section(Mining).constructions
+        paths = {name: Path("mine_sentences", mined[name], name, "slots.csv") for name in ordered if name in mined}
+        self.slots = {name: path for name, path in paths.items() if (RESULTS / path).exists()}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Dotted name of a parameter -> its value, of the lines that ran."""
+        names = [f"{name}.{step}" for name, line in self.lines.items() for step in line.steps]
+        return self.stage.settings(*names, "report")
+
+    def table(self, path: str) -> pd.DataFrame:
+        """Return a table by its path relative to results/, without suffix; an empty one if its line did not run."""
+        if path not in self._tables:
+            file = RESULTS / f"{path}.csv"
+            there = path.split("/")[0].partition("_")[2] in self.lines and file.exists()
+            self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
+        return self._tables[path]
+
+    def pictures(self) -> list[Picture]:
+        """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it."""
+        pictures = []
+        for line in self.lines:
+            for path in sorted((RESULTS / f"report_{line}/figures").glob("*.png")):
+                with Image.open(path) as image:
+                    title = image.info["Title"].replace("\n", " ")
+                named = [slug for slug in path.stem.split("_") if slug in self.constructions]
+                pictures.append(Picture(path.relative_to(RESULTS).as_posix(), title, "".join(named)))
+        return pictures
+
+    def _files_of(self, construction: str) -> ConstructionFiles:
+        self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")
+        items = {}
+        for name, line in self.lines.items():
+            params = self.sections[name]
+            entries = [entry for entry in params.of_line.constructions if params.construction_of(entry) == construction]
+            if entries:
+                items[name] = line.read_items(entries, self.stage.use)
+        kept = {name: content for name, content in items.items() if content is not None}
+        return ConstructionFiles(load_construction(construction), kept)

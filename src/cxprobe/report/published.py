@@ -1,0 +1,20 @@
+"""Tables that are already made for reading, such as those beside published values."""
+
+import pandas as pd
+
+from cxprobe.report.findings import ReportModels
+from cxprobe.report.line import PageTable
+
+
+def as_read(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
+    """Return a table for a page, without mock models and earlier checkpoints.
+
+    Args:
+        table: The table, with the column model; it may be empty.
+        title: What it shows.
+        path: Its file, relative to results/, without suffix.
+        models: The models of the report.
+    """
+    kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
+    rows = kept.astype(object).where(kept.notna(), "").astype(str).to_numpy().tolist()
+    return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)

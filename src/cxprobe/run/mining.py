@@ -1,0 +1,20 @@
+"""What the stages of corpora read of params.yaml: where constructions are looked for."""
+
+from collections.abc import Collection, Iterator
+
+from cxprobe.corpora.params import Corpus, Mining, faults_of_mining
+from cxprobe.files.schema import Slug
+from cxprobe.run.params import StageParams
+
+
+class CorporaParams(StageParams):
+    """The sections of corpora, in which the work of one stage is one corpus."""
+
+    mining: Mining
+    """Sentences of corpora that may have a construction."""
+    corpora: dict[Slug, Corpus]
+    """Slug -> a corpus that mining.constructions may name."""
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield what is wrong between the two sections, and with the constructions that they name."""
+        yield from faults_of_mining(self.mining, self.corpora, constructions)

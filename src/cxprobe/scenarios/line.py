@@ -1,0 +1,203 @@
+"""Scenarios as a line of work: what lists of lines see of it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.templates import spell
+from cxprobe.errors import DataError
+from cxprobe.files.writing import DATA
+from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
+from cxprobe.report.findings import HALF, Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
+from cxprobe.report.params import ReportParams
+from cxprobe.report.published import as_read
+from cxprobe.report.words import in_full
+from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
+from cxprobe.scenarios.rules import CHANGES, PURPOSES, Scenarios, example_words, load_scenarios, wrong_words
+
+FILE = "scenarios.yaml"
+
+
+class ScenariosLine(Line):
+    """Masked scenarios."""
+
+    params = ScenariosStage
+    title = "Scenarios"
+    asked_by = "by scenarios"
+    steps = ("make", "score")
+    exports_data = True
+    measured: ClassVar[Mapping[str, str]] = {"score_scenarios": "models"}
+    divided = ("scenario",)
+    compared_by = "scenario"
+    overview_columns = ("tests of scenarios",)
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the construction if it has scenarios."""
+        return [construction] if (CONSTRUCTIONS_FOLDER / construction / FILE).is_file() else []
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
+        """Read the scenarios of a construction."""
+        use(CONSTRUCTIONS_FOLDER / entries[0] / FILE)
+        return load_scenarios(entries[0])
+
+    def examples(self, items: Scenarios) -> Iterator[Example]:
+        """Yield each test and calibration with the first words."""
+        first, second = items.candidates
+        for name, test in items.tests.items():
+            for number, one in enumerate(test.texts, start=1):
+                words = example_words(items, f"{one.text} {{{first}}} {{{second}}}")
+                kind = f"scenario {name_of_scenario(name, items)}" + (f", text {number}" if test.others else "")
+                wrong = second if one.answer == first else first
+                yield Example(kind, spell(one.text, example_words(items, one.text)), words[one.answer], words[wrong])
+        for name, calibration in items.calibrations.items():
+            text = calibration.texts[0]
+            kind = f"scenario {name}, calibration: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
+            yield Example(kind, spell(text, example_words(items, text)), "none", "")
+
+    def overview(self, items: Scenarios | None) -> Sequence[str]:
+        """Return the number of tests."""
+        return [str(len(items.tests)) if items else ""]
+
+    def asked_in(self, row: Mapping[Any, Any]) -> str:
+        """Return the scenario of a row."""
+        return f"scenario {row['scenario']}"
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check scenarios.yaml."""
+        from cxprobe.scenarios.checks import lint_scenarios
+
+        faults.read(folder / FILE, lambda: load_scenarios(folder.name), lint_scenarios)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that each construction has scenarios."""
+        for name in params.section(ScenariosParams).constructions:
+            faults.require("scenarios.constructions", name, CONSTRUCTIONS_FOLDER / name / FILE)
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads: every text with its mask once."""
+        section = params.section(ScenariosParams)
+        yield from read_demand(params.models, "score_scenarios", section.models, read_scenarios(section)["text"])
+
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield the rates of each test without calibration; the base test stands in the overview."""
+        ahead = ahead_of_blind(inputs, self.name, "construction", "scenario")
+        for (construction, name), rates in groups_of(inputs.table(self.accuracy), "construction", "scenario"):
+            scenarios, blind = scenarios_in(inputs, construction), models.best(rates)
+            for _, row in rates.iterrows():
+                model = str(row["model"])
+                yield Finding(
+                    self.name,
+                    construction,
+                    model,
+                    "meaning",
+                    f"scenario {name_of_scenario(name, scenarios)}",
+                    rate_of(row),
+                    blind,
+                    self.accuracy,
+                    headline=name == scenarios.base,
+                    preference=_preference(inputs, construction, model, scenarios),
+                    ahead=ahead.get((model, construction, name)),
+                )
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield accuracies and flips beside published ones."""
+        items = inputs.constructions[construction].items.get(self.name) if construction else None
+        if items is None or items.published is None:
+            return
+        for kind in ("accuracy", "flips"):
+            path = f"report_scenarios/tables/{construction}/{kind}_beside_published"
+            title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
+            yield as_read(inputs.table(path), title, path, models)
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return the name of the base test; others are not reported."""
+        return f"Scenario {part}" if part == scenarios_in(inputs, construction).base else ""
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the texts with their candidates."""
+        texts = read_scenarios(params.section(ScenariosParams))
+        names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
+        candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
+        return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
+
+    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
+        """Return the decisions between two words at a mask."""
+        from cxprobe.scenarios.judge import UNCALIBRATED, item_of_text
+
+        section = params.section(ScenariosParams)
+        tables = [
+            read_made_table(judged / name / "accuracy.parquet").assign(construction=name)
+            for name in section.constructions
+        ]
+        keys, texts = ["construction", "item", "scenario", "draw"], read_scenarios(section)
+        tests = texts.loc[texts["right"] != "", [*keys, "right", "wrong"]]
+        joined = pd.concat(tables).merge(tests, on=keys, how="left", validate="many_to_one")
+        return joined.assign(
+            source="own",
+            item=item_of_text(joined),
+            variant=joined["scenario"],
+            asked=joined["calibration"],
+            scheme="",
+            decides=joined["base"].astype(bool) & (joined["calibration"] == UNCALIBRATED),
+            correct=joined["accuracy"],
+            chosen=other_where_wrong(joined["accuracy"], joined["right"], joined["wrong"]),
+            gold=joined["right"],
+            clusters=cluster_lists(joined),
+        )
+
+    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers without calibration, by scenario."""
+        from cxprobe.scenarios.judge import UNCALIBRATED
+
+        plain = answers[answers["asked"] == UNCALIBRATED]
+        return plain.assign(configuration=self.name, part=plain["variant"])
+
+
+def name_of_scenario(name: str, scenarios: Scenarios) -> str:
+    """Return a test with what it changes, such as "S2: order of the sentences"."""
+    bias = scenarios.tests[name].bias
+    return f"{name}: {'base text' if name == scenarios.base else CHANGES.get(bias, bias)}"
+
+
+def scenarios_in(inputs: ReportInputs, construction: str) -> Scenarios:
+    """Return the scenarios of a construction that params.yaml names.
+
+    Raises:
+        DataError: It is not named there, so its file was not read.
+    """
+    files = inputs.constructions.get(construction)
+    scenarios = files.items.get("scenarios") if files else None
+    if not isinstance(scenarios, Scenarios):
+        raise DataError(
+            f"{construction} has results of scenarios, and scenarios.constructions does not name it; `dvc repro`"
+        )
+    return scenarios
+
+
+def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
+    """Read the texts with a mask, with the columns construction, right and wrong: the words, "" for a calibration."""
+    made = DATA / "make_scenarios"
+    tables = [
+        read_made_table(made / name / "texts.parquet").assign(construction=name) for name in section.constructions
+    ]
+    texts = pd.concat(tables, ignore_index=True)
+    return texts.assign(wrong=wrong_words(texts))
+
+
+def _preference(inputs: ReportInputs, construction: str, model: str, scenarios: Scenarios) -> str:
+    """Return how often a model keeps to one word where the other becomes right, or "" if not in most items."""
+    base = scenarios.tests[scenarios.base].answer
+    turned = [name for name, test in scenarios.tests.items() if test.answer != base]
+    flips = inputs.table(f"report_scenarios/tables/{construction}/flips")
+    of_model = flips[(flips["model"] == model) & (flips["calibration"] == "none") & flips["scenario"].isin(turned)]
+    for _, row in of_model[of_model["low"] > HALF].iterrows():
+        named = name_of_scenario(str(row["scenario"]), scenarios)
+        rate = in_full(rate_of(row, "flips"))
+        return f"it keeps to the same word in {rate}, where the other one becomes right ({named})"
+    return ""

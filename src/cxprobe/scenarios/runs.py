@@ -1,0 +1,59 @@
+"""What the run of a model on scenarios has: its numbers, tables and figures."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from cxprobe.lm.params import Member
+from cxprobe.report.dots import dots_of_run
+from cxprobe.scenarios.judge import UNCALIBRATED, scenario_metrics, scenario_rates, uncalibrated
+from cxprobe.stats import rate_by
+
+MOST_OF_MODEL = 18  # numbers in metrics.json
+OF_BLIND = ("accuracy", "n")  # of a blind model there
+
+
+class ScenarioRun(NamedTuple):
+    """One model on one construction, or on all of them ("all")."""
+
+    model: str
+    construction: str
+    metrics: Mapping[str, float]
+    tables: Mapping[str, pd.DataFrame]
+    figures: Mapping[str, Figure]
+
+
+def scenario_runs(
+    decisions: pd.DataFrame, flips: pd.DataFrame, members: Iterable[Member], constructions: Sequence[str]
+) -> Iterator[ScenarioRun]:
+    """Yield the runs of all models, on each construction and on all.
+
+    Args:
+        decisions: What `cxprobe.scenarios.judge.decide_tests` returns, with the columns model and construction.
+        flips: What `cxprobe.scenarios.judge.flips_from_base` returns of them.
+        members: The models.
+        constructions: Their order.
+    """
+    decisions, flips = (pd.concat([table, table.assign(construction="all")]) for table in (decisions, flips))
+    rates = {"accuracy": scenario_rates(decisions, "accuracy"), "flips": scenario_rates(flips, "flips")}
+    base = rate_by(uncalibrated(decisions[decisions["base"]]), "accuracy", ["model", "construction"])
+    overall = base.set_index(["model", "construction"]).to_dict("index")
+    for member in members:
+        for name in (*constructions, "all"):
+            tables, figures = {}, {}
+            for kind, table in rates.items():
+                of_run = table[(table["model"] == member.slug) & (table["construction"] == name)]
+                tables[kind] = of_run.drop(columns="construction")
+                group = of_run["scenario"] + ", " + of_run["calibration"].replace(UNCALIBRATED, "plain")
+                title = f"{member.label}: {name}, {kind}"
+                figures[kind] = dots_of_run(tables[kind].assign(group=group), title, value=kind)
+            metrics = scenario_metrics(overall[member.slug, name], tables["accuracy"], tables["flips"])
+            yield ScenarioRun(member.slug, name, metrics, tables, figures)
+
+
+def headline_of(metrics: Mapping[str, float], *, is_blind: bool) -> dict[str, float]:
+    """Return those metrics of a model that `dvc metrics show` prints."""
+    names = OF_BLIND if is_blind else tuple(metrics)[:MOST_OF_MODEL]
+    return {name: metrics[name] for name in names}

@@ -1,0 +1,321 @@
+"""The pages: what each consists of, filled into the templates beside this module.
+
+Pages are text of HTML with their style and the drawings in them, so each opens from a disk without a network. Links are
+relative to results/, which the pages lie two or three folders below.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from math import log10
+from urllib.parse import quote
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from cxprobe.run.record import STAGE_TAG
+from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
+from cxprobe.report.comparisons import COMPARISON
+from cxprobe.report.findings import (
+    ABOVE_BLIND,
+    ASKED,
+    NO_RATE,
+    QUESTIONS,
+    SMOKE_TEST,
+    VERDICTS,
+    Finding,
+    Question,
+    ReportModels,
+    rate_of,
+)
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.line import Line, PageTable
+from cxprobe.report.words import in_full, interval, number, percent
+from cxprobe.site.reservations import reservations_of
+
+MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
+MLFLOW_COMMAND = "cxprobe ui"
+# Versions without what a build adds to them, such as "+cpu".
+PACKAGES = (
+    *("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas"),
+    *("nltk", "spacy", "statsmodels", "wordfreq"),
+)
+WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
+_DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
+_OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of the overview: what models get on constructions in one way of asking.
+
+    Attributes:
+        question: What is asked.
+        by: In which way.
+        models: Its columns.
+        rows: A construction and the kind of its items -> model -> finding; none for what it was not asked.
+    """
+
+    question: Question
+    by: str
+    models: Sequence[str]
+    rows: Mapping[tuple[str, str], Mapping[str, Finding]]
+
+
+def findings_of(inputs: ReportInputs, models: ReportModels) -> list[Finding]:
+    """Return what every model gets that has a page, on all items of all constructions."""
+    findings = [finding for line in inputs.lines.values() for finding in line.findings(inputs, models)]
+    order = {slug: number for number, slug in enumerate(models.with_pages)}
+    return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
+
+
+def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding]) -> dict[str, str]:
+    """Return path relative to results/report/ -> the HTML of every page.
+
+    Args:
+        inputs: What the run has left.
+        models: Its models.
+        findings: What `findings_of` returns of both.
+    """
+    environment = _environment(inputs, models)
+    pictures = inputs.pictures()
+
+    def page(template: str, root: str, **content: object) -> str:
+        return environment.get_template(template).render(root=root, **content)
+
+    of_several = [picture for picture in pictures if not picture.construction]
+    grids = _grids(_of_overview(findings, models), inputs.lines)
+    pages = {
+        "index.html": page("index.html", "", headline=_headline(grids), grids=grids),
+        "figures.html": page("figures.html", "", pictures=of_several, tables=_published(None, inputs, models)),
+    }
+    for slug in inputs.constructions:
+        content = _construction(slug, [finding for finding in findings if finding.construction == slug], inputs, models)
+        content["slots"] = inputs.slots[slug].as_posix() if slug in inputs.slots else ""
+        content["pictures"] = [picture for picture in pictures if picture.construction == slug]
+        pages[f"constructions/{slug}.html"] = page("construction.html", "../", slug=slug, **content)
+    for slug in models.with_pages:
+        of_model = [finding for finding in findings if finding.model == slug]
+        pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, inputs, models))
+    known = {slug: _facts(member) for slug, member in models.members.items()}
+    versions = {name: version(name).partition("+")[0] for name in PACKAGES}
+    pages["methods.html"] = page("methods.html", "", inputs=inputs, models=models, versions=versions, facts=known)
+    return pages
+
+
+def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
+    return [finding for finding in findings if finding.headline and finding.model in models.shown]
+
+
+def _headline(grids: Sequence[Grid]) -> str:
+    """Return what was found as one sentence: how many rates are above the best blind model."""
+    counted, few = [], []
+    for grid in grids:
+        verdicts = [one.verdict for cells in grid.rows.values() for one in cells.values()]
+        rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
+        what = f"{_OF[grid.question]} {grid.by}"
+        if rates:
+            counted.append(f"{rates.count(ABOVE_BLIND) or 'none'} of {len(rates)} rate{'s' * (len(rates) > 1)} {what}")
+        else:
+            few.append(f"the items {what} are too few for a rate")
+    asked = {grid.question for grid in grids}
+    few += [f"no model was asked {about}" for question, about in ASKED.items() if question not in asked]
+    stated = f"Above chance and above the best blind model: {', '.join(counted)}" if counted else "There is no rate"
+    return "; ".join([stated, *few]) + "."
+
+
+def _grids(findings: Sequence[Finding], lines: Mapping[str, Line]) -> list[Grid]:
+    """Return the tables of the overview."""
+    rows: dict[tuple[Question, str], dict[tuple[str, str], dict[str, Finding]]] = {
+        (question, line): {} for question in QUESTIONS for line in lines
+    }
+    for finding in findings:
+        cells = rows[finding.question, finding.line].setdefault((finding.construction, finding.way), {})
+        cells[finding.model] = finding
+    return [
+        Grid(
+            question,
+            lines[line].asked_by,
+            list(dict.fromkeys(model for cells in of_grid.values() for model in cells)),
+            of_grid,
+        )
+        for (question, line), of_grid in rows.items()
+        if of_grid
+    ]
+
+
+def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.DataFrame:
+    """Return the numbers of the overview as a table: one row a finding that stands in it.
+
+    Args:
+        findings: What `findings_of` returns.
+        models: The models.
+
+    Returns:
+        construction, model, question, way, accuracy, low, high, n, chance, best_blind (the model), blind_accuracy,
+        blind_low, blind_high, blind_n, verdict and table; an empty text where there is no number.
+    """
+    rows = []
+    for finding in _of_overview(findings, models):
+        rate, blind = (
+            (estimate.value, estimate.low, estimate.high, estimate.n) if estimate else ("",) * 4
+            for estimate in (finding.rate, finding.blind and finding.blind.rate)
+        )
+        names = (finding.construction, finding.model, finding.question, finding.way)
+        best = finding.blind.model if finding.blind else ""
+        rows.append((*names, *rate, finding.chance, best, *blind, finding.verdict.words, f"{finding.table}.csv"))
+    rates = ("accuracy", "low", "high", "n")
+    columns = ["construction", "model", "question", "way", *rates, "chance", "best_blind"]
+    columns += [*(f"blind_{name}" for name in rates), "verdict", "table"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def runs_in_mlflow(finding: Finding, experiments: int) -> str:
+    """Return the address at which MLflow shows the run of a finding.
+
+    The run is searched by what it is, in all experiments, since the numbers of experiments depend on what ran first.
+
+    Args:
+        finding: The finding.
+        experiments: How many experiments there may be.
+    """
+    source = "" if finding.line == "scenarios" else finding.source
+    sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": source}
+    said = [f"params.{name} = '{value}'" for name, value in sought.items() if value]
+    said.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
+    listed = json.dumps([str(number + 1) for number in range(experiments)])
+    search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(said))}"
+    return f"{MLFLOW}/#/compare-experiments/s?{search}"
+
+
+def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("cxprobe.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": percent, "n": number, "in_full": in_full, "label": models.label}
+    # Where a rate stands in a bar, from the left; how heavy a mark for n items is, 1 for a thousand and more.
+    environment.filters["x"] = lambda rate: round(MARGIN + rate * (WIDTH - 2 * MARGIN), 2)
+    environment.filters["weight"] = lambda n: round(min(1.0, 0.25 + 0.25 * log10(max(n, 1))), 3)
+    environment.globals |= {
+        "QUESTIONS": QUESTIONS,
+        "VERDICTS": VERDICTS,
+        "MLFLOW": MLFLOW,
+        "MLFLOW_COMMAND": MLFLOW_COMMAND,
+        "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
+        "PIXELS": {"width": WIDTH, "height": HEIGHT},
+        "run_of": lambda finding: runs_in_mlflow(finding, sum(len(line.experiments) for line in inputs.lines.values())),
+        "mocks": models.mocks,
+        "blind": models.blind,
+        "with_pages": models.with_pages,
+    }
+    return environment
+
+
+def _construction(
+    slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
+) -> dict[str, object]:
+    files, lines = inputs.constructions[slug], inputs.lines.values()
+    tables = [*_blind(slug, inputs, models)]
+    for line in lines:
+        tables += line.tables("construction", slug, inputs, models)
+    sections = [section for line in lines for section in line.sections(slug, inputs, models)]
+    return {
+        "about": files.construction,
+        "reserved": list(reservations_of(slug, findings, inputs, models)),
+        "examples": [example for name, items in files.items.items() for example in inputs.lines[name].examples(items)],
+        "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
+        "sections": [replace(section, tables=_filled(section.tables)) for section in sections],
+        "tables": _filled([*tables, *_compared("construction", slug, inputs, models)]),
+        "published": _published(slug, inputs, models),
+    }
+
+
+def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+    """Yield what every blind model gets on the items of a construction."""
+    for name, line in inputs.lines.items():
+        table, columns = inputs.table(line.accuracy), list(line.divided)
+        if table.empty or not columns:
+            continue
+        rows = []
+        of_it = table["construction"].map(inputs.sections[name].construction_of) == construction
+        for _, row in table[of_it & table["model"].isin(models.blind)].iterrows():
+            rate, parts = rate_of(row), [line.part_name(str(part)) for part in row[columns]]
+            rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
+        head = ["blind model", *columns, "accuracy", "interval", "n"]
+        yield PageTable(f"What blind models get: {name}", line.accuracy, head, rows)
+
+
+def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+    """Yield the paired differences about a construction or a model, without mock models."""
+    for name, line in inputs.lines.items():
+        path = f"report_{name}/tables/comparisons"
+        table = inputs.table(path)
+        if table.empty:
+            continue
+        named = [column] if column == "construction" else ["first", "second"]
+        folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
+        is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
+        compared = table[(folders[named] == value).any(axis=1) & ~is_mock]
+        numbers = ["difference", "low", "high", "p_holm", "detectable"]
+        compared = compared.assign(**{key: pd.to_numeric(compared[key], errors="coerce") for key in numbers})
+        tested = compared["p_holm"].notna()
+        title = f"Paired differences on the same items: {name}"
+        if tested.any() and compared.loc[tested, "detectable"].isna().all():
+            title += "; too few clusters for any tested one to be significant"
+        by = [str(key) for key in compared.columns if key not in COMPARISON and (compared[key] != value).any()]
+        rows = []
+        for _, row in compared[compared["difference"].notna()].iterrows():
+            points = {key: f"{100 * row[key]:+.0f}" for key in numbers[:3]}
+            rows.append(
+                [
+                    *(line.part_name(str(row[key])) for key in by),
+                    *(models.label(str(row[key])) for key in ("first", "second")),
+                    points["difference"],
+                    f"[{points['low']}, {points['high']}]",
+                    f"{int(row['n']):,}",
+                    "" if pd.isna(row["p_holm"]) else f"{row['p_holm']:.3f}",
+                    "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
+                ]
+            )
+        yield PageTable(title, path, [*by, *_DIFFERENCE], rows)
+
+
+def _published(construction: str | None, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:
+    """Return the published values about a construction, or about all, beside those of the inputs."""
+    return _filled(table for line in inputs.lines.values() for table in line.published(construction, inputs, models))
+
+
+def _filled(tables: Iterable[PageTable]) -> list[PageTable]:
+    """Return the tables that have rows; of the others the pages say nothing."""
+    return [table for table in tables if table.rows]
+
+
+def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> dict[str, object]:
+    tables = [table for line in inputs.lines.values() for table in line.tables("model", slug, inputs, models)]
+    entries = inputs.stage.params.models
+    return {
+        "facts": _facts(models.members[slug]),
+        "findings": findings,
+        "tables": _filled([*tables, *_compared("model", slug, inputs, models)]),
+        "series": [name for name, one in series_of(entries, entries).items() if slug in one.models],
+    }
+
+
+def _facts(member: Member) -> dict[str, str]:
+    match member.spec:
+        case Llm() as spec:
+            return {"asked in words": spec.name}
+        case ModelSpec() as spec:
+            weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
+            known = {"revision": spec.revision, "SHA-256": spec.sha256}
+            said = {name: value for name, value in known.items() if value}
+            return {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision, **said}
+        case ServedModel() as spec:
+            return {"checkpoint": spec.name, "weights": spec.weights, "precision": "as served", "server": spec.url}
+        case spec:
+            return {"blind model": spec.kind}

@@ -1,0 +1,79 @@
+"""What must be kept in mind when findings about a construction are read."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from cxprobe.report.comparisons import BEST_BLIND
+from cxprobe.report.findings import ABOVE_BLIND, ASKED, PREFERENCE, QUESTIONS, Finding, ReportModels, groups_of
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.words import in_full, number
+
+
+def reservations_of(
+    construction: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
+) -> Iterator[str]:
+    """Give the reservations about one construction, as sentences.
+
+    Args:
+        construction: Its folder.
+        findings: Those about it, of all models.
+        inputs: The tables of comparisons, which say what differences could have been found.
+        models: The models.
+    """
+    headlines = [one for one in findings if one.headline]
+    # Which items a blind model does well on: of each kind of items the blind model that gets most.
+    ways = {one.way: one for one in findings if one.blind and one.blind.rate.low > one.chance}
+    for _, group in groupby(ways.values(), key=lambda one: one.way.partition(" S")[0]):
+        every = list(group)
+        most = max((one.blind for one in every if one.blind), key=lambda blind: blind.rate.value)
+        names = ", ".join(one.way.partition(":")[0] for one in every)
+        yield (
+            f"{names[:1].upper()}{names[1:]}: a blind model is above chance on these items too: "
+            f"{most.model} gets {in_full(most.rate)}."
+            + ("" if any(one.headline for one in every) else " The overview has other items.")
+        )
+    for one in headlines:
+        if one.verdict == PREFERENCE and one.model in models.shown:
+            yield f"{one.model} has a fixed preference ({one.way.partition(':')[0]}): {one.preference}."
+    for one in headlines:
+        if one.model in models.twins and one.rate and not one.rate.low <= one.chance <= one.rate.high:
+            yield f"{models.label(one.model)} gets {in_full(one.rate)} ({one.way}): " + (
+                "an untrained model is above chance on these items, so a rate above chance does not show that a model "
+                "knows the construction."
+                if one.rate.low > one.chance
+                else "an untrained model knows nothing; the interval counts the items for one draw of weights and of "
+                "training sentences, and another draw can lie on the other side of chance."
+            )
+    yield from _power(construction, headlines, inputs)
+    for line in inputs.lines.values():
+        yield from line.reservations(construction, inputs)
+    asked = {one.question for one in findings if one.model in models.shown}
+    for question in QUESTIONS:
+        if question not in asked:
+            mock = " The mock model answers without a model, so it does not count."
+            yield f"No model was asked {ASKED[question]}.{mock if question == 'words' and models.mocks else ''}"
+
+
+def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs) -> Iterator[str]:
+    """Yield how large a difference from the best blind model had to be to be found, where no model is above it."""
+    settled = {(one.line, one.run or one.source) for one in headlines if one.verdict == ABOVE_BLIND}
+    unsettled = {(one.line, one.run or one.source) for one in headlines} - settled
+    for name, line in inputs.lines.items():
+        table = inputs.table(f"report_{name}/tables/comparisons")
+        if table.empty or all(name != other for other, _ in unsettled):
+            continue
+        folders = table["construction"].map(inputs.sections[name].construction_of)
+        compared = table[(folders == construction) & (table["compares"] == BEST_BLIND)]
+        compared = compared[pd.to_numeric(compared["detectable"], errors="coerce").notna()]
+        for (part,), rows in groups_of(compared, line.compared_by):
+            called = line.powered(construction, part, inputs)
+            if not called or (line.compared_by in ("source", "construction") and (name, part) not in unsettled):
+                continue
+            most = rows.sort_values("n", kind="stable").iloc[-1]
+            points = round(100 * float(most["detectable"]))
+            yield (
+                f"{called}: with {number(most['n'])}, only a difference of {points} points or more from the best blind "
+                "model would have been found four times in five."
+            )

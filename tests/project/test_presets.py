@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+from cxprobe.errors import ParamsError
+from cxprobe.project.params import load_params
+from cxprobe.project.presets import preset_names, preset_text
+
+PRESETS = ROOT / "presets"
+BASE = """\
+# What base.yaml says about itself.
+seed: 1                      # of every draw
+
+# ---- pairs
+pairs:
+  models: []                 # which
+  make: {per_cell: 2, pseudowords: null}
+  score:
+    bos: none
+    schemes: [pll]           # of masked models
+models: {}
+"""
+SMALL = """\
+pairs:
+  models: [one]
+  score:
+    schemes: [pll_word_l2r]
+models:
+  one: &one {name: models/one}
+  one-random: {<<: *one, seed: 1}
+"""
+
+
+@pytest.fixture
+def presets(tmp_path: Path) -> Path:
+    for name, text in {"base": BASE, "small": SMALL, "large": "extends: [small]\nseed: 2\nmodels: {}\n"}.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def test_a_preset_changes_what_it_names_and_keeps_the_rest_with_its_comments(presets):
+    text = preset_text("small", presets)
+    assert YAML(typ="safe").load(text) == {
+        "seed": 1,
+        "pairs": {
+            "models": ["one"],
+            "make": {"per_cell": 2, "pseudowords": None},
+            "score": {"bos": "none", "schemes": ["pll_word_l2r"]},
+        },
+        "models": {"one": {"name": "models/one"}, "one-random": {"name": "models/one", "seed": 1}},
+    }
+    assert "# of every draw" in text
+    assert "# of masked models" in text
+    assert "says about itself" not in text
+    assert "\n\n# ---- pairs\n" in text
+
+
+def test_a_preset_may_begin_with_others_and_empty_their_mappings(presets):
+    content = YAML(typ="safe").load(preset_text("large", presets))
+    assert (content["seed"], content["pairs"]["models"], content["models"]) == (2, ["one"], {})
+
+
+def test_an_unknown_preset_is_refused_with_those_that_there_are(presets):
+    with pytest.raises(ParamsError, match=r"no preset 'smal'; did you mean 'small'\? \(allowed: large, small\)"):
+        preset_text("smal", presets)
+
+
+@pytest.mark.parametrize("name", preset_names(PRESETS))
+def test_every_preset_gives_a_whole_params_file(tmp_path, name):
+    (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS))
+    load_params(tmp_path / "params.yaml", ROOT / "constructions")
+
+
+def test_the_committed_params_are_the_embedded_preset():
+    assert (ROOT / "params.yaml").read_text() == preset_text("embedded", PRESETS)

@@ -1,0 +1,198 @@
+import json
+
+import pytest
+
+from conftest import ROOT, change_params
+from cxprobe.errors import ParamsError
+from cxprobe.lm.params import empty_names
+from cxprobe.project.params import Params, load_params, schema_text
+
+CC = "comparative-correlative"
+
+
+def load_changed(folder, change) -> Params:
+    change_params(folder, ROOT / "params.yaml", change)
+    return load_params(folder / "params.yaml", ROOT / "constructions")
+
+
+def faults_of(folder, change) -> list[str]:
+    with pytest.raises(ParamsError) as raised:
+        load_changed(folder, change)
+    return [line.removeprefix(f"{folder}/params.yaml: ") for line in str(raised.value).splitlines()]
+
+
+def unpinned() -> dict:
+    place = {"folder": "hf://datasets/allenai/c4", "glob": "en/*.json.gz"}
+    return {"kind": "files", "format": "jsonl", "text": "text", "url": "url"} | place
+
+
+def shots(*sources: str) -> dict:
+    return {"number": 1, "sources": list(sources), "of_the_construction": True}
+
+
+def test_a_line_of_work_may_be_empty(tmp_path):
+    def change(params):
+        for line in ("recognition", "scenarios", "pairs", "prompts"):
+            for key in ("models", "llms", "probed", "writers", "constructions"):
+                if key in params[line]:
+                    params[line][key] = type(params[line][key])()
+        params["pairs"]["probe"] = None
+        params["mining"]["constructions"] = {}
+
+    assert load_changed(tmp_path, change).pairs.models == []
+
+
+def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
+    def add(params):
+        models = params["models"]
+        models["later"] = models["mini-clm"] | {"name": ""}
+        models["curve"] = models["tiny-clm"] | {"checkpoints": dict(models["tiny-clm"]["checkpoints"])}
+        models["curve"]["checkpoints"] = {
+            f"new-{number}": checkpoint | ({"name": ""} if number else {})
+            for number, checkpoint in enumerate(models["tiny-clm"]["checkpoints"].values())
+        }
+
+    def name(params):
+        add(params)
+        params["pairs"]["models"] = ["later", "curve"]
+        params["pairs"]["probed"] = []
+
+    assert empty_names(load_changed(tmp_path, add).models, ["later", "mini-clm"]) == ["models.later.name"]
+    end = "; write a Hugging Face name or a folder, or take it out"
+    assert sorted(faults_of(tmp_path, name)) == [
+        *(
+            f"models.curve.checkpoints.new-{number}.name: is empty, and pairs.models[1] names 'curve'{end}"
+            for number in (1, 2, 3)
+        ),
+        f"models.later.name: is empty, and pairs.models[0] names 'later'{end}",
+    ]
+
+
+def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
+    def spoil(params):
+        params["scenarios"]["models"] = ["mini-mlm", "mini-mlmm"]
+        params["prompts"]["constructions"].append("let-alnoe")
+        params["mining"]["constructions"]["let-alone"] = "documentatoin"
+        params["recognition"]["probe"]["c"] = params["recognition"]["probe"].pop("C")
+        params["pairs"]["judge"]["scheme"] = "pll_word_l2r"
+
+    assert sorted(fault.partition(" (allowed")[0] for fault in faults_of(tmp_path, spoil)) == [
+        "mining.constructions.let-alone: 'documentatoin' is not in corpora; did you mean 'documentation'?",
+        "pairs.judge.scheme: 'pll_word_l2r' is not in pairs.score.schemes, which has pll; add it there, or take "
+        "another",
+        "prompts.constructions[2]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
+        "recognition.probe.C: missing; nothing is assumed in its place, so give it a value",
+        "recognition.probe.c: unknown key",
+        "scenarios.models[1]: 'mini-mlmm' is not in models; did you mean 'mini-mlm'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["recognition"]["make"]["generated"].update(test_per_label=999), "per_label: 30 is too few, since"),
+        (lambda p: p["recognition"]["make"]["balanced"].update(train_per_label=31), "per_label: 30 is too few, since"),
+        (lambda p: p["recognition"].update(models=["minilm", "minilm"]), "'minilm' is listed more than once"),
+        (lambda p: p["recognition"].update(models=[]), "recognition.models: must not be empty, since constructions is"),
+        (
+            lambda p: p["recognition"].update(constructions={}),
+            "recognition.constructions: must not be empty, since models",
+        ),
+        (
+            lambda p: p["prompts"].update(constructions=[]),
+            "prompts.constructions: must not be empty, since models or llms",
+        ),
+        (lambda p: p["prompts"].update(llms=[], models=[]), "prompts.models and llms: must not be empty, since"),
+        (
+            lambda p: p["mining"].update(constructions={}),
+            "recognition.constructions (mined): mining.constructions does not have causative-with, caused-motion, ",
+        ),
+        (
+            lambda p: p["recognition"]["constructions"].update({CC: ["found"]}),
+            f"recognition.constructions.{CC}[0]: 'found'",
+        ),
+        (lambda p: p["recognition"]["constructions"].update({CC: []}), f"recognition.constructions.{CC}: [] is not"),
+        (lambda p: p["recognition"]["probe"]["controls"].update(folds=None), "control_task: true needs folds"),
+        (lambda p: p["corpora"]["documentation"].update(glob=None), "corpora.documentation.glob: unknown key"),
+        (lambda p: p["mining"]["engine"].update(kind="grid"), "mining.engine"),
+        (
+            lambda p: p["mining"].update(watched=["let-alone"]),
+            "mining.watched: corpora does not have let-alone",
+        ),
+        (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),
+        (
+            lambda p: p["corpora"].update(documentation=unpinned() | {"folder": "texts"}),
+            "mining.watched: must name documentation, since its files may change",
+        ),
+        (
+            lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}),
+            "models.bad.slug: 'bad.slug' is not allowed",
+        ),
+        (lambda p: p.update(models=None), "models: None is not allowed: input should be a valid dictionary"),
+        (lambda p: p["models"].update(shorter=p["models"]["minilm"]), "the name is taken by models.shorter"),
+        (lambda p: p["pairs"].update(models=["blind-scenarios"]), "fixed_word is for scenarios"),
+        (
+            lambda p: p["prompts"]["make"].update(inference_prompts=["paper-2"] * 2),
+            "inference_prompts: 'paper-2' is listed",
+        ),
+        (lambda p: p["prompts"]["make"].update(chain_of_thought=[True, True]), "chain_of_thought: True is listed"),
+        (
+            lambda p: p["prompts"]["make"].update(
+                shots=[shots("templatic", "challenge"), shots("challenge", "templatic")]
+            ),
+            "shots has 1 of ['challenge', 'templatic'] more",
+        ),
+        (lambda p: p["prompts"].update(llms=["mokc"]), "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?"),
+        (
+            lambda p: (p["llms"].update({"mini-clm": p["llms"]["mock"]}), p["pairs"].update(llms=["mini-clm"])),
+            "pairs.llms[0]: 'mini-clm' is a model in pairs.models too, and tables tell models by their names",
+        ),
+        (lambda p: p["pairs"].update(llms=["mock"], ask=None), "pairs.ask: is null, and pairs.llms names models"),
+        (lambda p: p["pairs"].update(probe=None), "pairs.probe: is null, and pairs.probed names models"),
+        (
+            lambda p: p["pairs"].update(probed=["minilm"]),
+            "pairs.probed: pairs.models does not have minilm; take out here what is not to run, or add it there",
+        ),
+        (lambda p: p["pairs"].update(writers=["mokc"]), "pairs.writers[0]: 'mokc' is not in llms"),
+        (
+            lambda p: p["pairs"]["ask"].update(pairs_per_construction=0),
+            "pairs.ask.pairs_per_construction: 0 is not allowed",
+        ),
+        (
+            lambda p: p["pairs"]["judge"].update(score="pmi", scores=["sum"]),
+            "pairs.judge.score: 'pmi' is not in pairs.judge",
+        ),
+        (lambda p: p["prompts"]["judge"].update(scores=["sum"]), "'pmi' is not in"),
+        (lambda p: p["compute"]["precision"].update(items=0), "compute.precision.items: 0 is not allowed"),
+        (lambda p: p.pop("corpora"), "corpora: missing; nothing is assumed in its place"),
+        (lambda p: p["models"]["tiny-clm"].update(axis="age"), "models.tiny-clm.axis: 'age' is not allowed"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(tmp_path, change, message):
+    faults = faults_of(tmp_path, change)
+    assert any(message in fault for fault in faults), faults
+
+
+def test_a_section_with_faults_of_its_own_is_not_compared_with_others(tmp_path):
+    assert faults_of(tmp_path, lambda p: p["models"]["minilm"].update(dtype="float99")) == [
+        "models.minilm.dtype: 'float99' is not allowed: input should be 'float32', 'bfloat16' or 'float16'"
+    ]
+
+
+def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
+    assert (ROOT / "params.schema.json").read_text() == schema_text()
+    schema = json.loads(schema_text())
+    assert [
+        f"{name}.{key}"
+        for name, model in {"Params": schema, **schema["$defs"]}.items()
+        for key, value in model.get("properties", {}).items()
+        if "description" not in value and "description" not in model and "$ref" not in value
+    ] == []
+
+
+def test_a_pair_of_models_that_is_tested_names_models_there_are(tmp_path):
+    def named(content):
+        content["report"]["tested"]["models"] = [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]
+
+    [fault] = faults_of(tmp_path, named)
+    assert fault.startswith("report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'")
