@@ -67,12 +67,15 @@ def test_processes_that_write_one_file_at_once_leave_a_whole_one(tmp_path):
 def test_only_what_dead_processes_of_this_machine_have_left_is_removed(tmp_path):
     dead = 2**22 + 1  # no process has this number
     (tmp_path / "in").mkdir()
-    left = tmp_path / "in" / f"a.csv.{this_machine()}-{dead}.partial"
-    alive, elsewhere = f"a.csv.{this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere.1-{dead}.partial"
+    left, links = (tmp_path / "in" / f"{name}.{this_machine()}-{dead}.partial" for name in ("a.csv", "earlier-1"))
+    alive, elsewhere = f"a.csv.{this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere_1-{dead}.partial"
     for path in (left, tmp_path / alive, tmp_path / elsewhere, tmp_path / "b.partial", tmp_path / "c.csv"):
         path.write_text("half")
+    links.mkdir()
+    (links / "link").symlink_to(tmp_path / "c.csv")
     remove_left_behind(tmp_path)
     assert not left.exists()
+    assert not links.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive, elsewhere, "b.partial", "c.csv", "in"])
     remove_left_behind(tmp_path / "no such folder")
 

@@ -9,6 +9,8 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from cxprobe.run.signals import end_if_signalled
+
 _BETWEEN_LINES = 30.0  # seconds
 
 
@@ -42,7 +44,12 @@ class Progress:
             self._bar = tqdm(desc=self.what, total=self.total, unit=unit, initial=self.initial, file=self.stream)
 
     def update(self, finished: int, *, known: bool = False) -> None:
-        """Count units that have been finished since the last call; known ones do not count in the rate."""
+        """Count units that have been finished since the last call; known ones do not count in the rate.
+
+        Raises:
+            Killed: A signal has told the process to stop.
+        """
+        end_if_signalled()
         self.done += finished
         if known:
             self.initial += finished
