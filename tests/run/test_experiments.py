@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, views_of
+from cxprobe.run.experiments import VIEW_TAG, all_experiments, views_of
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import add_runs, sync, tracking_uri, view_links
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["toy_stages"]
 
+EXPERIMENTS = all_experiments()
 CONTEXT = RunContext(1000, 1500, "c0ffee", False, {}, "")
 
 
@@ -123,13 +124,21 @@ def test_a_search_over_the_regularisation_has_a_view_of_its_trials(workspace):
 
 def test_views_are_about_one_source_of_items():
     records = [record("recognition", source=source) for source in ("balanced", "generated", "mined")]
-    assert all('params.source = "generated"' in view.search for view in views_of("recognition", records))
-    assert all('params.source = "mined"' in view.search for view in views_of("recognition", records[2:]))
+    assert all('params.source = "generated"' in view.search for view in views_of(EXPERIMENTS["recognition"], records))
+    assert all('params.source = "mined"' in view.search for view in views_of(EXPERIMENTS["recognition"], records[2:]))
 
 
-@pytest.mark.parametrize("experiment", DESCRIPTIONS)
-def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(experiment):
-    views = list(views_of(experiment, [record(experiment), record(experiment, construction="toy")]))
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
+    description = EXPERIMENTS[name].description
+    assert description.startswith("**")
+    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
+    assert "\n" not in description.replace("\n\n", "")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(name):
+    views = list(views_of(EXPERIMENTS[name], [record(name), record(name, construction="toy")]))
     assert len(views) >= 3
     assert len({view.id for view in views}) == len({view.name for view in views}) == len(views)
     assert not any("{" in text for view in views for text in (view.id, view.name, view.search))
@@ -137,13 +146,15 @@ def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(exp
 
 def test_a_star_stands_for_rates_and_not_for_the_ends_of_their_intervals():
     metrics = {"accuracy": 0.9, "set.plain": 0.5, "set.plain_low": 0.4, "set.plain_high": 0.6, "chance": 0.5}
-    (view,) = [one for one in views_of("prompts", [record("prompts", metrics=metrics)]) if one.id == "sets"]
+    (view,) = [
+        one for one in views_of(EXPERIMENTS["prompts"], [record("prompts", metrics=metrics)]) if one.id == "sets"
+    ]
     assert (view.bars, view.columns) == (["set.plain"], ["set.plain", "chance"])
 
 
 def test_of_many_constructions_all_together_and_the_first_have_a_view():
     names = ["all", *(f"group-{letter}" for letter in "abcdefghij")]
-    views = views_of("benchmarks", [record("benchmarks", construction=name) for name in names])
+    views = views_of(EXPERIMENTS["benchmarks"], [record("benchmarks", construction=name) for name in names])
     assert [view.id for view in views if view.id.startswith("models-")] == ["models-all", "models-group-a"]
 
 

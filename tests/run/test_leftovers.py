@@ -87,7 +87,7 @@ def test_with_yes_what_is_listed_is_removed_and_the_rest_stays_as_it_was(project
 
 def test_outputs_that_another_stage_has_or_that_are_no_data_stay(project):
     content = YAML(typ="safe").load(Path("dvc.lock"))
-    [kept, params] = ({"path": path, "md5": "0", "size": 1} for path in ("data/score_pairs", "data/../params.yaml"))
+    [kept, params] = ({"path": path, "md5": "abc", "size": 1} for path in ("data/score_pairs", "data/../params.yaml"))
     content["stages"]["old"] = {"cmd": "true", "outs": [kept, params]}
     YAML().dump(content, Path("dvc.lock"))
     before = files()

@@ -156,7 +156,7 @@ class MeasuredModel(Generic[M]):
         processes: Which of the processes this is that measure it together.
         precision: How it is compared with float32, if it runs in another precision.
         seed: The project's seed.
-        what: Names the work in the progress bar.
+        what: Names the work in the lines about its progress.
     """
 
     slug: str
@@ -256,7 +256,7 @@ class MeasuredModel(Generic[M]):
     def answer(
         self, ask: Callable[[], Iterable[Questions[R]]], total: int, record: Record, unit: str = "texts"
     ) -> list[R] | None:
-        """Return what becomes of the model's answers, as `answer` does, with its store and a progress bar.
+        """Return what becomes of the model's answers, as `answer` does, with its store and lines about its progress.
 
         Answers that the store does not have are first looked for in what an earlier run wrote, on whatever machine: DVC
         carries outputs, but no store.
