@@ -40,7 +40,7 @@ def test_plain_content_is_read_as_it_was_written(tmp_path_factory, content):
         ("a: 0xffffffffffffffff", ", line 1: '0xffffffffffffffff' has 64 bits, too many for a number"),
         ('a: "x\\0"', ", line 1: 'x\\x00' has a NUL"),
         ("a: !!binary aGk=", ", line 1: could not determine a constructor for the tag 'tag:yaml.org,2002:binary'"),
-        ("a: {<<: {b: 1}}", ", line 1: could not determine a constructor for the tag 'tag:yaml.org,2002:merge'"),
+        ("a: &x {<<: *x}", ": an alias stands in what it stands for; write the values out"),
         ("a: 1\nb: \x07", ": unacceptable character #x0007: control characters are not allowed"),
         ("? [1]\n: 2", ", line 1: a key is no text"),
         ("a: 1\nb: [1", ", line 3: while parsing a flow sequence from line 2 on, did not find expected"),
@@ -57,18 +57,27 @@ def test_what_is_not_plain_is_refused_with_its_place(tmp_path, text, message):
     assert max(map(len, lines)) < LONGEST_LINE
 
 
-def test_a_file_of_a_thousand_million_values_by_aliases_is_refused_at_once(tmp_path):
+@pytest.mark.parametrize(
+    "one",
+    [
+        "{before}: &{name} [{items}]",  # each level is ten of the one before
+        "{before}: &{name} {{<<: [{items}], {name}: 1}}",  # and as merged mappings
+    ],
+)
+def test_a_file_of_a_thousand_million_values_by_aliases_is_refused_at_once(tmp_path, one):
     lines = ["l0: &l0 {l0: 1}"]
     for level in range(1, 10):
-        lines.append(f"l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * 10)}]")
+        items = ", ".join([f"*l{level - 1}"] * 10)
+        lines.append(one.format(before=f"l{level}", name=f"l{level}", items=items))
     (tmp_path / "file.yaml").write_text("\n".join(lines))
-    with pytest.raises(DataError, match=r"file\.yaml: there are more than 1,000,000 values, aliases written out"):
+    with pytest.raises(DataError, match=r"file\.yaml.*: there are more than 1,000,000 values, aliases written out"):
         load_yaml(tmp_path / "file.yaml", DataError)
 
 
 def test_an_alias_is_what_it_stands_for_and_cannot_nest_deeper_than_brackets(tmp_path):
-    (tmp_path / "file.yaml").write_text("a: &x {b: [1, 2]}\nc: *x\n")
-    assert load_yaml(tmp_path / "file.yaml", DataError) == {"a": {"b": [1, 2]}, "c": {"b": [1, 2]}}
+    (tmp_path / "file.yaml").write_text("a: &x {b: [1, 2]}\nc: *x\nd: {<<: *x, e: 3}\n")
+    inner = {"b": [1, 2]}
+    assert load_yaml(tmp_path / "file.yaml", DataError) == {"a": inner, "c": inner, "d": inner | {"e": 3}}
     half = "[" * 60
     (tmp_path / "file.yaml").write_text(f"a: &x {half}1{']' * 60}\nb: {half}*x{' ]' * 60}\n")
     with pytest.raises(DataError, match="is nested more than 100 deep"):

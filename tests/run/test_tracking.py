@@ -126,6 +126,16 @@ def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_set
     assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "1", "2"]
 
 
+@pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
+def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
+    add_runs([record], CONTEXT)
+    with monkeypatch.context() as early:  # as if it had looked before the other one was complete
+        early.setattr(tracking, "_every_run", lambda *_: [])
+        add_runs([record], CONTEXT)
+    assert len(runs(record.experiment)) == 1 + len(record.trials)
+    assert sync([record]) == 0
+
+
 def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
     monkeypatch.setattr(tracking, "_PAGE", 2)
     records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]

@@ -27,6 +27,7 @@ LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
 
 _BOM = b"\xef\xbb\xbf"
+_TOO_MANY = f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
 _TAGS = ("null", "bool", "int", "float", "str", "seq", "map")  # of plain values
 
 
@@ -80,7 +81,7 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
     Raises:
         CxprobeError: Of the given class, with the line: it is no readable text or no YAML; it nests deeper than
             `DEEPEST`, or has more than `MOST_NODES` values; a value is not plain: a number that is not finite or has
-            more than 64 bits, bytes, a mapping as a key; it merges mappings (``<<``); or it has look-alikes.
+            more than 64 bits, bytes, a mapping as a key; an alias stands in what it stands for; or it has look-alikes.
     """
     text = read_text(path, error)
     try:
@@ -94,6 +95,8 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
         faults = [_described(fault)]
     except YAMLError as fault:
         faults = [f": {' '.join(str(fault).split())}"]
+    except RecursionError:
+        faults = [": an alias stands in what it stands for; write the values out"]
     if faults:
         raise error("\n".join(one_line(f"{path}{fault}") for fault in faults))
     return content
@@ -111,7 +114,7 @@ class _PlainConstructor(SafeConstructor):
         what = None
         try:
             value = super().construct_object(node, deep=deep)
-        except YAMLError:
+        except (YAMLError, RecursionError):
             raise
         except Exception:  # ruamel lets pass whatever int(), bool_values[] and the like raise
             kind = str(node.tag).rpartition(":")[2]
@@ -134,8 +137,15 @@ class _PlainConstructor(SafeConstructor):
                 raise ConstructorError(problem="a key is no text; write one", problem_mark=key.start_mark)
         return super().construct_mapping(node, deep=deep)
 
-    def flatten_mapping(self, node: Node) -> None:
-        """Merge no mappings: a small file could become a huge one."""
+    def flatten_mapping(self, node: MappingNode) -> None:
+        """Merge mappings (``<<``).
+
+        Raises:
+            ConstructorError: More than `MOST_NODES` keys would come together.
+        """
+        super().flatten_mapping(node)
+        if len(node.value) > MOST_NODES:
+            raise ConstructorError(problem=_TOO_MANY, problem_mark=node.start_mark)
 
 
 _PlainConstructor.yaml_constructors = {
@@ -223,7 +233,7 @@ def _check_size(content: Any) -> None:
         if depth > DEEPEST:
             raise YAMLError(f"is nested more than {DEEPEST} deep, aliases written out")
         if number > MOST_NODES:
-            raise YAMLError(f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file")
+            raise YAMLError(_TOO_MANY)
         if isinstance(value, dict | list):
             inner = value.values() if isinstance(value, dict) else value
             pending += [(one, depth + 1) for one in inner]

@@ -182,7 +182,20 @@ def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunCon
     missing = [(record, context) for record, context in records if record.digest not in complete]
     for record, context in missing:
         _write(client, ids[record.experiment], record, context)
+        _delete_copies(client, ids[record.experiment], record)
     return len(missing)
+
+
+def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> None:
+    """Keep one of the runs of a record that several people have written at the same moment.
+
+    Each looks after the own run is complete, so the last one sees them all, and all keep the same one.
+    """
+    complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record.digest}'"
+    for copy in sorted(run.info.run_id for run in client.search_runs([experiment], complete))[1:]:
+        for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'"):
+            client.delete_run(trial.info.run_id)
+        client.delete_run(copy)
 
 
 def _by_experiment(records: Sequence[RunRecord]) -> Iterator[tuple[Experiment, list[RunRecord]]]:
