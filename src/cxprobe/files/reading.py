@@ -81,7 +81,7 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
     Raises:
         CxprobeError: Of the given class, with the line: it is no readable text or no YAML; it nests deeper than
             `DEEPEST`, or has more than `MOST_NODES` values; a value is not plain: a number that is not finite or has
-            more than 64 bits, bytes, a mapping as a key; an alias stands in what it stands for; or it has look-alikes.
+            more than 64 bits, bytes, a mapping as a key; or it has look-alikes.
     """
     text = read_text(path, error)
     try:
@@ -95,8 +95,6 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
         faults = [_described(fault)]
     except YAMLError as fault:
         faults = [f": {' '.join(str(fault).split())}"]
-    except RecursionError:
-        faults = [": an alias stands in what it stands for; write the values out"]
     if faults:
         raise error("\n".join(one_line(f"{path}{fault}") for fault in faults))
     return content
@@ -114,7 +112,7 @@ class _PlainConstructor(SafeConstructor):
         what = None
         try:
             value = super().construct_object(node, deep=deep)
-        except (YAMLError, RecursionError):
+        except YAMLError:
             raise
         except Exception:  # ruamel lets pass whatever int(), bool_values[] and the like raise
             kind = str(node.tag).rpartition(":")[2]
