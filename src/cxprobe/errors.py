@@ -1,5 +1,7 @@
 """The faults a user can mend. Each message names the place, the value, what is allowed and what to do."""
 
+from collections.abc import Iterator
+
 
 class CxprobeError(Exception):
     """A fault that the user can mend; printed without a traceback, the exit code is 2."""
@@ -31,3 +33,13 @@ class PromptError(CxprobeError):
 
 class ProjectError(CxprobeError):
     """There is no project where one is needed, or something is in the way of making one, or a part of one."""
+
+
+def errors_behind(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that led to it, each once; libraries raise errors that lead to each other."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__

@@ -94,23 +94,20 @@ def test_all_faults_are_told_each_with_its_place(tmp_path, content, faults):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\na: 2\n", 'found duplicate key "a"'),
-        ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor for the tag"),
-        ("a: [1\n", "while parsing a flow sequence"),
-        ("- 1\n", "expected a mapping of keys to values, found list"),
+        ("a: !!python/object/apply:os.getcwd []\n", ", line 1: could not determine a constructor for the tag"),
+        ("- 1\n", ": expected a mapping of keys to values, found list"),
     ],
 )
 def test_what_is_not_a_mapping_in_safe_yaml_is_refused(tmp_path, text, message):
     (tmp_path / "file.yaml").write_text(text)
-    with pytest.raises(DataError, match=r"^\S+file\.yaml(, line \d+)?: ") as raised:
+    with pytest.raises(DataError, match=rf"^\S+file\.yaml{message}"):
         read_yaml(tmp_path / "file.yaml", DataError)
-    assert message in str(raised.value)
-    assert "\n" not in str(raised.value)
 
 
 def test_yaml_is_read_as_version_1_2(tmp_path):
-    (tmp_path / "file.yaml").write_text("a: no\nb: 010\nc: 12:30\nd: 1.0e-4\n")
-    assert read_yaml(tmp_path / "file.yaml", DataError) == {"a": "no", "b": 10, "c": "12:30", "d": 1e-4}
+    (tmp_path / "file.yaml").write_text("a: no\nb: 010\nc: 12:30\nd: 1.0e-4\ne: 2026-01-31\n")
+    expected = {"a": "no", "b": 10, "c": "12:30", "d": 1e-4, "e": "2026-01-31"}
+    assert read_yaml(tmp_path / "file.yaml", DataError) == expected
 
 
 class Alpha(Closed):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, views_of
+from cxprobe.run.experiments import VIEW_TAG, all_experiments, views_of
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import add_runs, sync, tracking_uri, view_links
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["toy_stages"]
 
+EXPERIMENTS = all_experiments()
 CONTEXT = RunContext(1000, 1500, "c0ffee", False, {}, "")
 
 
@@ -102,34 +103,44 @@ def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(works
 
 
 def test_charts_are_in_a_section_of_their_own_above_those_that_the_page_makes(workspace):
-    sync(RECORDS)
-    views = saved_views("pairs")
-    for name, kind, metric in (("blind", "BAR", "accuracy"), ("curves", "LINE", "by_training_tokens.accuracy")):
-        state = views[name]["state"]
+    trials = [Trial(f"trial {n}", {"accuracy": n / 10}, {"C": str(n)}, "FINISHED") for n in (1, 2)]
+    sync([*RECORDS, record("recognition", construction="toy", source="generated", trials=trials)])
+    search = saved_views("recognition")["search"]
+    assert runs_in(search, "recognition") == ["trial 2", "trial 1"]
+    expected = {
+        "blind": {"type": "BAR", "metricKey": "accuracy"},
+        "curves": {"type": "LINE", "metricKey": "by_training_tokens.accuracy"},
+        "search": {
+            "type": "SCATTER",
+            "xaxis": {"key": "C", "type": "PARAM"},
+            "yaxis": {"key": "accuracy", "type": "METRIC"},
+        },
+    }
+    for name, content in expected.items():
+        state = (saved_views("pairs") | {"search": search})[name]["state"]
         (chart,) = state["compareRunCharts"]
-        assert (chart["type"], chart["metricKey"]) == (kind, metric)
+        assert chart.items() >= content.items()
         assert [one["display"] for one in state["compareRunSections"]] == [True, False, False]
         assert chart["metricSectionId"] == state["compareRunSections"][0]["uuid"]
 
 
-def test_a_search_over_the_regularisation_has_a_view_of_its_trials(workspace):
-    trials = [Trial(f"trial {n}", {"accuracy": n / 10}, {"C": str(n)}, "FINISHED") for n in (1, 2)]
-    sync([record("recognition", construction="toy", source="generated", trials=trials)])
-    view = saved_views("recognition")["search"]
-    assert runs_in(view, "recognition") == ["trial 2", "trial 1"]
-    (chart,) = view["state"]["compareRunCharts"]
-    assert (chart["xaxis"], chart["yaxis"]) == ({"key": "C", "type": "PARAM"}, {"key": "accuracy", "type": "METRIC"})
-
-
 def test_views_are_about_one_source_of_items():
     records = [record("recognition", source=source) for source in ("balanced", "generated", "mined")]
-    assert all('params.source = "generated"' in view.search for view in views_of("recognition", records))
-    assert all('params.source = "mined"' in view.search for view in views_of("recognition", records[2:]))
+    assert all('params.source = "generated"' in view.search for view in views_of(EXPERIMENTS["recognition"], records))
+    assert all('params.source = "mined"' in view.search for view in views_of(EXPERIMENTS["recognition"], records[2:]))
 
 
-@pytest.mark.parametrize("experiment", DESCRIPTIONS)
-def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(experiment):
-    views = list(views_of(experiment, [record(experiment), record(experiment, construction="toy")]))
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
+    description = EXPERIMENTS[name].description
+    assert description.startswith("**")
+    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
+    assert "\n" not in description.replace("\n\n", "")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(name):
+    views = list(views_of(EXPERIMENTS[name], [record(name), record(name, construction="toy")]))
     assert len(views) >= 3
     assert len({view.id for view in views}) == len({view.name for view in views}) == len(views)
     assert not any("{" in text for view in views for text in (view.id, view.name, view.search))
@@ -137,13 +148,15 @@ def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(exp
 
 def test_a_star_stands_for_rates_and_not_for_the_ends_of_their_intervals():
     metrics = {"accuracy": 0.9, "set.plain": 0.5, "set.plain_low": 0.4, "set.plain_high": 0.6, "chance": 0.5}
-    (view,) = [one for one in views_of("prompts", [record("prompts", metrics=metrics)]) if one.id == "sets"]
+    (view,) = [
+        one for one in views_of(EXPERIMENTS["prompts"], [record("prompts", metrics=metrics)]) if one.id == "sets"
+    ]
     assert (view.bars, view.columns) == (["set.plain"], ["set.plain", "chance"])
 
 
 def test_of_many_constructions_all_together_and_the_first_have_a_view():
     names = ["all", *(f"group-{letter}" for letter in "abcdefghij")]
-    views = views_of("benchmarks", [record("benchmarks", construction=name) for name in names])
+    views = views_of(EXPERIMENTS["benchmarks"], [record("benchmarks", construction=name) for name in names])
     assert [view.id for view in views if view.id.startswith("models-")] == ["models-all", "models-group-a"]
 
 

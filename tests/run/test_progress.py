@@ -1,8 +1,12 @@
 import io
+import os
+import signal
+from contextlib import suppress
 
 import pytest
 
 from cxprobe.run.progress import progress
+from cxprobe.run.signals import Killed, end_on_signals
 
 
 class Clock:
@@ -13,11 +17,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.seconds
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def lines(steps, total=61_000, **more) -> list[str]:
@@ -53,24 +52,12 @@ def test_a_log_file_gets_at_most_one_line_every_half_minute(seconds, expected):
     assert len(lines([(1, 100)] * seconds)) == expected
 
 
-def test_a_terminal_gets_a_bar_with_rate_and_time_left():
-    terminal = Terminal()
-    with progress(10, "texts", "score_pairs mini-mlm", stream=terminal) as shown:
-        shown.update(4)
-        shown.update(6)
-    bar = terminal.getvalue()
-    assert "score_pairs mini-mlm: 100%" in bar
-    assert "10/10" in bar
-    assert "texts/s" in bar
-
-
-@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
 @pytest.mark.parametrize(
     ("kept", "said"),
     [("4 scores", "4 scores; run the same command again to go on from there"), ("", "nothing was kept")],
 )
-def test_interrupted_work_says_what_is_kept_and_how_to_go_on(stream, kept, said):
-    log = stream()
+def test_interrupted_work_says_what_is_kept_and_how_to_go_on(kept, said):
+    log = io.StringIO()
     with pytest.raises(KeyboardInterrupt), progress(10, "texts", "score_pairs", kept=kept, stream=log) as shown:
         shown.update(4)
         raise KeyboardInterrupt
@@ -83,3 +70,14 @@ def test_the_standard_error_is_where_progress_goes(capsys):
         clock.seconds += 60
         shown.update(5)
     assert capsys.readouterr().err.startswith("score_pairs: 5 of 10 texts")
+
+
+def test_work_whose_signal_was_lost_ends_with_the_next_unit():
+    before = signal.getsignal(signal.SIGTERM)
+    end_on_signals(signal.SIGTERM)
+    with pytest.raises(Killed), progress(10, "texts", "score_pairs") as shown:
+        with suppress(BaseException):
+            os.kill(os.getpid(), signal.SIGTERM)
+        shown.update(1)
+    end_on_signals(signal.SIGTERM)  # forgets the signal
+    signal.signal(signal.SIGTERM, before)

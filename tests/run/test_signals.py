@@ -1,86 +1,138 @@
+"""Signals that end a process: at once, after a block, and where Python or a library loses the exception."""
+
 import os
+import random
 import signal
+import subprocess
 import sys
-import time
 import weakref
+from contextlib import suppress
 
 import pytest
 
-from cxprobe.run.signals import Killed, end_on_signals, ending_as_killed, uninterrupted
+from cxprobe.run.signals import Killed, end_if_signalled, end_on_signals, ending_as_killed, uninterrupted
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """The signals as the tests take them, to be put back."""
-    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM)
-    before = {signum: signal.getsignal(signum) for signum in signals}
+    """The signals end the process, and afterwards do what they did before."""
+    before = {signum: signal.getsignal(signum) for signum in SIGNALS}
+    end_on_signals()
     yield
+    end_on_signals()  # forgets the signal that has come
     for signum, handler in before.items():
         signal.signal(signum, handler)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("signum", SIGNALS)
 def test_a_signal_ends_the_process_with_its_number(signum):
-    end_on_signals()
     with pytest.raises(Killed) as ended:
         os.kill(os.getpid(), signum)
     assert ended.value.code == 128 + signum
 
 
 def test_a_signal_waits_for_the_end_of_what_must_not_be_interrupted():
-    end_on_signals()
     done = []
     with pytest.raises(Killed) as ended, uninterrupted():
-        os.kill(os.getpid(), signal.SIGTERM)
-        done.append("all of it")
-    assert done == ["all of it"]
-    assert ended.value.code == 128 + signal.SIGTERM
-    with uninterrupted():
-        pass  # the signal has come once
-
-
-def test_a_signal_waits_for_the_end_of_the_outer_of_two_blocks():
-    end_on_signals()
-    done = []
-    with pytest.raises(Killed), uninterrupted():
         with uninterrupted():
             os.kill(os.getpid(), signal.SIGTERM)
-        done.append("the outer one")
-    assert done == ["the outer one"]
+            done.append("the inner block")
+        end_if_signalled()
+        done.append("the outer block")
+    assert done == ["the inner block", "the outer block"]
+    assert ended.value.code == 128 + signal.SIGTERM
 
 
 def test_a_second_signal_does_not_wait():
-    end_on_signals()
     with pytest.raises(Killed) as ended, uninterrupted():
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGINT)
         pytest.fail("the second signal must end the block")
     assert ended.value.code == 128 + signal.SIGINT
-    with uninterrupted():
-        pass
 
 
-def test_a_signal_that_comes_while_python_removes_an_object_is_not_lost(monkeypatch):
+def lose_in_a_callback() -> None:
     class Thing:
         pass
 
-    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
-    end_on_signals()
     thing = Thing()
     kept = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
-    with pytest.raises(Killed):
-        del thing
-        time.sleep(5)
+    del thing
     assert kept() is None
 
 
-def test_an_error_that_a_signal_has_led_to_is_none():
-    end_on_signals()
+def lose_in_a_library() -> None:
+    with suppress(BaseException):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def turn_into_another_error() -> None:
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        os.close(-1)  # as where a signal comes between the closing of a file and the note that it is closed
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("lose", [lose_in_a_callback, lose_in_a_library, turn_into_another_error])
+def test_a_signal_whose_exception_is_lost_ends_the_work_and_lets_nothing_more_be_written(lose):
     with pytest.raises(Killed) as ended, ending_as_killed():
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-        finally:
-            os.close(-1)  # as where a signal comes between the closing of a file and the note that it is closed
+        lose()
     assert ended.value.code == 128 + signal.SIGTERM
+    with pytest.raises(Killed), uninterrupted():
+        pytest.fail("the block must not begin")
+
+
+def test_without_a_signal_an_error_stays_what_it_is():
     with pytest.raises(ValueError, match="another"), ending_as_killed():
         raise ValueError("another")
+
+
+# As a stage works: objects are removed, libraries catch everything, and results are written without interruption.
+CHILD = """
+from pathlib import Path
+from cxprobe.run.signals import end_on_signals, ending_as_killed, uninterrupted
+
+class Thing:
+    def __del__(self):
+        sum(range(2000))
+
+end_on_signals()
+print("begun", flush=True)
+with ending_as_killed():
+    for number in range(40):
+        for _ in range(20):
+            Thing()
+        try:
+            sum(range(20_000))
+        except BaseException:
+            pass
+        with uninterrupted():
+            Path("half").write_text(f"{number}")
+            Path("half").rename("whole")
+    Path("complete").touch()
+"""
+
+
+@pytest.mark.slow
+def test_of_200_interrupts_each_ends_the_process_with_its_number_or_comes_after_the_work(tmp_path):
+    generator = random.Random(1)
+    interrupted = 0
+    for number in range(200):
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        with subprocess.Popen(
+            [sys.executable, "-c", CHILD], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as child:
+            child.stdout.readline()
+            signum = generator.choice([signal.SIGINT, signal.SIGTERM])
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(generator.uniform(0, 0.08))
+            child.send_signal(signum)
+        interrupted += child.returncode == 128 + signum
+        complete = (folder / "complete").exists()
+        assert child.returncode == 128 + signum or complete, (number, child.returncode)
+        assert not (folder / "half").exists()
+    assert interrupted > 100

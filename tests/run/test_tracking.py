@@ -1,23 +1,18 @@
 import os
 import shutil
-import sqlite3
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
-from sqlalchemy import create_engine, text
 
-from cxprobe.files.writing import read_json, this_machine
+from cxprobe.files.writing import read_json, this_machine, this_process
 from cxprobe.run import tracking
-from cxprobe.run.experiments import DESCRIPTIONS
+from cxprobe.run.experiments import all_experiments
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import (
     PROCESS_TAG,
-    RECORD_TAG,
     TrackingError,
     add_runs,
     experiment_id,
@@ -61,7 +56,8 @@ SEARCHED = replace(
         Trial("trial 1", {}, {"C": "9.0"}, "FAILED"),
     ],
 )
-DEAD = f"{2**22 + 1}:1700000000"  # no process has this number
+DEAD = f"{this_machine()}-{2**22 + 1}"  # no process has this number
+PAIRS = all_experiments()["pairs"]
 
 
 @pytest.fixture
@@ -132,32 +128,12 @@ def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_set
 
 @pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
 def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
-    class Early(MlflowClient):
-        """A client that looked for the run before the other one had finished it."""
-
-        looked = False
-
-        def search_runs(self, *arguments, **more):
-            found = super().search_runs(*arguments, **more) if self.looked else []
-            self.looked = True
-            return found
-
     add_runs([record], CONTEXT)
-    with monkeypatch.context() as early:
-        early.setattr("cxprobe.run.tracking.open_store", lambda: Early(tracking_uri()))
+    with monkeypatch.context() as early:  # as if it had looked before the other one was complete
+        early.setattr(tracking, "_every_run", lambda *_: [])
         add_runs([record], CONTEXT)
     assert len(runs(record.experiment)) == 1 + len(record.trials)
     assert sync([record]) == 0
-
-
-def test_syncing_asks_for_the_runs_of_an_experiment_at_once_and_not_one_by_one(project_folder, monkeypatch):
-    records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
-    sync(records)
-    asked, ask = [], MlflowClient.search_runs
-    monkeypatch.setattr(MlflowClient, "search_runs", lambda *told, **more: asked.append(told) or ask(*told, **more))
-    assert sync(records) == 0
-    assert [query for *_, query in asked].count("attributes.status = 'FINISHED'") == 1
-    assert not [query for *_, query in asked if RECORD_TAG in query]
 
 
 def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
@@ -197,8 +173,10 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
         broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
         add_runs([JUDGED], CONTEXT)
     assert "full disk" in capsys.readouterr().err
-    assert [one.info.status for one in runs("pairs")] == ["FAILED"]
+    assert [one.info.status for one in runs("pairs")] == ["RUNNING"]
+    monkeypatch.setattr("psutil.pid_exists", lambda number: False)  # as if the process had ended
     assert sync([JUDGED]) == 1
+    assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 
 
 def test_nothing_is_sent_to_anyone(workspace):
@@ -219,8 +197,7 @@ def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_
     assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {parent.info.run_id}
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
     assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
-    process = f"{this_machine()}:{os.getpid()}:"
-    assert all(one.data.tags[PROCESS_TAG].startswith(process) for one in (parent, first, second))
+    assert {one.data.tags[PROCESS_TAG] for one in (parent, first, second)} == {this_process()}
 
 
 def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
@@ -232,17 +209,16 @@ def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
 def left_open(process: str) -> str:
     """Begin a run that stays RUNNING and says that it is of some process, and return its id."""
     client = open_store()
-    run = client.create_run(experiment_id(client, "pairs"), tags={PROCESS_TAG: process} if process else {})
+    run = client.create_run(experiment_id(client, PAIRS), tags={PROCESS_TAG: process} if process else {})
     return run.info.run_id
 
 
 def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_nothing_else(workspace, capsys):
-    dead = [left_open(f"{this_machine()}:{DEAD}"), left_open(f"{this_machine()}:{os.getpid()}:1700000000")]
-    others = [left_open(f"elsewhere.1:{DEAD}"), left_open(""), left_open("made by hand")]
+    dead, others = left_open(DEAD), [left_open(name) for name in (this_process(), f"elsewhere_{DEAD}", "", "by hand")]
     assert sync([]) == 0
-    expected = dict.fromkeys(dead, "KILLED") | dict.fromkeys(others, "RUNNING")
+    expected = {dead: "KILLED"} | dict.fromkeys(others, "RUNNING")
     assert {run.info.run_id: run.info.status for run in runs("pairs")} == expected
-    assert "still RUNNING though their processes have ended, and are now KILLED: 2" in capsys.readouterr().out
+    assert "still RUNNING though their processes have ended, and are now KILLED: 1" in capsys.readouterr().out
 
 
 def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch):
@@ -278,12 +254,12 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
 
 def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version_is_brought_up_to_date(workspace):
     client = open_store()
-    made = client.get_experiment(experiment_id(client, "pairs"))
-    assert made.tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
+    made = client.get_experiment(experiment_id(client, PAIRS))
+    assert made.tags["mlflow.note.content"] == PAIRS.description
     assert made.artifact_location == (workspace / "mlruns" / "artifacts" / "pairs").as_uri()
     client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
-    assert experiment_id(client, "pairs") == made.experiment_id
-    assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == DESCRIPTIONS["pairs"]
+    assert experiment_id(client, PAIRS) == made.experiment_id
+    assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == PAIRS.description
 
 
 def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(workspace):
@@ -297,32 +273,19 @@ def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(wo
             self.looked = True
             return found
 
-    made = experiment_id(open_store(), "pairs")
-    assert experiment_id(Late(tracking_uri()), "pairs") == made
+    made = experiment_id(open_store(), PAIRS)
+    assert experiment_id(Late(tracking_uri()), PAIRS) == made
 
 
-@pytest.fixture
-def moved(workspace, monkeypatch):
-    """A project with one run that has moved since."""
-    (workspace / "old").mkdir()
-    (workspace / "mlruns").rename(workspace / "old" / "mlruns")
-    monkeypatch.chdir(workspace / "old")
+def test_a_store_that_was_begun_in_another_folder_is_not_written_and_says_what_to_do(workspace, monkeypatch, capsys):
     add_runs([JUDGED], CONTEXT)
-    (workspace / "old").rename(workspace / "new")
+    (workspace / "new").mkdir()
+    (workspace / "mlruns").rename(workspace / "new" / "mlruns")
     monkeypatch.chdir(workspace / "new")
-    return workspace / "new"
-
-
-@pytest.mark.parametrize("write", [lambda: add_runs([JUDGED], CONTEXT), lambda: sync([JUDGED])], ids=["stage", "sync"])
-def test_a_database_that_was_begun_elsewhere_is_put_aside(moved, capsys, write):
-    write()
-    (found,) = runs("pairs")
-    assert str(moved) in found.info.artifact_uri
-    assert "mlflow.db was begun elsewhere (its artifacts are in file:///" in capsys.readouterr().err
-    (aside,) = (moved / "mlruns").glob("put-aside-*.db")
-    with sqlite3.connect(aside) as connection:
-        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
-    assert sync([JUDGED]) == 0
+    add_runs([JUDGED], CONTEXT)
+    assert "does not work (it was begun in another folder: its artifacts are in file:///" in capsys.readouterr().err
+    with pytest.raises(TrackingError, match="begun in another folder, delete it and run `cxprobe sync` again"):
+        sync([JUDGED])
 
 
 def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):
@@ -344,55 +307,7 @@ def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
         sync([JUDGED])
 
 
-def be_no_database(path: Path) -> None:
-    path.write_bytes(b"no database" * 1000)
-
-
-def flip_a_bit_of_an_index(path: Path) -> None:
-    """Let the index of names have another name than its table has, which a query by name does not notice."""
-    content = bytearray(path.read_bytes())
-    with sqlite3.connect(path) as connection:
-        (size,) = connection.execute("PRAGMA page_size").fetchone()
-        query = "SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'experiments'"
-        places = [content.find(b"Default", (page - 1) * size, page * size) for (page,) in connection.execute(query)]
-    content[max(places)] ^= 1
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize("damage", [be_no_database, flip_a_bit_of_an_index])
-def test_a_damaged_database_is_put_aside_and_all_runs_are_written_anew(workspace, capsys, damage):
-    damage(Path("mlruns/mlflow.db"))
-    assert sync([JUDGED]) == 1
-    assert "mlflow.db is damaged (" in capsys.readouterr().err
-    assert len(list(Path("mlruns").glob("put-aside-*.db"))) == 1
-    assert len(runs("pairs")) == 1
-
-
-def test_a_transaction_that_was_killed_is_taken_back(workspace):
-    add_runs([JUDGED], CONTEXT)
-    script = (
-        "import os, signal, sqlite3\n"
-        "connection = sqlite3.connect('mlruns/mlflow.db')\n"
-        "connection.execute('PRAGMA cache_size = 1')\n"
-        "rows = [(str(number), 'x' * 1000) for number in range(1000)]\n"
-        "connection.executemany('INSERT INTO experiment_tags (key, value, experiment_id) VALUES (?, ?, 1)', rows)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", script], check=False)
-    assert Path("mlruns/mlflow.db-journal").stat().st_size > 0
-    assert sync([JUDGED]) == 0
-
-
-def test_only_the_tracking_database_is_written_without_waiting_for_the_disk(workspace):
-    MlflowClient(tracking_uri()).search_experiments()
-    for path, mode in ((workspace / "mlruns" / "mlflow.db", 0), (workspace / "study.db", 2)):
-        with create_engine(f"sqlite:///{path}").connect() as connection:
-            assert connection.execute(text("PRAGMA synchronous")).scalar() == mode
-
-
-@pytest.mark.parametrize("name", DESCRIPTIONS)
-def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
-    description = DESCRIPTIONS[name]
-    assert description.startswith("**")
-    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
-    assert "\n" not in description.replace("\n\n", "")
+def test_a_damaged_store_says_what_to_do(workspace):
+    Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(TrackingError, match="damaged or was begun in another folder, delete it and run `cxprobe sync`"):
+        sync([JUDGED])

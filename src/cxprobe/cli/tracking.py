@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli.names import shown_size
-
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/."""
@@ -45,20 +43,16 @@ def ui(
 def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
 ) -> None:
-    """List what no stage has any more: entries of dvc.lock, data, results and answers; with --yes, remove it."""
-    from cxprobe.run.leftovers import find_leftovers, remove_leftovers, size_of
+    """List stages in dvc.lock that dvc.yaml does not have, with their outputs on disk; with --yes, remove both."""
+    from cxprobe.run.leftovers import find_leftovers, remove_leftovers
 
     leftovers = find_leftovers()
-    if leftovers.entries:
-        print(f"dvc.lock: {len(leftovers.entries)} entries of stages that dvc.yaml does not have")
-        print("".join(f"  {name}\n" for name in leftovers.entries), end="")
-    sizes = {path: size_of(path) for path in leftovers.paths}
-    for path, size in sizes.items():
-        print(f"{path}  {shown_size(size)}")
-    if not (leftovers.entries or sizes):
+    for name, paths in leftovers.items():
+        print(f"{name}: {', '.join(map(str, paths)) or 'no outputs on disk'}")
+    if not leftovers:
         print("nothing is left over")
     elif yes:
         remove_leftovers(leftovers)
-        print(f"removed, {shown_size(sum(sizes.values()))}; `dvc gc --workspace` frees DVC's cache of it too")
+        print("removed; `dvc gc --workspace` frees DVC's cache of it too")
     else:
-        print(f"nothing was removed; `cxprobe prune --yes` removes all of this, {shown_size(sum(sizes.values()))}")
+        print("nothing was removed; `cxprobe prune --yes` removes all of this")

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from cxprobe.errors import DataError
-from cxprobe.files.rows import unpacked_text
+from cxprobe.files.reading import read_text
 
 NO_HEAD = -1  # of a word without a place in a tree
 _COLUMNS = 10
@@ -69,7 +69,7 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[Sentence]:
         DataError: It is no such file; with the line.
     """
     document, comments, rows = "", dict[str, str](), list[tuple[str, list[str]]]()
-    for number, line in enumerate([*unpacked_text(path).split("\n"), ""], start=1):
+    for number, line in enumerate([*read_text(path, DataError).split("\n"), ""], start=1):
         place, line = f"{path}, line {number}", line.removesuffix("\r")
         if line.startswith("#") and not rows:
             key, _, value = line[1:].partition("=")

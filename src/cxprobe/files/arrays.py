@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import replacing, reserve
+from cxprobe.files.writing import replacing
 
 if TYPE_CHECKING:  # scipy is slow to import, and `cxprobe check` does without it
     from scipy.sparse import csr_array
@@ -56,18 +56,15 @@ def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], fo
     first = next(blocks)
     layers, _, dimensions = first.shape
     described = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (layers, len(ids), dimensions)}
-    size = 128 + 4 * layers * len(ids) * dimensions  # NumPy pads the header of three dimensions to 128 bytes
-    with replacing(folder / _FILE, size) as partial:
-        reserve(partial, size)
-        # Not by a map into memory: where a disk is full after all, writing to one kills the process.
-        with partial.open("r+b") as file:
-            np.lib.format.write_array_header_1_0(file, described)
-            begin, start = file.tell(), 0
-            for block in chain([first], blocks):
-                for layer, rows in enumerate(block):
-                    file.seek(begin + 4 * dimensions * (layer * len(ids) + start))
-                    file.write(np.ascontiguousarray(rows, np.float32).data)
-                start += block.shape[1]
+    # Not by a map into memory: where the disk is full, writing to one kills the process.
+    with replacing(folder / _FILE) as partial, partial.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, described)
+        begin, start = file.tell(), 0
+        for block in chain([first], blocks):
+            for layer, rows in enumerate(block):
+                file.seek(begin + 4 * dimensions * (layer * len(ids) + start))
+                file.write(np.ascontiguousarray(rows, np.float32).data)
+            start += block.shape[1]
         if start != len(ids):
             raise DataError(f"{folder}: vectors of {start} sentences, expected {len(ids)}")
     write_table(pd.DataFrame({"id": ids}), folder / "ids.parquet")

@@ -4,25 +4,18 @@ Whatever the bytes are, what comes back is plain (mappings, lists, strings, fini
 fault with its place. Nothing is guessed, and nothing of the file is run.
 """
 
+import gzip
 import math
-import re
-from collections.abc import Iterable, Iterator
-from datetime import date
+import zlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from ruamel.yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
@@ -34,11 +27,12 @@ LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
 
 _BOM = b"\xef\xbb\xbf"
-_NOT_IN_YAML = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TOO_MANY = f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
+_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")  # of plain values
 
 
 def read_text(path: Path, error: type[CxprobeError]) -> str:
-    """Return the text of a UTF-8 file, without a byte order mark.
+    """Return the text of a UTF-8 file, compressed (.gz) or not, without a byte order mark.
 
     Raises:
         CxprobeError: Of the given class: it is not a file that can be read (a pipe is not waited for), or not such a
@@ -46,15 +40,16 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
     """
     try:
         if path.is_file():
-            return decode(path.read_bytes(), path, error)
+            content = path.read_bytes()
+            return decode(gzip.decompress(content) if path.suffix == ".gz" else content, path, error)
         if path.is_dir():
             what = "is a folder, and a file is needed here"
         elif path.exists():
             what = "is a pipe, a socket or a device, and a file is needed here"
         else:
             what = "is a link to nothing" if path.is_symlink() else "there is no such file"
-    except OSError as fault:
-        raise error(f"{path}: cannot be read: {fault.strerror}") from fault
+    except (OSError, EOFError, zlib.error) as fault:
+        raise error(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from fault
     raise error(f"{path}: {what}")
 
 
@@ -84,30 +79,79 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
         english: Whether all keys and texts are English, so that look-alikes are faults (`odd_characters`).
 
     Raises:
-        CxprobeError: Of the given class, with line or key: it is no readable text or no YAML; it nests deeper than
-            `DEEPEST`, or has more than `MOST_NODES` values; an alias stands in what it stands for; a value is not
-            plain: an unquoted day, a number that is not finite or has more than 64 bits, bytes; or it has look-alikes.
+        CxprobeError: Of the given class, with the line: it is no readable text or no YAML; it nests deeper than
+            `DEEPEST`, or has more than `MOST_NODES` values; a value is not plain: a number that is not finite or has
+            more than 64 bits, bytes, a mapping as a key; or it has look-alikes.
     """
     text = read_text(path, error)
-    if unprintable := _NOT_IN_YAML.search(text):
-        line = _line(text, unprintable.start())
-        raise error(f"{path}, line {line}: {unprintable[0]!r} is not allowed in YAML; take it out, or write an escape")
     try:
-        if refused := _refused(YAML(typ="safe").parse(text)):
-            raise error(f"{path}, {refused}")
-        content = YAML(typ="safe").load(text)
+        faults = list(_faults(text, english=english))
+        if not faults:
+            yaml = YAML(typ="safe")
+            yaml.Constructor = _PlainConstructor
+            content = yaml.load(text)
+            _check_size(content)
+    except MarkedYAMLError as fault:
+        faults = [_described(fault)]
     except YAMLError as fault:
-        raise error(_described(fault, path)) from fault
-    except CxprobeError:
-        raise
-    except Exception as fault:  # ruamel lets pass whatever int(), date() and the like raise
-        raise error(f"{path}, {_culprit(text)}") from fault
-    faults = [f"{path}: {fault}" for fault in _faults(content, "", 0)]
-    if english and not faults:
-        faults = [f"{path}, {fault}" for fault in _look_alikes(text)]
+        faults = [f": {' '.join(str(fault).split())}"]
     if faults:
-        raise error("\n".join(map(one_line, faults)))
+        raise error("\n".join(one_line(f"{path}{fault}") for fault in faults))
     return content
+
+
+class _PlainConstructor(SafeConstructor):
+    """Builds plain values alone; a day is text, as YAML 1.2 has it."""
+
+    def construct_object(self, node: Node, deep: bool = False) -> Any:
+        """Return the value of a node.
+
+        Raises:
+            ConstructorError: It is none, or not plain.
+        """
+        what = None
+        try:
+            value = super().construct_object(node, deep=deep)
+        except YAMLError:
+            raise
+        except Exception:  # ruamel lets pass whatever int(), bool_values[] and the like raise
+            kind = str(node.tag).rpartition(":")[2]
+            what = f"looks like a value of the kind {kind}, and is none; mend it, or put it in quotes if it is text"
+        else:
+            if isinstance(node, ScalarNode):
+                what = _unplain(value)
+        if what is not None:
+            raise ConstructorError(problem=f"{shown(node.value)} {what}", problem_mark=node.start_mark)
+        return value
+
+    def construct_mapping(self, node: MappingNode, deep: bool = False) -> Any:
+        """Return a mapping.
+
+        Raises:
+            ConstructorError: A key is no scalar.
+        """
+        for key, _ in node.value:
+            if not isinstance(key, ScalarNode):
+                raise ConstructorError(problem="a key is no text; write one", problem_mark=key.start_mark)
+        return super().construct_mapping(node, deep=deep)
+
+    def flatten_mapping(self, node: MappingNode) -> None:
+        """Merge mappings (``<<``).
+
+        Raises:
+            ConstructorError: More than `MOST_NODES` keys would come together.
+        """
+        super().flatten_mapping(node)
+        if len(node.value) > MOST_NODES:
+            raise ConstructorError(problem=_TOO_MANY, problem_mark=node.start_mark)
+
+
+_PlainConstructor.yaml_constructors = {
+    tag: build
+    for tag, build in SafeConstructor.yaml_constructors.items()
+    if tag is None or tag.rpartition(":")[2] in _TAGS
+}
+_PlainConstructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
 def line_of(path: Path, *keys: str | int) -> int:
@@ -155,86 +199,51 @@ def _line(text: str, place: int) -> int:
     return text.count("\n", 0, place) + 1
 
 
-def _refused(events: Iterable[Event]) -> str | None:
-    """Return where and why a file is too deep or too large to be built, or None. It is read no further than that."""
-    nodes, sizes = 0, dict[str, int]()
-    above: list[tuple[str | None, int]] = []  # the anchors of what is open, and how many nodes were before each
-    for event in events:
-        line = f"line {event.start_mark.line + 1}"
+def _faults(text: str, *, english: bool) -> Iterator[str]:
+    """Yield where a file is too deep to be built, and is read no further, and where an English one has look-alikes."""
+    depth = 0
+    for event in YAML(typ="safe").parse(text):
         match event:
             case MappingStartEvent() | SequenceStartEvent():
-                above.append((event.anchor, nodes))
-                sizes.pop(event.anchor, None)
-                nodes += 1
+                depth += 1
             case MappingEndEvent() | SequenceEndEvent():
-                anchor, before = above.pop()
-                if anchor is not None:
-                    sizes[anchor] = nodes - before
-            case ScalarEvent():
-                nodes += 1
-                if event.anchor is not None:
-                    sizes[event.anchor] = 1
-            case AliasEvent():
-                if event.anchor not in sizes and event.anchor in dict(above):
-                    return f"{line}: the alias *{event.anchor} stands in what it stands for; write the values out"
-                nodes += sizes.get(event.anchor, 1)
-        if len(above) > DEEPEST:
-            return f"{line}: is nested more than {DEEPEST} deep; is a bracket left open?"
-        if nodes > MOST_NODES:
-            return f"{line}: there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
-    return None
+                depth -= 1
+            case ScalarEvent() if english:
+                start, end = event.start_mark.index, event.end_mark.index
+                for place, what in odd_characters(event.value):
+                    written = text.find(event.value[place], start, end)  # not there if it is an escape
+                    yield f", line {_line(text, max(start, written))}: {what}"
+        if depth > DEEPEST:
+            yield f", line {event.start_mark.line + 1}: is nested more than {DEEPEST} deep; is a bracket left open?"
+            return
 
 
-def _described(fault: YAMLError, path: Path) -> str:
-    if not isinstance(fault, MarkedYAMLError):
-        return one_line(f"{path}: {' '.join(str(fault).split())}")
+def _check_size(content: Any) -> None:
+    """Refuse what aliases have made deeper or larger than the file shows.
+
+    Raises:
+        YAMLError: There are more than `DEEPEST` levels, or `MOST_NODES` values.
+    """
+    number, pending = 0, [(content, 1)]
+    while pending:
+        value, depth = pending.pop()
+        number += 1
+        if depth > DEEPEST:
+            raise YAMLError(f"is nested more than {DEEPEST} deep, aliases written out")
+        if number > MOST_NODES:
+            raise YAMLError(_TOO_MANY)
+        if isinstance(value, dict | list):
+            inner = value.values() if isinstance(value, dict) else value
+            pending += [(one, depth + 1) for one in inner]
+
+
+def _described(fault: MarkedYAMLError) -> str:
     mark = fault.problem_mark or fault.context_mark
     context = fault.context
     if context and fault.context_mark is not None and fault.context_mark.line != mark.line:
-        context += f" from line {fault.context_mark.line + 1} on"  # a bracket that is left open is found at the end
+        context += f" from line {fault.context_mark.line + 1} on"  # a bracket that is left open is noticed at the end
     what = ", ".join(part for part in (context, fault.problem) if part)
-    return one_line(f"{path}, line {mark.line + 1}: {what}" if mark else f"{path}: {what}")
-
-
-def _culprit(text: str) -> str:
-    """Return the line and the value that cannot be built, though it can be parsed."""
-    constructor = YAML(typ="safe").constructor
-    for node in _scalars(_composed(text)):
-        try:
-            constructor.construct_object(node)
-        except Exception:  # the very fault that is looked for, whatever it is
-            kind = str(node.tag).rpartition(":")[2]
-            what = f"{shown(node.value)} looks like a value of the kind {kind}, and is none"
-            return f"line {node.start_mark.line + 1}: {what}; mend it, or put it in quotes if it is text"
-    return "line 1: has a value that cannot be read"
-
-
-def _look_alikes(text: str) -> Iterator[str]:
-    """Find look-alikes in keys and values, written out or as escapes; comments may have any."""
-    if not (re.search(r"\\[0abtvfreNLP_xuU]", text) or any(odd_characters(text))):
-        return
-    for node in _scalars(_composed(text)):
-        start, end = node.start_mark.index, node.end_mark.index
-        for place, fault in odd_characters(node.value):
-            written = text.find(node.value[place], start, end)  # not there if it is an escape
-            yield f"line {_line(text, max(start, written))}: {fault}"
-
-
-def _scalars(top: Node) -> Iterator[ScalarNode]:
-    """Give the scalars below a node in their order; what an alias stands for comes once."""
-    seen, pending = set[int](), [top]
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        match node:
-            case ScalarNode():
-                yield node
-            case SequenceNode():
-                pending += reversed(node.value)
-            case MappingNode():
-                pending += [one for pair in reversed(node.value) for one in reversed(pair)]
+    return f", line {mark.line + 1}: {what}" if mark else f": {what}"
 
 
 @lru_cache(maxsize=1)  # the lines of many faults are asked for of the same file
@@ -242,37 +251,13 @@ def _composed(text: str) -> Any:
     return YAML(typ="safe").compose(text)
 
 
-def _faults(value: Any, place: str, depth: int) -> Iterator[str]:
-    """Find what is not plain; aliases can make content deeper than the file shows."""
-    if depth > DEEPEST:
-        yield f"{place}: is nested more than {DEEPEST} deep"
-        return
+def _unplain(value: object) -> str | None:
+    """Return why a scalar is not plain; None if it is."""
     match value:
-        case dict():
-            for key, inner in value.items():
-                yield from (f"{place or 'the top'}: the key {what}" for what in _faults_of_scalar(key))
-                yield from _faults(inner, f"{place}.{key}" if place else str(key), depth + 1)
-        case list():
-            for number, inner in enumerate(value):
-                yield from _faults(inner, f"{place}[{number}]", depth + 1)
-        case _:
-            yield from (f"{place}: {what}" for what in _faults_of_scalar(value))
-
-
-def _faults_of_scalar(value: Any) -> Iterator[str]:
-    match value:
-        case bool() | None:
-            return
-        case str():
-            if "\0" in value:
-                yield f"{shown(value)} has a NUL, which no text has; take it out"
-        case int():
-            if not -(2**63) <= value < 2**63:
-                yield f"{value.bit_length()} bits are too many for a number; at most 64 are allowed"
-        case float():
-            if not math.isfinite(value):
-                yield f"{value} is not allowed; write a finite number"
-        case date():
-            yield f"{value} is read as a day; put it in quotes, so that it is text"
-        case _:
-            yield f"{shown(value)} is a value of the kind {type(value).__name__}; write text, a number, true or null"
+        case str() if "\0" in value:
+            return "has a NUL, which no text has; take it out"
+        case int() if not -(2**63) <= value < 2**63:
+            return f"has {value.bit_length()} bits, too many for a number; at most 64 are allowed"
+        case float() if not math.isfinite(value):
+            return "is not allowed; write a finite number"
+    return None

@@ -5,18 +5,16 @@ key that is there twice, a text that is no string, an empty cell where there mus
 """
 
 import csv
-import gzip
 import json
 import math
 import re
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode, shown
+from cxprobe.files.reading import read_text, shown
 
 _LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -43,7 +41,7 @@ def read_rows(
     kind = path.with_name(path.name.removesuffix(".gz")).suffix
     if kind.removeprefix(".") not in (*_REMEDY, "jsonl"):
         raise DataError(f"{path}: '{kind}' is not a format of rows (allowed: .tsv, .csv, .jsonl, each also .gz)")
-    for line, row in parse_rows(unpacked_text(path), kind.removeprefix("."), path, required, texts):
+    for line, row in parse_rows(read_text(path, DataError), kind.removeprefix("."), path, required, texts):
         check_filled(row, required, f"{path}, line {line}")
         yield line, row
 
@@ -71,23 +69,6 @@ def check_filled(row: Mapping[str, str], columns: Iterable[str], place: str) -> 
     """
     if empty := [column for column in columns if not row[column].strip()]:
         raise DataError(f"{place}: {', '.join(empty)} is empty; give it a value, or take the row out")
-
-
-def unpacked_text(path: Path) -> str:
-    """Return the text of a UTF-8 file, compressed (.gz) or not, without a byte order mark.
-
-    Raises:
-        DataError: It is no file that can be read, or not such a text; see `decode`.
-    """
-    if not path.exists():
-        raise DataError(f"{path} does not exist")
-    if not path.is_file():
-        raise DataError(f"{path} is no file; give the path of a file")
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            return decode(file.read(), path, DataError)
-    except (OSError, EOFError, zlib.error) as fault:
-        raise DataError(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
 
 
 def _objects(

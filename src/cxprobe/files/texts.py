@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode
+from cxprobe.files.reading import decode, read_text
 from cxprobe.files.rows import parse_rows
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
@@ -74,9 +74,8 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
             a cell of a required column is empty.
     """
     kind = format_of(path, given)
-    content = _content(path)
     try:
-        table = _parsed(kind, content, path, (*_NAMES, *required))
+        table = _parsed(kind, path, (*_NAMES, *required))
     except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
         reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
@@ -87,18 +86,11 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
     return table
 
 
-def _content(path: str) -> bytes:
-    if path == STANDARD:
-        return sys.stdin.buffer.read()
-    if not Path(path).is_file():
-        raise DataError(f"{path}: there is no such file; give the path of a file, or - for standard input")
-    return Path(path).read_bytes()
-
-
-def _parsed(kind: str, content: bytes, path: str, texts: Collection[str]) -> pd.DataFrame:
+def _parsed(kind: str, path: str, texts: Collection[str]) -> pd.DataFrame:
+    given = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else None
     if kind == "parquet":
-        return pd.DataFrame(pd.read_parquet(io.BytesIO(content)))
-    text = decode(content, Path(path), DataError)
+        return pd.DataFrame(pd.read_parquet(given or path))
+    text = decode(given.getvalue(), Path(path), DataError) if given else read_text(Path(path), DataError)
     if kind == "txt":
         lines = [line.rstrip("\r") for line in text.split("\n")]
         return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import psutil
 
-from cxprobe.errors import CxprobeError, DataError
+from cxprobe.errors import CxprobeError, DataError, errors_behind
 
 DATA = Path("data")
 RESULTS = Path("results")
 SCRATCH = DATA / ".scratch"
+_TEMPORARY = ".partial"
 
 
 def project_folder() -> Path:
@@ -41,13 +42,25 @@ def this_machine() -> str:
         numbers = Path("/proc/self/ns/pid").stat().st_ino  # containers may share the name of their machine
     except OSError:  # not on Linux
         numbers = 0
-    return re.sub(r"[^A-Za-z0-9.]+", "_", f"{platform.node()[:60]}.{numbers}")
+    return re.sub(r"[^A-Za-z0-9]+", "_", f"{platform.node()[:60]} {numbers}")
+
+
+def this_process() -> str:
+    """Return the name of this process among all that write into the project: letters, digits, ``_`` and one ``-``."""
+    return f"{this_machine()}-{os.getpid()}"
+
+
+def has_ended(process: str) -> bool:
+    """Return whether a name is one that `this_process` has given to a process of this machine which has ended."""
+    machine, _, number = process.rpartition("-")
+    return machine == this_machine() and not psutil.pid_exists(int(number))
 
 
 class DiskFullError(DataError, OSError):
     """A file could not be written because a disk is full; the message says which and how much is needed."""
 
 
+_ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
 # What is said when there is no space. NumPy forgets the number of the error, and says how much it has written.
 _FULL = {
     errno.ENOSPC: "the disk is full",
@@ -58,21 +71,17 @@ _FULL_IN_WORDS = re.compile(r"\d+ requested and \d+ written|No space left on dev
 
 
 @contextmanager
-def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path`` to write to, and rename it to ``path`` once the block ends well.
 
     If an exception ends the block, nothing stays; if the process is killed inside it, a ``.partial`` file stays, and
     never half an output. The name has the machine and the process in it, so several processes may write one file at the
     same time: the last one's stays, whole. `remove_left_behind` removes what killed processes have left.
 
-    Args:
-        path: The file.
-        size: The bytes that it will have, if they are known: for the message about a full disk.
-
     Raises:
         DiskFullError: The disk is full.
     """
-    partial = path.with_name(f"{path.name}.{this_machine()}-{os.getpid()}.partial")
+    partial = path.with_name(path.name + temporary_suffix())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
@@ -80,54 +89,43 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
             os.fsync(file.fileno())  # a name must not outlive a power cut without its content
         partial.replace(path)
     except BaseException as fault:
-        written = partial.stat().st_size if partial.is_file() else 0
         partial.unlink(missing_ok=True)  # it would take the space that a smaller file could have
-        cause = None if isinstance(fault, DiskFullError) else _full_disk_cause(fault)
-        if cause is None:
+        message = None if isinstance(fault, DiskFullError) else full_disk(fault, path)
+        if message is None:
             raise
-        needed = f"more than {written:,} bytes" if size is None else f"{size:,} bytes"
-        raise DiskFullError(
-            f"{path}: {_reason(cause)}: the file needs {needed}; {_free_space(path)}; {_ADVICE}"
-        ) from fault
+        raise DiskFullError(f"{path}: {message}") from fault
+
+
+def temporary_suffix() -> str:
+    """Return what ends the name of a temporary file or folder of this process, for `remove_left_behind`."""
+    return f".{this_process()}{_TEMPORARY}"
 
 
 def remove_left_behind(folder: Path) -> None:
-    """Remove the temporary files of `replacing` below a folder whose processes, of this machine, were killed."""
-    own = re.compile(rf".*\.{re.escape(this_machine())}-(\d+)\.partial")
-    for inside, _, names in os.walk(folder):  # unlike `rglob`, it goes on where others remove folders meanwhile
-        for name in names:
-            if (match := own.fullmatch(name)) and not psutil.pid_exists(int(match[1])):
-                Path(inside, name).unlink(missing_ok=True)
+    """Remove the temporary files and folders below a folder whose processes, of this machine, were killed."""
+    for inside, folders, names in os.walk(folder):  # unlike `rglob`, it goes on where others remove folders meanwhile
+        for path in (Path(inside, name) for name in [*folders, *names]):
+            if path.suffix != _TEMPORARY or not has_ended(path.stem.rpartition(".")[2]):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
-def reserve(partial: Path, size: int) -> None:
-    """Make a file of zeros that has its space on the disk, so that writing into it cannot fail half-way.
-
-    Raises:
-        OSError: There is no space.
-    """
-    with partial.open("wb") as file:
-        try:
-            os.posix_fallocate(file.fileno(), 0, size)
-        except (AttributeError, OSError) as fault:  # macOS does not have it, and some file systems cannot do it
-            if isinstance(fault, OSError) and fault.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
-                raise
-            file.truncate(size)
-
-
-def full_disk(fault: BaseException) -> str | None:
+def full_disk(fault: BaseException, *paths: Path) -> str | None:
     """Return what to say if an error, or one that led to it, is about a full disk; None if none is.
 
-    It is for errors from elsewhere than `replacing`, such as of a library that writes files of its own: all disks that
-    the project writes to are named with what is free on them.
+    Args:
+        fault: The error.
+        paths: What the full disk may hold, to say how much is free there; by default all that the project writes to,
+            for errors of a library that does not say which of its files it could not write.
     """
-    cause = _full_disk_cause(fault)
-    if cause is None:
+    reason = next(filter(None, map(_reason, errors_behind(fault))), None)
+    if reason is None:
         return None
-    name = getattr(cause, "filename", None)
-    paths = [Path(str(name))] if name else [DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir())]
-    free = sorted({_free_space(path) for path in paths})
-    return f"{_reason(cause)}{f' ({name})' if name else ''}: {'; '.join(free)}; {_ADVICE}"
+    paths = paths or (DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir()))
+    return f"{reason}: {'; '.join(sorted({_free_space(path) for path in paths}))}; {_ADVICE}"
 
 
 def mendable(fault: Exception) -> str | None:
@@ -145,21 +143,6 @@ def mendable(fault: Exception) -> str | None:
     return f"{name}: {what}; give your user the right to read and write there, or move the folder"
 
 
-_ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
-
-
-def _full_disk_cause(fault: BaseException) -> BaseException | None:
-    """Return the first error that is about space: this one, or one that led to it."""
-    seen: set[int] = set()
-    cause: BaseException | None = fault
-    while cause is not None and id(cause) not in seen:
-        if _reason(cause):
-            return cause
-        seen.add(id(cause))
-        cause = cause.__cause__ or cause.__context__
-    return None
-
-
 def _reason(fault: BaseException) -> str | None:
     """Return which limit an error is about, if it is about one of space."""
     if isinstance(fault, OSError) and fault.errno in _FULL:
@@ -171,9 +154,7 @@ def _free_space(path: Path) -> str:
     """Return how much is free on the disk of a path, which need not exist."""
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     disk = next(folder for folder in (there, *there.parents) if folder.is_mount())
-    usage, counts = shutil.disk_usage(there), os.statvfs(there)
-    files = "" if counts.f_favail or not counts.f_files else ", and no more files can be made on it"
-    return f"{usage.free:,} of {usage.total:,} bytes are free on {disk}{files}"
+    return f"{shutil.disk_usage(there).free:,} bytes are free on {disk}"
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
@@ -187,7 +168,7 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
 
 def write_bytes(content: bytes, path: Path) -> None:
     """Write a file whole or not at all."""
-    with replacing(path, len(content)) as partial:
+    with replacing(path) as partial:
         partial.write_bytes(content)
 
 

@@ -132,7 +132,7 @@ def questions_of(table: pd.DataFrame) -> list[Question]:
 
 
 def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
-    """Put questions to a model, with a progress bar, and return the replies as a table.
+    """Put questions to a model, say how far it has come, and return the replies as a table.
 
     Args:
         questions: See `put_questions`.

@@ -10,10 +10,11 @@ Source:
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from importlib.resources import files
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -21,9 +22,6 @@ from ruamel.yaml import YAML
 from cxprobe.run.record import RunRecord
 
 VIEW_TAG = "mlflow.sharedViewState."
-_CONTENT = YAML(typ="safe").load(files("cxprobe.run").joinpath("experiments.yaml").read_text(encoding="utf-8"))
-del _CONTENT["shared"]
-DESCRIPTIONS = {name: "\n\n".join(experiment["description"]) for name, experiment in _CONTENT.items()}
 _COLUMNS = ("accuracy", "low", "high", "n")  # that every table begins with
 _MOST_CONSTRUCTIONS = 8  # that have a view each; of more, all together and the first have one
 
@@ -56,23 +54,55 @@ class View:
         return bool(self.bars or self.lines or self.points)
 
 
-def views_of(experiment: str, records: Sequence[RunRecord]) -> Iterator[View]:
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of MLflow.
+
+    Attributes:
+        name: Its name.
+        description: The paragraphs above the table of its runs, as Markdown.
+        views: Its views, as they are written: ``*`` in names of metrics is anything, texts have fields in braces.
+        source: The source of items whose runs the views show; None for the first one.
+    """
+
+    name: str
+    description: str
+    views: Sequence[View]
+    source: str | None
+
+
+def load_experiments(path: Path) -> dict[str, Experiment]:
+    """Read the experiments of a file, by their names; its key ``shared`` has what several of them say."""
+    content = YAML(typ="safe").load(path)
+    content.pop("shared", None)
+    experiments = {}
+    for name, written in content.items():
+        views = [View(**view) for view in written["views"]]
+        experiments[name] = Experiment(name, "\n\n".join(written["description"]), views, written.get("source"))
+    return experiments
+
+
+@cache
+def all_experiments() -> Mapping[str, Experiment]:
+    """Return all experiments by their names."""
+    return load_experiments(Path(__file__).with_name("experiments.yaml"))
+
+
+def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[View]:
     """Yield the views of an experiment that have something to show.
 
     Args:
-        experiment: Its name.
+        experiment: The experiment.
         records: All its runs. The views name what is in them: the constructions, the first source of items, and the
-            first trained model. ``*`` in the name of a metric stands for anything.
+            first trained model.
     """
-    content = _CONTENT[experiment]
     values = {key: sorted({record.params[key] for record in records}) for key in ("construction", "source")}
     constructions = sorted(values["construction"], key=lambda name: name != "all")
-    source = content.get("source")
     judged = [record for record in records if "accuracy" in record.metrics]
     trained = [record.params["model"] for record in judged if record.params["model_weights"] == "trained"]
     names = {
         "overall": constructions[0],
-        "source": source if source in values["source"] else values["source"][0],
+        "source": experiment.source if experiment.source in values["source"] else values["source"][0],
         "model": min(trained or [record.params["model"] for record in records]),
     }
     known = dict[str, None]()
@@ -80,8 +110,7 @@ def views_of(experiment: str, records: Sequence[RunRecord]) -> Iterator[View]:
         params = [*record.params, *(name for trial in record.trials for name in trial.params)]
         known |= dict.fromkeys([*record.metrics, *record.series, *(f"params.{name}" for name in params)])
     rates = [name for name in known if not name.endswith(("_low", "_high"))]  # not the ends of their intervals
-    for written in content["views"]:
-        view = View(**written)
+    for view in experiment.views:
         columns, bars, lines, points = (
             [name for pattern in patterns for name in rates if fnmatch(name, pattern)]
             for patterns in (view.columns, view.bars, view.lines, view.points)

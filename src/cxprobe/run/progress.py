@@ -1,13 +1,13 @@
-"""How far long work has come: a bar on a terminal, a plain line every half minute elsewhere."""
+"""How far long work has come: a line every half minute."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
-from tqdm import tqdm
+from cxprobe.run.signals import end_if_signalled
 
 _BETWEEN_LINES = 30.0  # seconds
 
@@ -21,7 +21,7 @@ class Progress:
         total: The number of units; None if it is not known.
         unit: What is counted, in the plural.
         clock: Gives the time in seconds.
-        stream: Where bar and lines go.
+        stream: Where lines go.
         initial: Units that an earlier run has finished; they do not count in the rate.
     """
 
@@ -33,25 +33,21 @@ class Progress:
     initial: int
 
     def __post_init__(self) -> None:
-        """Begin to count, and show the bar if the stream is a terminal."""
+        """Begin to count."""
         self.done = self.initial
         self._began = self._shown = self.clock()
-        self._bar: tqdm[Any] | None = None
-        if self.stream.isatty():
-            unit = f" {self.unit}"
-            self._bar = tqdm(desc=self.what, total=self.total, unit=unit, initial=self.initial, file=self.stream)
 
     def update(self, finished: int, *, known: bool = False) -> None:
-        """Count units that have been finished since the last call; known ones do not count in the rate."""
+        """Count units that have been finished since the last call; known ones do not count in the rate.
+
+        Raises:
+            Killed: A signal has told the process to stop.
+        """
+        end_if_signalled()
         self.done += finished
         if known:
             self.initial += finished
-        if self._bar is not None:
-            if known:
-                self._bar.initial += finished
-                self._bar.last_print_n += finished
-            self._bar.update(finished)
-        elif self.clock() - self._shown >= _BETWEEN_LINES:
+        if self.clock() - self._shown >= _BETWEEN_LINES:
             self._shown = self.clock()
             print(self.line(), file=self.stream, flush=True)
 
@@ -71,11 +67,6 @@ class Progress:
         of = "" if self.total is None else f" of {self.total:,}"
         return f"{self.done:,}{of} {self.unit}"
 
-    def close(self) -> None:
-        """End the bar and leave it on the screen."""
-        if self._bar is not None:
-            self._bar.close()
-
 
 @contextmanager
 def progress(
@@ -90,8 +81,8 @@ def progress(
 ) -> Iterator[Progress]:
     """Show how far the block has come: its `Progress.update` is called with the number of finished units.
 
-    On a terminal there is a bar with rate and time left. Elsewhere, such as in a log file, there is at most one line
-    every half minute. If an exception ends the block, such as Ctrl-C, a line says what was kept and how to go on.
+    There is at most one line every half minute, with rate and time left. If an exception ends the block, such as
+    Ctrl-C, a line says what was kept and how to go on.
 
     Args:
         total: The number of units, those of an earlier run included; None if it is not known.
@@ -106,11 +97,9 @@ def progress(
     try:
         yield shown
     except BaseException:
-        shown.close()
         rest = f"; {kept}; run the same command again to go on from there" if kept else "; nothing was kept"
         print(f"{what}: stopped after {shown.counted()}{rest}", file=shown.stream, flush=True)
         raise
-    shown.close()
 
 
 def duration(seconds: float) -> str:

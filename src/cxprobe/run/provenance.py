@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from ruamel.yaml import YAML
 
-from cxprobe.files.writing import SCRATCH, digest, project_folder
+from cxprobe.files.writing import SCRATCH, digest, project_folder, temporary_suffix
 from cxprobe.run.record import RunContext
 
 DECISIVE = (
@@ -63,7 +63,7 @@ def earlier_files(folder: Path) -> Iterator[Path]:
     scratch = project_folder() / SCRATCH
     scratch.mkdir(parents=True, exist_ok=True)
     output, _, inside = md5_of(folder).partition("/")
-    with TemporaryDirectory(dir=scratch, prefix="earlier-") as links:
+    with TemporaryDirectory(temporary_suffix(), "earlier-", scratch) as links:
         for name, path in _cached_files(output, inside).items() if output.endswith(".dir") else ():
             link = Path(links, name)
             link.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,13 @@
-"""Signals that tell a process to stop: they end it by an exception, at a moment at which that does no harm."""
+"""Signals that tell a process to stop: they end it by an exception, at a moment at which that does no harm.
+
+The exception can be lost: Python drops those that are raised while it removes an object, and some libraries catch all.
+So the signal is noted too, and `end_if_signalled` ends the work where it goes on.
+"""
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-
-_SOON = 0.01  # seconds
 
 
 class Killed(SystemExit):
@@ -14,14 +15,13 @@ class Killed(SystemExit):
 
     def __init__(self, signum: int) -> None:
         super().__init__(128 + signum)
-        self.signum = signum
 
 
-class _PutOff:
-    """Whether signals have to wait, and the one that does."""
+class _Noted:
+    """The signal that has come, and how many blocks are open that it must not interrupt."""
 
-    active = False
     signum: int | None = None
+    uninterrupted = 0
 
 
 def end_on_signals(*signums: signal.Signals) -> None:
@@ -30,55 +30,44 @@ def end_on_signals(*signums: signal.Signals) -> None:
     Args:
         signums: Which; by default SIGTERM, SIGINT and SIGHUP.
     """
+    _Noted.signum = None
     for signum in signums or (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(signum, _kill)
-    if sys.unraisablehook is sys.__unraisablehook__:
-        sys.unraisablehook = _kill_later
+        signal.signal(signum, _note_and_end)
+
+
+def end_if_signalled() -> None:
+    """End the process if a signal has told it to stop, outside of blocks that are `uninterrupted`.
+
+    Raises:
+        Killed: It has.
+    """
+    if _Noted.signum is not None and not _Noted.uninterrupted:
+        raise Killed(_Noted.signum)
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Let a signal wait until the block has ended; if a second one comes, that one does not wait."""
-    outer = _PutOff.active
-    _PutOff.active = True
+    end_if_signalled()
+    _Noted.uninterrupted += 1
     try:
         yield
     finally:
-        _PutOff.active = outer
-        if not outer and (signum := _PutOff.signum) is not None:
-            _PutOff.signum = None
-            raise Killed(signum)
+        _Noted.uninterrupted -= 1
+        end_if_signalled()
 
 
 @contextmanager
 def ending_as_killed() -> Iterator[None]:
-    """Let the block end by `Killed` where a signal has led to another error.
-
-    A signal may come in the middle of anything, also where a library cleans up after itself, which then fails.
-    """
+    """Let the block end by `Killed` if a signal has come, also where that has led to another error, or to none."""
     try:
         yield
-    except Exception as fault:
-        before: BaseException | None = fault
-        while before is not None and not isinstance(before, Killed):
-            before = before.__cause__ or before.__context__
-        if before is None:
-            raise
-        raise Killed(before.signum) from None
+    finally:
+        end_if_signalled()
 
 
-def _kill(signum: int, _frame: FrameType | None) -> None:
-    if not _PutOff.active or _PutOff.signum is not None:
-        _PutOff.signum = None
+def _note_and_end(signum: int, _frame: FrameType | None) -> None:
+    waits = _Noted.uninterrupted and _Noted.signum is None
+    _Noted.signum = signum
+    if not waits:
         raise Killed(signum)
-    _PutOff.signum = signum
-
-
-def _kill_later(lost: "sys.UnraisableHookArgs") -> None:
-    """Try again if a signal came while Python removed an object, when an exception has no effect."""
-    if isinstance(lost.exc_value, Killed):
-        signum = lost.exc_value.signum
-        signal.signal(signal.SIGALRM, lambda _, frame: _kill(signum, frame))
-        signal.setitimer(signal.ITIMER_REAL, _SOON)
-    else:
-        sys.__unraisablehook__(lost)

@@ -12,37 +12,29 @@ os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")  # seconds
 
 import json
 import logging
-import sqlite3
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-import psutil
 from filelock import FileLock
 from mlflow import MlflowClient, entities
 from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from cxprobe.errors import CxprobeError
-from cxprobe.files.writing import full_disk, project_folder, read_json, this_machine, write_json
-from cxprobe.run.experiments import DESCRIPTIONS, VIEW_TAG, view_tag, views_of
+from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
+from cxprobe.run.experiments import VIEW_TAG, Experiment, all_experiments, view_tag, views_of
 from cxprobe.run.provenance import milliseconds
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
 from cxprobe.run.signals import uninterrupted
 from cxprobe.secrets import blot
 
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
-PROCESS_TAG = "cxprobe.process"  # machine:process:its start, to find the run of a process that died
+PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
 PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
 _NOTE = "mlflow.note.content"
-_CLOCK = 10.0  # seconds by which two readings of the time at which a process began may differ
 _PAGE = 1000  # runs in an answer of the store
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
@@ -93,23 +85,18 @@ def sync(records: Sequence[RunRecord]) -> int:
     Raises:
         TrackingError: The store cannot be written.
     """
-    known = [(record, _context_of(record)) for record in records]
-    known.sort(key=lambda pair: pair[1].started)
+    known = sorted(((record, _context_of(record)) for record in records), key=lambda pair: pair[1].started)
     try:
         client = open_store()
         ended = _end_left_open(client)
-        # The store is asked for all runs of an experiment at once, not for one by one.
-        finished = dict[str, set[str]]()
-        for name in dict.fromkeys(record.experiment for record in records):
-            runs = _every_run(client, experiment_id(client, name), "attributes.status = 'FINISHED'")
-            finished[name] = {run.data.tags.get(RECORD_TAG, "") for run in runs}
-        added = _add_missing(client, [pair for pair in known if pair[0].digest not in finished[pair[0].experiment]])
+        added = _add_missing(client, known)
         _write_views(client, records)
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
             blot(
                 f"the tracking store at {tracking_uri()} cannot be written ({full_disk(error) or error}); if it is a "
-                "local file and damaged, delete it and run `cxprobe sync` again, which writes all runs into a new one"
+                "local file that is damaged or was begun in another folder, delete it and run `cxprobe sync` again, "
+                "which writes all runs into a new one"
             )
         ) from error
     if ended:
@@ -118,11 +105,7 @@ def sync(records: Sequence[RunRecord]) -> int:
 
 
 def open_store() -> MlflowClient:
-    """Return a client of the tracking store, which is made if it does not exist.
-
-    The artifacts of a local database have absolute paths. If they lead to another folder, because the project was moved
-    or copied, the database is put aside with a warning and an empty one takes its place.
-    """
+    """Return a client of the tracking store, which is made if it does not exist."""
     # MLflow and its migrations announce every step of making a database; only what goes wrong is of interest.
     for name in ("alembic", "mlflow"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -130,39 +113,31 @@ def open_store() -> MlflowClient:
         return MlflowClient(tracking_uri=tracking_uri())
     _database().parent.mkdir(exist_ok=True)
     with FileLock(_database().with_suffix(".lock")):  # several first runs at once must not all make the database
-        _put_aside_if_moved()
         return MlflowClient(tracking_uri=tracking_uri())
 
 
-def experiment_id(client: MlflowClient, name: str) -> str:
-    """Return the id of an experiment, which is made with its description if it does not exist."""
-    note = DESCRIPTIONS[name]
-    experiment = client.get_experiment_by_name(name)
-    if experiment is None:
+def experiment_id(client: MlflowClient, experiment: Experiment) -> str:
+    """Return the id of an experiment, which is made with its description if it does not exist.
+
+    Raises:
+        TrackingError: The local store was begun in another folder, to which it would write the artifacts.
+    """
+    name, note = experiment.name, experiment.description
+    found = client.get_experiment_by_name(name)
+    if found is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
-        location = _artifacts(name) if _is_local() else None
         try:
-            return str(client.create_experiment(name, artifact_location=location, tags=tags))
+            return str(client.create_experiment(name, _artifacts(name) if _is_local() else None, tags))
         except MlflowException as error:
-            experiment = client.get_experiment_by_name(name)
-            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or experiment is None:
+            found = client.get_experiment_by_name(name)
+            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or found is None:
                 raise
-    if experiment.tags.get(_NOTE) != note:
-        client.set_experiment_tag(experiment.experiment_id, _NOTE, note)
-    return str(experiment.experiment_id)
-
-
-@event.listens_for(Engine, "connect")
-def _write_without_waiting(connection: Any, _record: object) -> None:
-    """Let the local database leave it to the operating system when it is on disk, which is ten times as fast.
-
-    After a power cut it may be damaged; unlike other databases it can be written again from the records.
-    """
-    if isinstance(connection, sqlite3.Connection):
-        _, _, path = connection.execute("PRAGMA database_list").fetchone()
-        if path == str(_database()):
-            connection.execute("PRAGMA synchronous = OFF")
+    if _is_local() and found.artifact_location != _artifacts(name):
+        raise TrackingError(f"it was begun in another folder: its artifacts are in {found.artifact_location}")
+    if found.tags.get(_NOTE) != note:
+        client.set_experiment_tag(found.experiment_id, _NOTE, note)
+    return str(found.experiment_id)
 
 
 def _is_local() -> bool:
@@ -187,34 +162,6 @@ def _context_of(record: RunRecord) -> RunContext:
     return RunContext(**read_json(path)) if path.is_file() else RunContext(0, 0, "", False, {}, "")
 
 
-def _put_aside_if_moved() -> None:
-    database = _database()
-    if not database.exists():
-        return
-    # Read without MLflow, which would keep a connection to the file that is about to be put aside; but not read-only,
-    # since SQLite takes back here what a process that was killed has half-written.
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True)) as connection:
-        query = "SELECT name, artifact_location FROM experiments WHERE name != 'Default'"
-        try:
-            [state] = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            locations = connection.execute(query).fetchall() if state == "ok" else []
-        except sqlite3.OperationalError:  # such as of one that is locked
-            raise
-        except sqlite3.DatabaseError as fault:
-            state, locations = str(fault), []
-    elsewhere = [location for name, location in locations if location != _artifacts(name)]
-    if state == "ok" and not elsewhere:
-        return
-    reason = f"was begun elsewhere (its artifacts are in {elsewhere[0]})" if elsewhere else f"is damaged ({state})"
-    aside = database.with_name(f"put-aside-{time.strftime('%Y%m%d-%H%M%S')}.db")
-    database.replace(aside)
-    print(
-        f"{database} {reason}; it is now {aside.name}, and a new one takes its place: `cxprobe sync` writes all "
-        "runs into it",
-        file=sys.stderr,
-    )
-
-
 def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[entities.Run]:
     """Yield the runs of an experiment that a query finds; in pages, since thousands of runs are much to answer."""
     token = None
@@ -226,51 +173,47 @@ def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[en
 
 def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]]) -> int:
     """Write the runs of records that the store does not have, and return their number."""
-    names = dict.fromkeys(record.experiment for record, _ in records)
-    experiments = {name: experiment_id(client, name) for name in names}
-    added = 0
-    for record, context in records:
-        experiment = experiments[record.experiment]
-        complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record.digest}'"
-        if client.search_runs([experiment], complete, max_results=1):
-            continue
-        tags = {
-            RECORD_TAG: record.digest,
-            STAGE_TAG: record.stage,
-            "mlflow.source.type": "LOCAL",
-            "mlflow.source.name": record.stage,
-            "weights": record.weights,
-        }
-        if context.started:
-            tags["mlflow.source.git.commit"] = context.commit
-            tags["git.dirty"] = str(context.dirty).lower()
-            tags["dvc.experiment"] = context.dvc_experiment
-        name = " · ".join(filter(None, [record.name, context.dvc_experiment]))
-        run = _create(client, experiment, name, tags, context)
-        try:
-            _write(client, experiment, run, record, context)
-        except Exception:
-            _end_failed(client, run)
-            raise
-        # People who sync at the same moment write a run twice. Each looks after the own run is complete, so the last
-        # one sees them all, and all keep the same one.
-        for copy in sorted(twin.info.run_id for twin in client.search_runs([experiment], complete))[1:]:
-            for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'") if record.trials else ():
-                client.delete_run(trial.info.run_id)
-            client.delete_run(copy)
-        added += 1
-    return added
+    ids = dict[str, str]()
+    complete = set[str]()
+    for experiment, _ in _by_experiment([record for record, _ in records]):
+        ids[experiment.name] = number = experiment_id(client, experiment)
+        finished = _every_run(client, number, "attributes.status = 'FINISHED'")
+        complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
+    missing = [(record, context) for record, context in records if record.digest not in complete]
+    for record, context in missing:
+        _write(client, ids[record.experiment], record, context)
+        _delete_copies(client, ids[record.experiment], record)
+    return len(missing)
+
+
+def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> None:
+    """Keep one of the runs of a record that several people have written at the same moment.
+
+    Each looks after the own run is complete, so the last one sees them all, and all keep the same one.
+    """
+    complete = f"attributes.status = 'FINISHED' and tags.`{RECORD_TAG}` = '{record.digest}'"
+    for copy in sorted(run.info.run_id for run in client.search_runs([experiment], complete))[1:]:
+        for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'"):
+            client.delete_run(trial.info.run_id)
+        client.delete_run(copy)
+
+
+def _by_experiment(records: Sequence[RunRecord]) -> Iterator[tuple[Experiment, list[RunRecord]]]:
+    """Yield every experiment that records have, and its records."""
+    for name in dict.fromkeys(record.experiment for record in records):
+        yield all_experiments()[name], [record for record in records if record.experiment == name]
 
 
 def _write_views(client: MlflowClient, records: Sequence[RunRecord]) -> None:
     """Write the ready views of the experiments of records, which are all that the experiments have."""
-    for name in dict.fromkeys(record.experiment for record in records):
-        experiment = client.get_experiment(experiment_id(client, name))
-        for view in views_of(name, [record for record in records if record.experiment == name]):
+    for experiment, its_records in _by_experiment(records):
+        number = experiment_id(client, experiment)
+        tags = client.get_experiment(number).tags
+        for view in views_of(experiment, its_records):
             key = f"{VIEW_TAG}{view.id}"
-            tag = view_tag(view, experiment.tags.get(key), milliseconds())
+            tag = view_tag(view, tags.get(key), milliseconds())
             if tag is not None:
-                client.set_experiment_tag(experiment.experiment_id, key, tag)
+                client.set_experiment_tag(number, key, tag)
 
 
 def view_links(records: Sequence[RunRecord], server: str) -> Iterator[tuple[str, str, str]]:
@@ -281,59 +224,46 @@ def view_links(records: Sequence[RunRecord], server: str) -> Iterator[tuple[str,
         server: The address of MLflow's server.
     """
     client = open_store()
-    for name in dict.fromkeys(record.experiment for record in records):
-        page = f"{server}/#/experiments/{experiment_id(client, name)}/runs"
-        for view in views_of(name, [record for record in records if record.experiment == name]):
+    for experiment, its_records in _by_experiment(records):
+        page = f"{server}/#/experiments/{experiment_id(client, experiment)}/runs"
+        for view in views_of(experiment, its_records):
             charts = "&compareRunsMode=CHART" if view.has_charts else ""
-            yield name, view.name, f"{page}?viewStateShareKey={view.id}{charts}"
+            yield experiment.name, view.name, f"{page}?viewStateShareKey={view.id}{charts}"
 
 
 def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
-    """Create a run, and return its id; a tag says which process writes it, and since when."""
-    process = {PROCESS_TAG: f"{this_machine()}:{os.getpid()}:{psutil.Process().create_time():.0f}"}
-    run = client.create_run(experiment, context.started or None, run_name=name, tags={**tags, **process})
+    """Create a run, and return its id; a tag says which process writes it."""
+    tags = {**tags, PROCESS_TAG: this_process()}
+    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags)
     return str(run.info.run_id)
-
-
-def _end_failed(client: MlflowClient, run: str) -> None:
-    """End a run that could not be written; a server that has just failed is asked once, and must not hide why."""
-    name = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
-    usual = os.environ[name]
-    os.environ[name] = "0"
-    try:
-        client.set_terminated(run, status="FAILED")
-    except Exception as error:
-        print(blot(f"MLflow at {tracking_uri()} does not work ({error}): a run stays open"), file=sys.stderr)
-    finally:
-        os.environ[name] = usual
 
 
 def _end_left_open(client: MlflowClient) -> int:
     """End the runs that processes of this machine have left open, and return their number."""
     ended = 0
-    for experiment in filter(None, map(client.get_experiment_by_name, DESCRIPTIONS)):
+    for experiment in filter(None, map(client.get_experiment_by_name, all_experiments())):
         for run in _every_run(client, experiment.experiment_id, "attributes.status = 'RUNNING'"):
-            if _has_died(run.data.tags.get(PROCESS_TAG, "")):
+            if has_ended(run.data.tags.get(PROCESS_TAG, "")):
                 client.set_terminated(run.info.run_id, status="KILLED")
                 ended += 1
     return ended
 
 
-def _has_died(tag: str) -> bool:
-    """Return whether a process tag is of this machine, and its process has ended; another may have its number now."""
-    machine, _, process = tag.partition(":")
-    if machine != this_machine():
-        return False
-    number, _, began = process.partition(":")
-    try:
-        created: float = psutil.Process(int(number)).create_time()
-        return abs(created - int(began)) > _CLOCK
-    except psutil.NoSuchProcess:
-        return True
-
-
-def _write(client: MlflowClient, experiment: str, run: str, record: RunRecord, context: RunContext) -> None:
-    """Write all of a record but its tags into a run, and end the run as FINISHED."""
+def _write(client: MlflowClient, experiment: str, record: RunRecord, context: RunContext) -> None:
+    """Write the run of a record; it is FINISHED once all of it is written."""
+    tags = {
+        RECORD_TAG: record.digest,
+        STAGE_TAG: record.stage,
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": record.stage,
+        "weights": record.weights,
+    }
+    if context.started:
+        tags["mlflow.source.git.commit"] = context.commit
+        tags["git.dirty"] = str(context.dirty).lower()
+        tags["dvc.experiment"] = context.dvc_experiment
+    name = " · ".join(filter(None, [record.name, context.dvc_experiment]))
+    run = _create(client, experiment, name, tags, context)
     metrics = [entities.Metric(name, value, context.finished, 0) for name, value in record.metrics.items()]
     for name, series in record.series.items():
         metrics += [entities.Metric(name, value, context.finished, step) for step, value in series]
