@@ -18,7 +18,7 @@ from params_in_markdown import describe_params
 from rates import fill_rates
 from stages_in_markdown import describe_pipeline
 
-from cxprobe.site.findings import VERDICTS
+from cxprobe.report.findings import VERDICTS
 
 ROOT = Path(__file__).parents[2]
 # A page of the site -> the file of the project that it shows.

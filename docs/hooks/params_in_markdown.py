@@ -6,7 +6,7 @@ from models_in_markdown import describe_model
 
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
-from cxprobe.project.params import Params
+from cxprobe.project.params import whole_params
 
 HEAD = """\
 # Parameters
@@ -22,4 +22,4 @@ a preset.
 
 def describe_params(folder: Path) -> str:
     """Return the page about params.yaml, with the values of a project's own file."""
-    return f"{HEAD}\n{describe_model(Params, 2, read_yaml(folder / 'params.yaml', ParamsError))}\n"
+    return f"{HEAD}\n{describe_model(whole_params(), 2, read_yaml(folder / 'params.yaml', ParamsError))}\n"

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from rates import estimate, read_rate
 
-from cxprobe.site.words import interval, number, percent
+from cxprobe.report.words import interval, number, percent
 from cxprobe.stats import Estimate
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cxprobe.site.words import in_full, percent
+from cxprobe.report.words import in_full, percent
 from cxprobe.stats import Estimate
 
 PLACE = re.compile(r"\{\{ (results/[\w/.-]+): (.+?) \}\}")

@@ -125,12 +125,12 @@ def conllu(
     from cxprobe.cli.labels_desk import labels_file, mined_file
     from cxprobe.constructions.sentences import LABELS
     from cxprobe.corpora.conllu import conllu_text
-    from cxprobe.report.answers import read_made_table
     from cxprobe.exports.treebank import camel_case, treebank_of
     from cxprobe.files.writing import write_bytes
     from cxprobe.people.labels import in_force, judgements_on, read_labels
     from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
+    from cxprobe.report.answers import read_made_table
     from cxprobe.tagging import load_tagger
 
     require_construction(construction)
@@ -156,7 +156,9 @@ def _made(params: "Params", methods: Sequence[str]) -> tuple[list[str], list[str
     from cxprobe.lines import LINES
     from cxprobe.report.line import Line
 
-    able = [name for name, line in LINES.items() if any(getattr(type(line), m) is not getattr(Line, m) for m in methods)]
+    able = [
+        name for name, line in LINES.items() if any(getattr(type(line), m) is not getattr(Line, m) for m in methods)
+    ]
     reasons = {name: why_not(params, name) for name in able}
     return [name for name in able if not reasons[name]], [f"{name}: {why}." for name, why in reasons.items() if why]
 

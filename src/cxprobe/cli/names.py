@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.project.carried import carried_files
 from cxprobe.constructions.names import construction_names
+from cxprobe.project.carried import carried_files
 from cxprobe.project.folder import model_names
 from cxprobe.project.presets import preset_names
 

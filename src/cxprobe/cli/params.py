@@ -16,8 +16,8 @@ def preset(
 ) -> None:
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
     from cxprobe.files.writing import write_bytes
-    from cxprobe.run.params import PARAMS_FILE
     from cxprobe.project.presets import preset_text
+    from cxprobe.run.params import PARAMS_FILE
 
     text = preset_text(name, Path("presets"))
     if show:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.names import construction_names
 from cxprobe.constructions.people import load_people
 from cxprobe.english import capitalise_first
 from cxprobe.lm.texts import Pair
@@ -13,7 +14,6 @@ from cxprobe.pairs.make import render_pairs
 from cxprobe.people.forms import RatedItem
 from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import InferenceTask, PairsTask, ReasoningTask, Tasks
-from cxprobe.constructions.names import construction_names
 from cxprobe.prompts.items import Inference, Reasoning, load_items, render_inferences, render_reasonings
 from cxprobe.seeding import text_id
 

@@ -7,11 +7,12 @@ import typer
 
 def sync() -> None:
     """Write every run that MLflow lacks into it, from the records under results/."""
+    from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
     records = read_records()
-    added = tracking.sync(records)
+    added = tracking.sync(records, all_experiments())
     print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
 
 
@@ -22,13 +23,14 @@ def ui(
     import os
     import sys
 
+    from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
     sync()
     shared = os.environ.get("MLFLOW_TRACKING_URI", "")
     server = shared if shared.startswith("http") else f"http://127.0.0.1:{port}"
-    for experiment, name, address in tracking.view_links(read_records(), server):
+    for experiment, name, address in tracking.view_links(read_records(), server, all_experiments()):
         print(f"{experiment}, {name}: {address}")
     if server == shared:
         print("MLFLOW_TRACKING_URI names this server, so none is started here")

@@ -1,6 +1,7 @@
 """The section pairs of params.yaml: minimal pairs, the project's own and those of others."""
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
@@ -166,6 +167,7 @@ class PairsStage(LineParams):
     """What the stages of pairs read of params.yaml."""
 
     line: ClassVar[str] = "pairs"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
     asks_servers = True
     names: ClassVar[dict[str, str]] = {"models": "models", "probed": "models", "llms": "llms", "writers": "llms"}

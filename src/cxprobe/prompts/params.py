@@ -252,6 +252,7 @@ class PromptsStage(LineParams):
     """What the stages of prompts read of params.yaml."""
 
     line: ClassVar[str] = "prompts"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
     asks_servers = True
     names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}

@@ -1,6 +1,7 @@
 """The section of params.yaml for recognition: sentences, balanced subsets, vectors and probes."""
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
@@ -147,6 +148,7 @@ class RecognitionStage(LineParams):
     """What the stages of recognition read of params.yaml."""
 
     line: ClassVar[str] = "recognition"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("word_ngrams", "character_ngrams", "tag_ngrams", "positions")
 
     recognition: RecognitionParams

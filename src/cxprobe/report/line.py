@@ -18,6 +18,7 @@ from cxprobe.lm.params import Llm, Model, members_of
 from cxprobe.report.findings import Finding, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
+from cxprobe.run.experiments import Experiments, load_experiments
 
 
 class Example(NamedTuple):
@@ -129,10 +130,10 @@ class Line:
         """The table with its rates, relative to results/, without suffix."""
         return f"report_{self.name}/accuracy"
 
-    @cached_property
-    def experiments(self) -> Mapping[str, Experiment]:
-        """The experiments of MLflow that have its runs, by name: experiments.yaml beside the line's module."""
-        return load_experiments(self.folder / "experiments.yaml")
+    @property
+    def experiments(self) -> Experiments:
+        """The experiments of MLflow that have its runs, by name."""
+        return load_experiments(self.params.experiments_file)
 
     # ---- constructions
 

@@ -1,4 +1,4 @@
-"""The experiments of MLflow (``experiments.yaml``): the description of each, and ready views of its runs.
+"""The experiments of MLflow (``experiments.yaml`` of each line of work): their descriptions, and views of their runs.
 
 MLflow 3.15 and later shows the views of an experiment in the menu *Views* of its page of runs. A view is a tag of the
 experiment with the state of that page: which runs, their order, the columns of the table, and the charts.
@@ -71,21 +71,21 @@ class Experiment:
     source: str | None
 
 
-def load_experiments(path: Path) -> dict[str, Experiment]:
-    """Read the experiments of a file, by their names; its key ``shared`` has what several of them say."""
-    content = YAML(typ="safe").load(path)
-    content.pop("shared", None)
+Experiments = Mapping[str, Experiment]
+"""Experiments by their names."""
+
+
+@cache
+def load_experiments(path: Path) -> Experiments:
+    """Return the experiments of a file by their names; shared_experiments.yaml has what several of them say."""
+    shared = Path(__file__).with_name("shared_experiments.yaml")
+    content = YAML(typ="safe").load(shared.read_text(encoding="utf-8") + path.read_text(encoding="utf-8"))
+    content.pop("shared")
     experiments = {}
     for name, written in content.items():
         views = [View(**view) for view in written["views"]]
         experiments[name] = Experiment(name, "\n\n".join(written["description"]), views, written.get("source"))
     return experiments
-
-
-@cache
-def all_experiments() -> Mapping[str, Experiment]:
-    """Return all experiments by their names."""
-    return load_experiments(Path(__file__).with_name("experiments.yaml"))
 
 
 def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[View]:

@@ -7,7 +7,7 @@ fault in another line of work stops no stage, and no shared module knows the sec
 from collections.abc import Collection, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -63,6 +63,9 @@ class StageParams(Closed):
     """The sections of params.yaml that a stage reads. The others are not looked at."""
 
     model_config = ConfigDict(extra="ignore")
+
+    experiments_file: ClassVar[Path]
+    """What MLflow shows of the runs, of the sections of a stage that judges (`cxprobe.run.experiments`)."""
 
     seed: Annotated[int, Field(ge=0)]
     """What every draw follows from."""

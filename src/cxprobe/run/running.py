@@ -30,6 +30,7 @@ from cxprobe.files.writing import (
     write_bytes,
     write_json,
 )
+from cxprobe.run.experiments import load_experiments
 from cxprobe.run.params import SomeParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
@@ -116,7 +117,7 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
         _collect_from_now_on()
         context = replace(context, finished=milliseconds())
         tracking.keep_context(records, context)
-        tracking.add_runs(records, context)
+        tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
         raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))

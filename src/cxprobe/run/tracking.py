@@ -24,7 +24,7 @@ from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
-from cxprobe.run.experiments import VIEW_TAG, Experiment, all_experiments, view_tag, views_of
+from cxprobe.run.experiments import VIEW_TAG, Experiment, Experiments, view_tag, views_of
 from cxprobe.run.provenance import milliseconds
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
 from cxprobe.run.signals import uninterrupted
@@ -57,7 +57,7 @@ def keep_context(records: Sequence[RunRecord], context: RunContext) -> None:
         print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
 
 
-def add_runs(records: Sequence[RunRecord], context: RunContext) -> None:
+def add_runs(records: Sequence[RunRecord], context: RunContext, experiments: Experiments) -> None:
     """Write the runs of records in their order, apart from those that the store has; a fault is only a warning.
 
     Signals wait meanwhile: one within a transaction would leave the database locked.
@@ -65,8 +65,8 @@ def add_runs(records: Sequence[RunRecord], context: RunContext) -> None:
     try:
         with uninterrupted():
             client = open_store()
-            _add_missing(client, _one_after_another(records, context))
-            _write_views(client, records)
+            _add_missing(client, _one_after_another(records, context), experiments)
+            _write_views(client, records, experiments)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
         print(blot(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
@@ -77,7 +77,7 @@ def _one_after_another(records: Sequence[RunRecord], context: RunContext) -> lis
     return [(record, replace(context, started=context.started + number)) for number, record in enumerate(records)]
 
 
-def sync(records: Sequence[RunRecord]) -> int:
+def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
     """Write the runs of all records that the store lacks, the oldest first, and return their number.
 
     Runs that processes of this machine have left open, because they died or the store did, are ended as KILLED first.
@@ -88,9 +88,9 @@ def sync(records: Sequence[RunRecord]) -> int:
     known = sorted(((record, _context_of(record)) for record in records), key=lambda pair: pair[1].started)
     try:
         client = open_store()
-        ended = _end_left_open(client)
-        added = _add_missing(client, known)
-        _write_views(client, records)
+        ended = _end_left_open(client, experiments)
+        added = _add_missing(client, known, experiments)
+        _write_views(client, records, experiments)
     except Exception as error:  # every kind of store has errors of its own
         raise TrackingError(
             blot(
@@ -171,11 +171,13 @@ def _every_run(client: MlflowClient, experiment: str, query: str) -> Iterator[en
         token = page.token or ""
 
 
-def _add_missing(client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]]) -> int:
+def _add_missing(
+    client: MlflowClient, records: Sequence[tuple[RunRecord, RunContext]], experiments: Experiments
+) -> int:
     """Write the runs of records that the store does not have, and return their number."""
     ids = dict[str, str]()
     complete = set[str]()
-    for experiment, _ in _by_experiment([record for record, _ in records]):
+    for experiment, _ in _by_experiment([record for record, _ in records], experiments):
         ids[experiment.name] = number = experiment_id(client, experiment)
         finished = _every_run(client, number, "attributes.status = 'FINISHED'")
         complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
@@ -198,15 +200,17 @@ def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> 
         client.delete_run(copy)
 
 
-def _by_experiment(records: Sequence[RunRecord]) -> Iterator[tuple[Experiment, list[RunRecord]]]:
+def _by_experiment(
+    records: Sequence[RunRecord], experiments: Experiments
+) -> Iterator[tuple[Experiment, list[RunRecord]]]:
     """Yield every experiment that records have, and its records."""
     for name in dict.fromkeys(record.experiment for record in records):
-        yield all_experiments()[name], [record for record in records if record.experiment == name]
+        yield experiments[name], [record for record in records if record.experiment == name]
 
 
-def _write_views(client: MlflowClient, records: Sequence[RunRecord]) -> None:
+def _write_views(client: MlflowClient, records: Sequence[RunRecord], experiments: Experiments) -> None:
     """Write the ready views of the experiments of records, which are all that the experiments have."""
-    for experiment, its_records in _by_experiment(records):
+    for experiment, its_records in _by_experiment(records, experiments):
         number = experiment_id(client, experiment)
         tags = client.get_experiment(number).tags
         for view in views_of(experiment, its_records):
@@ -216,7 +220,7 @@ def _write_views(client: MlflowClient, records: Sequence[RunRecord]) -> None:
                 client.set_experiment_tag(number, key, tag)
 
 
-def view_links(records: Sequence[RunRecord], server: str) -> Iterator[tuple[str, str, str]]:
+def view_links(records: Sequence[RunRecord], server: str, experiments: Experiments) -> Iterator[tuple[str, str, str]]:
     """Yield experiment, name and address of every ready view of the tracking store.
 
     Args:
@@ -224,7 +228,7 @@ def view_links(records: Sequence[RunRecord], server: str) -> Iterator[tuple[str,
         server: The address of MLflow's server.
     """
     client = open_store()
-    for experiment, its_records in _by_experiment(records):
+    for experiment, its_records in _by_experiment(records, experiments):
         page = f"{server}/#/experiments/{experiment_id(client, experiment)}/runs"
         for view in views_of(experiment, its_records):
             charts = "&compareRunsMode=CHART" if view.has_charts else ""
@@ -238,10 +242,10 @@ def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str,
     return str(run.info.run_id)
 
 
-def _end_left_open(client: MlflowClient) -> int:
+def _end_left_open(client: MlflowClient, experiments: Experiments) -> int:
     """End the runs that processes of this machine have left open, and return their number."""
     ended = 0
-    for experiment in filter(None, map(client.get_experiment_by_name, all_experiments())):
+    for experiment in filter(None, map(client.get_experiment_by_name, experiments)):
         for run in _every_run(client, experiment.experiment_id, "attributes.status = 'RUNNING'"):
             if has_ended(run.data.tags.get(PROCESS_TAG, "")):
                 client.set_terminated(run.info.run_id, status="KILLED")

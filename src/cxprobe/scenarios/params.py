@@ -1,5 +1,6 @@
 """The section of params.yaml for scenarios: items, and candidate words at their masks."""
 
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
@@ -41,6 +42,7 @@ class ScenariosStage(LineParams):
     """What the stages of scenarios read of params.yaml."""
 
     line: ClassVar[str] = "scenarios"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = get_args(RuleOfScenarios)
 
     scenarios: ScenariosParams

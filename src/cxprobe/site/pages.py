@@ -14,7 +14,6 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cxprobe.run.record import STAGE_TAG
 from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
@@ -32,6 +31,7 @@ from cxprobe.report.findings import (
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
 from cxprobe.report.words import in_full, interval, number, percent
+from cxprobe.run.record import STAGE_TAG
 from cxprobe.site.reservations import reservations_of
 
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
