@@ -19,8 +19,8 @@ from cxprobe.people.agreement import (
     read_published_agreement,
 )
 from cxprobe.people.labels import DECIDES, JUDGEMENTS, Label
+from cxprobe.people.mined import group_sentences
 from cxprobe.people.ratings import Rating, write_ratings
-from cxprobe.people.sessions import group_sentences
 from cxprobe.recognition.sentences import apply_labels
 from cxprobe.stats import estimate_rate
 

@@ -12,9 +12,9 @@ from judged import WORDING, items
 
 from cxprobe.errors import DataError
 from cxprobe.people.forms import (
-    LETTERS,
+    OPTION_LETTERS,
     Form,
-    Question,
+    FormQuestion,
     RatedItem,
     deal,
     draw_sample,
@@ -163,7 +163,7 @@ def test_every_question_is_a_group_with_a_legend_and_radio_buttons_that_exclude_
         assert legend["text"].endswith(f"{question.item.text} {question.item.question}")
         buttons = [one["attrs"] for one in PAGE.all("input", type="radio") if one["group"] == own]
         assert {one["name"] for one in buttons} == {own}
-        assert [one["value"] for one in buttons] == list(LETTERS[: len(question.options)])
+        assert [one["value"] for one in buttons] == list(OPTION_LETTERS[: len(question.options)])
         assert not [one for one in buttons if "checked" in one]
 
 
@@ -196,7 +196,7 @@ def test_the_page_does_not_say_what_is_right():
 @pytest.mark.parametrize("nasty", ['</script><b id="x">', "{{title}}", 'a "quoted" & <b>'])
 def test_texts_are_texts_whatever_they_have(nasty):
     item = replace(FORM.questions[0].item, text=nasty, options={"A": nasty, "B": "B"})
-    question = Question(item, ("A", "B"))
+    question = FormQuestion(item, ("A", "B"))
     page = Page(render_page(Form(1, (question,)), "export-0", WORDING.tasks.pairs))
     (shown,) = page.all("span", **{"class": "text"})
     assert shown["text"] == nasty

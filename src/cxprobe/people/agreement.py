@@ -13,8 +13,8 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import DataError
 from cxprobe.people.labels import JUDGEMENTS, Label, Said, Target, in_force, is_decision, judgements_on
+from cxprobe.people.mined import SentenceGroup
 from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
-from cxprobe.people.sessions import Group
 from cxprobe.stats import CLUSTER, rate_by
 
 PUBLISHED_FILE = Path("published/oba2026_human_validation.tsv")
@@ -49,7 +49,7 @@ def conflicts(labels: Sequence[Label]) -> dict[Target, Said]:
     return {target: said for target, said in sorted(in_force(labels).items()) if _differ(said)}
 
 
-def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Said]]:
+def disputes(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> list[tuple[SentenceGroup, Said]]:
     """Return what keeps mined sentences from having a label: what to decide, and each person's label of it.
 
     Beside the conflicts about sequences and about sentences, these are sentences that one person labels otherwise than
@@ -60,7 +60,7 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
         labels: Everybody's labels.
     """
     judged = in_force(labels)
-    conflicts: list[tuple[Group, Said]] = []
+    conflicts: list[tuple[SentenceGroup, Said]] = []
     for group in groups:
         of_sequence = judged.get(("sequence", group.tags), {})
         if is_open := _differ(of_sequence):
@@ -70,7 +70,7 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
             if said and not is_open:
                 said = judgements_on(sentence.id, group.tags, judged)
             if _differ(said):
-                group_of_one = Group("sentence", sentence.id, group.tags, (sentence,))
+                group_of_one = SentenceGroup("sentence", sentence.id, group.tags, (sentence,))
                 conflicts.append((group_of_one, dict(sorted(said.items()))))
     return conflicts
 

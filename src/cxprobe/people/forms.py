@@ -17,7 +17,7 @@ from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import Checks, Task
 from cxprobe.seeding import generator_for, text_id
 
-LETTERS = ("A", "B", "C")
+OPTION_LETTERS = ("A", "B", "C")
 CHECK: Final = "check"  # the kind of a question that is an attention check
 # The columns of items.csv.
 ITEM_COLUMNS = (
@@ -55,7 +55,7 @@ class RatedItem:
     gold: str
 
 
-class Question(NamedTuple):
+class FormQuestion(NamedTuple):
     """An item as a form asks it: its answers in the order in which they are shown as A, B and perhaps C."""
 
     item: RatedItem
@@ -69,7 +69,7 @@ class Question(NamedTuple):
     @property
     def gold(self) -> str:
         """The letter of the right option."""
-        return LETTERS[self.answers.index(self.item.gold)]
+        return OPTION_LETTERS[self.answers.index(self.item.gold)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Form:
     """What one person is asked: its number, from 1, and its questions, which are numbered from 1 as well."""
 
     number: int
-    questions: tuple[Question, ...]
+    questions: tuple[FormQuestion, ...]
 
 
 def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[RatedItem]:
@@ -235,17 +235,19 @@ def split_in_halves(edges: Sequence[tuple[Hashable, Hashable]], rng: np.random.G
     return [half[edge] for edge in range(len(edges))]
 
 
-def _question(item: RatedItem, side: int, form: int) -> Question:
+def _question(item: RatedItem, side: int, form: int) -> FormQuestion:
     """Return an item with the right one of two options first (0) or second (1)."""
     answers = list(item.options)
     if item.kind == "inference":
         answers = answers[::-1] if form % 2 else answers
     elif (answers[1] if item.gold == answers[1] else answers[0]) != answers[side]:
         answers[:2] = answers[1::-1]
-    return Question(item, answers)
+    return FormQuestion(item, answers)
 
 
-def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.random.Generator) -> list[Question]:
+def _with_checks(
+    questions: list[FormQuestion], checks: Checks, form: int, rng: np.random.Generator
+) -> list[FormQuestion]:
     """Put one check of each kind among the questions: one into each third, and none before the first question."""
     kinds = list(checks)
     borders = [1 + (len(questions) * third) // len(kinds) for third in range(len(kinds) + 1)]
@@ -254,9 +256,9 @@ def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.r
         name, check = kinds[(third + form) % len(kinds)]
         options = check.members[form % len(check.members)].model_dump()
         answers = ["right", "wrong"] if rng.integers(2) else ["wrong", "right"]
-        wording = check.question.format(answer=LETTERS[answers.index("right")])
+        wording = check.question.format(answer=OPTION_LETTERS[answers.index("right")])
         item = RatedItem(CHECK, name, "", "", {}, "", wording, options, "right")
-        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), Question(item, answers))
+        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), FormQuestion(item, answers))
     return asked
 
 
@@ -274,7 +276,7 @@ def items_table(forms: Sequence[Form]) -> pd.DataFrame:
             item = question.item
             stratum = "; ".join(f"{name}={value}" for name, value in item.stratum.items())
             names = (form.number, number, item.kind, item.id, item.construction, item.frame, stratum)
-            shown = (item.text, item.question, *question.options, *[""] * (len(LETTERS) - len(question.answers)))
+            shown = (item.text, item.question, *question.options, *[""] * (len(OPTION_LETTERS) - len(question.answers)))
             rows.append((*names, *shown, " ".join(question.answers), question.gold))
     table = pd.DataFrame(rows, columns=ITEM_COLUMNS[1:])
     table.insert(0, "export", name_of_export(table))
@@ -304,4 +306,4 @@ def render_page(form: Form, export: str, task: Task) -> str:
     """
     template = files("cxprobe.people").joinpath("form.html").read_text(encoding="utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(template)
-    return page.render(form=form, export=export, task=task, letters=LETTERS)
+    return page.render(form=form, export=export, task=task, letters=OPTION_LETTERS)

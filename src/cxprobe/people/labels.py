@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from cxprobe.people.tables import read_rows, write_rows
+from cxprobe.people.tables import read_judgements, write_judgements
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +15,7 @@ JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 KINDS = ("sequence", "sentence")
 DECIDES = " (decides)"  # what follows the name of a person who decides what others have labelled differently
 LABELS_FILE = "labels.tsv"
-LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
+_LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
 
 Target = tuple[str, str]  # "sequence" and tags, or "sentence" and its id
 Said = Mapping[str, Judgement]  # who -> the label that this person gave
@@ -48,7 +48,7 @@ def read_labels(path: Path) -> list[Label]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: See `read_rows`; the faults are also an unknown kind or label, something that is not a day,
+        ConstructionError: See `read_judgements`; also for an unknown kind or label, something that is not a day,
             and two labels of one person for one thing.
     """
     known = set()
@@ -65,12 +65,12 @@ def read_labels(path: Path) -> list[Label]:
         known.add(label.key)
         return None
 
-    return read_rows(path, Label, LONGEST, fault_of)
+    return read_judgements(path, Label, _LONGEST, fault_of)
 
 
 def write_labels(labels: Iterable[Label], path: Path) -> None:
     """Write labels, sorted, one a line."""
-    write_rows(labels, Label._fields, path)
+    write_judgements(labels, Label._fields, path)
 
 
 def with_label(labels: Iterable[Label], new: Label) -> list[Label]:

@@ -9,11 +9,13 @@ from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import write_bytes
 
-Row = TypeVar("Row", bound=NamedTuple)
+_Row = TypeVar("_Row", bound=NamedTuple)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
-def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[[Row], str | None]) -> list[Row]:
+def read_judgements(
+    path: Path, row_type: type[_Row], longest: int, fault_of: Callable[[_Row], str | None]
+) -> list[_Row]:
     """Read a table that is separated by tabs; if there is no file, there are no rows.
 
     Args:
@@ -56,7 +58,7 @@ def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[
     return rows
 
 
-def write_rows(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
+def write_judgements(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
     """Write a table that is separated by tabs, its rows sorted; it appears whole or not at all."""
     lines = ["\t".join(row) for row in (tuple(columns), *sorted(rows))]
     write_bytes(("\n".join(lines) + "\n").encode(), path)
