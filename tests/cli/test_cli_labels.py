@@ -102,7 +102,12 @@ def test_the_screen_has_definition_hits_and_the_sentences_around(project):
     assert "reading the corpus" not in run("q\n", "label", "toy", "--who", "Ann").err
 
 
-def test_where_the_corpus_is_not_to_be_read_or_is_not_there_this_is_said(project):
+def test_where_the_corpus_is_not_read_or_is_not_there_this_is_said(project, monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
+        shown = run("", "label", "toy", "--who", "Ann")
+        assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
+        assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
     assert "the sentences around are not shown" in run("", "label", "toy", "--who", "Ann", "--no-corpus").err
     (project / "corpus" / "0.jsonl").write_text('{"text": "Another.", "url": "u"}\n')
     assert "of 8 of 8 sentences the corpus" in run("", "label", "toy", "--who", "Ann").err
@@ -111,13 +116,6 @@ def test_where_the_corpus_is_not_to_be_read_or_is_not_there_this_is_said(project
     assert shown.code == 0
     assert "the sentences around are not shown: corpora" in shown.err
     assert run("", "label", "toy", "--who", "Ann", "--read-corpus").code == 2
-
-
-def test_a_large_corpus_is_read_only_when_that_is_asked_for(project, monkeypatch):
-    monkeypatch.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
-    shown = run("", "label", "toy", "--who", "Ann")
-    assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
-    assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
 
 
 def test_a_third_person_decides_what_two_label_differently(project):

@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 import pandas as pd
 import typer
@@ -42,9 +42,6 @@ from cxprobe.people.ranking import estimate_yield
 from cxprobe.people.screen import has_styles, show_definition, show_group
 from cxprobe.people.sessions import HELP, Desk, SavedSession, start_session
 from cxprobe.run.params import Params, load_params
-
-if TYPE_CHECKING:
-    from cxprobe.corpora.params import Corpus
 
 # A corpus of files that is larger is not read unasked: some 20 seconds.
 _READ_UNASKED = 2 << 30  # bytes
@@ -122,12 +119,8 @@ def import_labels(construction: str, path: Path) -> None:
     sentences = read_mined(construction)
     targets = {"sequence": set(sentences["tags"]), "sentence": set(sentences["id"])}
     if unknown := [label.target for label in new if label.target not in targets[label.kind]]:
-        raise DataError(
-            one_line(
-                f"{path}: {len(unknown)} targets are not among the mined sentences, the first is '{unknown[0]}'; take "
-                f"the tags and ids that `cxprobe label {construction} --export FILE` writes"
-            )
-        )
+        what = f"{len(unknown)} targets are not among the mined sentences, the first is '{unknown[0]}'"
+        raise DataError(one_line(f"{path}: {what}; take tags and ids from `cxprobe label {construction} --export`"))
     by_key = {label.key: label for label in [*before, *new]}
     write_labels(by_key.values(), labels_file(construction))
     people, changed = sorted({label.who for label in new}), len(set(new) - set(before))
@@ -271,23 +264,8 @@ def _surroundings(
     construction: str, groups: Sequence[SentenceGroup], params: Params, read_corpus: bool | None
 ) -> Mapping[str, Surroundings]:
     """Return the text around the sentences; where it is not known, a line says why."""
-    from cxprobe.corpora.sources import list_corpus
-
-    slug = params.mining.constructions.get(construction, "")
-    if read_corpus is False:
-        _say("the sentences around are not shown")
-        return {}
-    if slug not in params.corpora:
-        _say(f"the sentences around are not shown: mining in params.yaml names no corpus of {construction}")
-        return {}
-    corpus = params.corpora[slug]
     try:
-        # The prose of installed packages is small.
-        size = 0 if corpus.kind == "installed" else int(list_corpus(corpus)["size"].sum())
-        if read_corpus is None and size > _READ_UNASKED:
-            _say(f"the sentences around are not shown: corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
-            return {}
-        around = _read_surroundings(construction, corpus, params.mining.longest_line)
+        around = _read_surroundings(construction, params, read_corpus)
     except DataError as fault:
         if read_corpus:
             raise
@@ -299,13 +277,27 @@ def _surroundings(
     return around
 
 
-def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dict[str, Surroundings]:
-    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read."""
+def _read_surroundings(construction: str, params: Params, read_corpus: bool | None) -> dict[str, Surroundings]:
+    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read.
+
+    Raises:
+        DataError: The corpus is not to be read, or cannot be.
+    """
     from datatrove.io import get_datafolder
 
     from cxprobe.corpora.readers import FORMATS, Fault, Keys, Record
-    from cxprobe.corpora.sources import open_corpus
+    from cxprobe.corpora.sources import list_corpus, open_corpus
 
+    slug = params.mining.constructions.get(construction, "")
+    if read_corpus is False:
+        raise DataError("--no-corpus")
+    if slug not in params.corpora:
+        raise DataError(f"mining in params.yaml names no corpus of {construction}")
+    corpus = params.corpora[slug]
+    is_installed = corpus.kind == "installed"  # its prose is small
+    size = 0 if is_installed or read_corpus else int(list_corpus(corpus)["size"].sum())
+    if size > _READ_UNASKED:
+        raise DataError(f"corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
@@ -314,7 +306,7 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
         folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
         for shard in files.shards:
             with folder.open(shard, "rb") as file:
-                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, longest):
+                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, params.mining.longest_line):
                     if not isinstance(record, Fault):
                         yield record
 
@@ -322,7 +314,7 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
     if known is None:
         _say("reading the corpus for the sentences around; this is done once")
         mined = [sentence for group in _mined_groups(construction) for sentence in group.sentences]
-        around = find_surroundings(mined, records(), paragraphs=corpus.kind == "installed")
+        around = find_surroundings(mined, records(), paragraphs=is_installed)
         rows = [(name, *texts) for name, texts in around.items()]
         known = pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string")
         keep_table(known, kept)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,18 +85,15 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     """
     from sklearn.metrics import cohen_kappa_score  # takes a second to import, and reports of ratings do not need it
 
-    by_person: dict[str, dict[Target, str]] = {}
-    for label in labels:
-        if not is_decision(label.who):
-            by_person.setdefault(label.who, {})[label.kind, label.target] = label.label
+    table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=Label._fields)
+    by_person = table.pivot(index=["kind", "target"], columns="who", values="label")
     pairs = []
-    for first, second in combinations(sorted(by_person), 2):
-        both = sorted(by_person[first].keys() & by_person[second].keys())
-        ours, theirs = ([by_person[who][target] for target in both] for who in (first, second))
-        agreed = sum(map(eq, ours, theirs))
+    for first, second in combinations(map(str, by_person.columns), 2):
+        both = by_person[[first, second]].dropna()
+        ours, theirs = both[first], both[second]
         is_defined = len({*ours, *theirs}) > 1
         value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if is_defined else None
-        pairs.append(Kappa(first, second, len(both), agreed, value))
+        pairs.append(Kappa(first, second, len(both), int((ours == theirs).sum()), value))
     return pairs
 
 

@@ -31,10 +31,9 @@ def read_judgements(
     if not (path.exists() or path.is_symlink()):
         return []
     columns = row_type._fields
-    lines = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
-    if lines[-1] == [""]:  # after the end of the last line
-        lines.pop()
-    if not lines or tuple(lines[0]) != columns:
+    text = read_text(path, ConstructionError).removesuffix("\n")
+    lines = [line.removesuffix("\r").split("\t") for line in text.split("\n")]
+    if tuple(lines[0]) != columns:
         raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
     rows, faults = [], []
     for number, cells in enumerate(lines[1:], start=2):
