@@ -161,9 +161,9 @@ def answered(rater="Ann", form=1, failed=(), absent=(), wrong=(), when="2026"):
     """Return a person's answers to a form, all right but for checks and numbers of items that are named."""
     given = []
     for number, one in enumerate(FORMS[form - 1].questions, start=1):
-        is_wrong = one.item.id in failed or (number in wrong and one.item.kind != "check")
-        if one.item.id not in absent and number not in absent:
-            letter = "BA"["AB".index(one.gold)] if is_wrong else one.gold
+        is_wrong = one.id in failed or (number in wrong and one.kind != "check")
+        if one.id not in absent and number not in absent:
+            letter = "BA"["AB".index(one.letter)] if is_wrong else one.letter
             given.append(Answer(rater, QUESTIONS[form, number], letter, when))
     return given
 
@@ -178,7 +178,7 @@ def all_ratings(imported):
 
 def test_right_and_wrong_answers_become_ratings_with_the_items_own_answers():
     known = {one.id: one for one in items(2, 2, 2)}
-    wrong = [n for n, one in enumerate(FORMS[0].questions, start=1) if one.item.kind != "check"][:3]
+    wrong = [n for n, one in enumerate(FORMS[0].questions, start=1) if one.kind != "check"][:3]
     imported = judged(answered(wrong=wrong))
     ratings = all_ratings(imported)
     assert len(ratings) == 8
@@ -190,7 +190,7 @@ def test_right_and_wrong_answers_become_ratings_with_the_items_own_answers():
 
 
 def test_absent_answers_are_neither_wrong_items_nor_wrong_checks():
-    place = next(n for n, one in enumerate(FORMS[0].questions, start=1) if one.item.kind != "check")
+    place = next(n for n, one in enumerate(FORMS[0].questions, start=1) if one.kind != "check")
     imported = judged(answered(absent=["shuffled", "agreement", place]))
     assert len(all_ratings(imported)) == 7
     assert all(one.answer == one.gold for one in all_ratings(imported))
@@ -200,7 +200,7 @@ def test_absent_answers_are_neither_wrong_items_nor_wrong_checks():
 def test_an_item_that_somebody_met_twice_counts_as_it_was_answered_first():
     late = [answered(form=form.number, wrong=range(99), when="2026-01-02") for form in FORMS[1:]]
     ratings = all_ratings(judged(answered(when="2026-01-01"), *late))
-    first = {question.item.id for question in FORMS[0].questions}
+    first = {question.id for question in FORMS[0].questions}
     assert len({rating.key for rating in ratings}) == len(ratings) == len(items(2, 2, 2))
     assert all((rating.answer == rating.gold) == (rating.item in first) for rating in ratings)
 
