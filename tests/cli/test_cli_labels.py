@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params, project_environment, save_toy_tagger, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
-from cxprobe.people.labels import Label, read_labels, write_labels
+from cxprobe.people.labels import PersonLabel, read_labels, write_labels
 
 LABELS = "constructions/toy/labels.tsv"
 
@@ -138,7 +138,7 @@ def test_a_third_person_decides_what_two_label_differently(project):
 
 def test_conflicts_are_listed_without_the_mined_sentences_too(project):
     said = (("A", "positive"), ("B", "negative"))
-    labels = [Label("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
+    labels = [PersonLabel("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
     write_labels(labels, project / LABELS)
     assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
     (project / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet").unlink()
@@ -153,14 +153,16 @@ def test_sentences_go_to_another_tool_and_their_labels_come_back(project):
     sentences = pd.read_csv("sentences.tsv", sep="\t")
     assert sentences.to_dict("list") == mined(4)[["id", "tags", "text", "url"]].to_dict("list")
     sequence, sentence = ("sequence", sentences["tags"][0]), ("sentence", sentences["id"][1])
-    write_labels([Label(*sequence, "negative", "Ann", "2026-01-31")], project / LABELS)
-    theirs = [Label(*target, "positive", who, "2026-02-03") for target in (sequence, sentence) for who in ("Ann", "Bo")]
+    write_labels([PersonLabel(*sequence, "negative", "Ann", "2026-01-31")], project / LABELS)
+    theirs = [
+        PersonLabel(*target, "positive", who, "2026-02-03") for target in (sequence, sentence) for who in ("Ann", "Bo")
+    ]
     write_labels(theirs, project / "theirs.tsv")
     for changed in (4, 0):
         done = run("", "label", "toy", "--import", "theirs.tsv")
         assert f"4 labels by Ann, Bo, {changed} of them new or changed" in done.out, done.err
         assert read_labels(project / LABELS) == sorted(theirs)
-    write_labels([Label("sentence", "other-1", "positive", "Ann", "2026-02-03")], project / "theirs.tsv")
+    write_labels([PersonLabel("sentence", "other-1", "positive", "Ann", "2026-02-03")], project / "theirs.tsv")
     assert "the first is 'other-1'" in run("", "label", "toy", "--import", "theirs.tsv").err
     assert read_labels(project / LABELS) == sorted(theirs)
 

@@ -18,7 +18,7 @@ from cxprobe.people.agreement import (
     mistaken_items,
     read_published_agreement,
 )
-from cxprobe.people.labels import DECIDES, JUDGEMENTS, Label
+from cxprobe.people.labels import DECIDES, JUDGEMENTS, PersonLabel
 from cxprobe.people.mined import SentenceGroup, group_sentences
 from cxprobe.people.ratings import Rating, write_ratings
 from cxprobe.recognition.sentences import apply_labels
@@ -28,11 +28,11 @@ from cxprobe.stats import estimate_rate
 @given(st.lists(st.tuples(st.sampled_from(JUDGEMENTS), st.sampled_from(JUDGEMENTS)), min_size=1))
 def test_the_agreement_of_two_people_is_cohens_kappa_on_what_both_have_labelled(pairs):
     labels = [
-        Label("sequence", str(number), label, who, "2026-01-31")
+        PersonLabel("sequence", str(number), label, who, "2026-01-31")
         for number, pair in enumerate(pairs)
         for who, label in zip(("Bo", "Ann"), pair, strict=True)
     ]
-    alone = Label("sequence", "alone", "positive", "Ann", "2026-01-31")
+    alone = PersonLabel("sequence", "alone", "positive", "Ann", "2026-01-31")
     (found,) = kappas([*labels, alone])
     assert (found.first, found.second, found.both) == ("Ann", "Bo", len(pairs))
     assert found.agreed == sum(one == other for one, other in pairs)
@@ -43,8 +43,8 @@ def test_the_agreement_of_two_people_is_cohens_kappa_on_what_both_have_labelled(
     assert len(conflicts([*labels, alone])) == len(pairs) - found.agreed
 
 
-def label(kind: str, target: str, judgement: str, who: str) -> Label:
-    return Label(kind, target, judgement, who, "2026-01-31")
+def label(kind: str, target: str, judgement: str, who: str) -> PersonLabel:
+    return PersonLabel(kind, target, judgement, who, "2026-01-31")
 
 
 def test_what_somebody_decides_is_no_conflict_any_more_and_is_not_compared():

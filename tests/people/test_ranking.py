@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from labelling_desk import session
 
-from cxprobe.people.labels import Label
+from cxprobe.people.labels import PersonLabel
 from cxprobe.people.mined import MinedSentence, SentenceGroup
 from cxprobe.people.ranking import FEWEST, estimate_yield, most_uncertain, training_labels
 from cxprobe.people.sessions import apply_answer, progress_of, start_session
@@ -22,8 +22,8 @@ def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:
     return tuple(group_of(str(name), "a", sentences) for name in range(number))
 
 
-def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann") -> Label:
-    return Label("sequence", group.target, "positive" if is_positive else "negative", who, DAY)
+def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann") -> PersonLabel:
+    return PersonLabel("sequence", group.target, "positive" if is_positive else "negative", who, DAY)
 
 
 def planted(n: int, seed: int) -> tuple[tuple[SentenceGroup, ...], list[bool]]:
@@ -142,5 +142,5 @@ def test_what_is_unclear_is_no_instance_and_what_two_call_differently_is_half_of
     labels[1] = labels[1]._replace(label="unclear")
     labels.append(label_of(groups[2], False, "Bo"))
     assert estimate_yield(groups, labels).precision.value == pytest.approx((2 + 0 + 1) / 6)
-    labels.append(Label("sentence", "0-1", "negative", "Ann", DAY))
+    labels.append(PersonLabel("sentence", "0-1", "negative", "Ann", DAY))
     assert estimate_yield(groups, labels).precision.value == pytest.approx((1 + 0 + 1) / 6)

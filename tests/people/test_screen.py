@@ -3,7 +3,7 @@ import io
 from labelling_desk import desk, mined, session
 from rich.console import Console
 
-from cxprobe.people.labels import Label
+from cxprobe.people.labels import PersonLabel
 from cxprobe.people.screen import show_definition, show_group
 from cxprobe.people.sessions import apply_answer, progress_of
 
@@ -37,7 +37,7 @@ def test_a_terminal_gets_styles_in_place_of_asterisks():
 def test_the_labels_of_others_are_shown_only_to_who_decides():
     target = ("sequence", session().current.tags)
     said = {"Bo": "positive", "Cy": "negative"}
-    start = session([Label(*target, label, who, "2026-01-31") for who, label in said.items()])
+    start = session([PersonLabel(*target, label, who, "2026-01-31") for who, label in said.items()])
     assert "Bo" not in lines(start)
     assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes={target: said}))
 

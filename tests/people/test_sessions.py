@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from labelling_desk import mined, session
 
 from cxprobe.errors import ConstructionError
-from cxprobe.people.labels import Label, read_labels, with_label, write_labels
+from cxprobe.people.labels import PersonLabel, read_labels, with_label, write_labels
 from cxprobe.people.mined import group_sentences
 from cxprobe.people.sessions import SavedSession, Session, apply_answer
 
@@ -36,7 +36,7 @@ def test_labelling_goes_on_where_it_stopped():
 def test_a_label_of_a_single_sentence_leaves_the_sequence_to_be_labelled():
     start = session()
     after = say(start, "2n")
-    assert after.labels == (Label("sentence", start.current.shown[1].id, "negative", "Ann", "2026-01-31"),)
+    assert after.labels == (PersonLabel("sentence", start.current.shown[1].id, "negative", "Ann", "2026-01-31"),)
     assert after.current == start.current
 
 
@@ -53,7 +53,7 @@ def test_undo_brings_back_what_was_there_before_and_shows_it():
 
 @given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "g 3", "/cat", "z"]), max_size=12))
 def test_undoing_everything_leaves_the_labels_as_they_were(answers):
-    start = after = session([Label("sequence", mined()["tags"][0], "unclear", "Ann", "2026-01-30")])
+    start = after = session([PersonLabel("sequence", mined()["tags"][0], "unclear", "Ann", "2026-01-30")])
     for text in answers:
         after = apply_answer(after, text)
     while after.history:
@@ -97,7 +97,7 @@ def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_mea
     path, saved = tmp_path / "labels.tsv", SavedSession(session(), tmp_path / "labels.tsv")
     saved.say("p")
     assert read_labels(path) == list(saved.session.labels)
-    theirs = Label("sequence", saved.session.groups[1].tags, "negative", "Bo", "2026-01-31")
+    theirs = PersonLabel("sequence", saved.session.groups[1].tags, "negative", "Bo", "2026-01-31")
     write_labels(with_label(read_labels(path), theirs), path)
     saved.say("n")
     assert sorted((label.who, label.label) for label in read_labels(path)) == [

@@ -22,7 +22,7 @@ from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.labels import (
     DECIDES,
     LABELS_FILE,
-    Label,
+    PersonLabel,
     Said,
     Target,
     is_decision,
@@ -128,7 +128,7 @@ def import_labels(construction: str, path: Path) -> None:
     print(f"the labels are in {labels_file(construction)}")
 
 
-def _print_yield(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> None:
+def _print_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> None:
     """Print the pattern's precision and how many instances there are, each with its interval of 95 %."""
     known = estimate_yield(groups, labels)
     if known is None:

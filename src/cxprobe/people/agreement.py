@@ -11,7 +11,7 @@ import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import DataError
-from cxprobe.people.labels import JUDGEMENTS, Label, Said, Target, in_force, is_decision, judgements_on
+from cxprobe.people.labels import JUDGEMENTS, PersonLabel, Said, Target, in_force, is_decision, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
 from cxprobe.stats import CLUSTER, rate_by
@@ -43,12 +43,12 @@ class Kappa(NamedTuple):
     value: float | None
 
 
-def conflicts(labels: Sequence[Label]) -> dict[Target, Said]:
+def conflicts(labels: Sequence[PersonLabel]) -> dict[Target, Said]:
     """Return the targets with more than one label about which nobody has decided, sorted, and who said what."""
     return {target: said for target, said in sorted(in_force(labels).items()) if _differ(said)}
 
 
-def disputes(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> list[tuple[SentenceGroup, Said]]:
+def disputes(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> list[tuple[SentenceGroup, Said]]:
     """Return what keeps mined sentences from having a label: what to decide, and each person's label of it.
 
     Beside the conflicts about sequences and about sentences, these are sentences that one person labels otherwise than
@@ -74,7 +74,7 @@ def disputes(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> list[t
     return conflicts
 
 
-def kappas(labels: Sequence[Label]) -> list[Kappa]:
+def kappas(labels: Sequence[PersonLabel]) -> list[Kappa]:
     """Return Cohen's kappa of every two people, sorted by their names.
 
     What one person decides about the labels of others is not compared: the person has seen their labels. Kappa is not
@@ -85,7 +85,7 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     """
     from sklearn.metrics import cohen_kappa_score  # takes a second to import, and reports of ratings do not need it
 
-    table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=Label._fields)
+    table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=PersonLabel._fields)
     by_person = table.pivot(index=["kind", "target"], columns="who", values="label")
     pairs = []
     for first, second in combinations(map(str, by_person.columns), 2):

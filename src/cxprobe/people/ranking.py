@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cxprobe.people.labels import Label, in_force, judgements_on
+from cxprobe.people.labels import PersonLabel, in_force, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.stats import Estimate, estimate_rate
 
@@ -38,7 +38,7 @@ class Yield(NamedTuple):
     unlabelled: int
 
 
-def credits_of(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> pd.DataFrame:
+def credits_of(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.DataFrame:
     """Return one row per sentence: position and tags of its group, and credit, the share of people who say positive.
 
     The credit is NaN where nobody has labelled the sentence. What is unclear is no instance.
@@ -51,7 +51,7 @@ def credits_of(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> pd.D
     return pd.DataFrame(rows, columns=["position", "tags", "credit"])
 
 
-def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> Yield | None:
+def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> Yield | None:
     """Estimate precision and the number of instances, or return None where the first group has a sentence unlabelled.
 
     The intervals of the numbers are narrower by the finite population correction: when all is labelled they are exact.
@@ -75,7 +75,7 @@ def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> 
     return Yield(precision, sample["position"].nunique(), (expected, least, most), n, missing, left)
 
 
-def training_labels(groups: Sequence[SentenceGroup], labels: Sequence[Label]) -> pd.Series | None:
+def training_labels(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.Series | None:
     """Return which groups are positive, by their position, or None where fewer than `FEWEST` are, or are not.
 
     Groups are left out that nobody has labelled in full, and those about which the labels are split evenly.

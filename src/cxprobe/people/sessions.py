@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
-from cxprobe.people.labels import Judgement, Label, Said, Target, read_labels, with_label, write_labels
+from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup, Surroundings
 from cxprobe.people.ranking import FEWEST, most_uncertain, training_labels
 from cxprobe.run.progress import duration
@@ -30,8 +30,8 @@ _GO = re.compile(r"g ?([0-9]{1,9})")
 class Step(NamedTuple):
     """A label of this session, for undo: the label that it replaced, where it was given, and how long it took."""
 
-    label: Label
-    replaced: Label | None
+    label: PersonLabel
+    replaced: PersonLabel | None
     position: int
     seconds: float | None
 
@@ -54,7 +54,7 @@ class Session:
     """
 
     groups: tuple[SentenceGroup, ...]
-    labels: tuple[Label, ...]
+    labels: tuple[PersonLabel, ...]
     who: str
     today: str
     position: int | None = None
@@ -82,7 +82,12 @@ class Session:
 
 
 def start_session(
-    groups: Sequence[SentenceGroup], labels: Sequence[Label], who: str, today: str, *, by_uncertainty: bool = False
+    groups: Sequence[SentenceGroup],
+    labels: Sequence[PersonLabel],
+    who: str,
+    today: str,
+    *,
+    by_uncertainty: bool = False,
 ) -> Session:
     """Begin a session with the first group that the person has not labelled, or the most uncertain: see `Session`."""
     start = Session(tuple(groups), tuple(labels), who, today, by_uncertainty=by_uncertainty)
@@ -127,7 +132,7 @@ def _label(session: Session, number: int, label: Judgement, seconds: float | Non
     if number > len(group.shown):
         return _refuse(session, f"there is no sentence {number}")
     kind, target = ("sentence", group.shown[number - 1].id) if number else (group.kind, group.target)
-    new = Label(kind, target, label, session.who, session.today)
+    new = PersonLabel(kind, target, label, session.who, session.today)
     replaced = next((known for known in session.labels if known.key == new.key), None)
     step = Step(new, replaced, position, None if number else seconds)
     after = replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
