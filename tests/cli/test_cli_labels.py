@@ -154,9 +154,8 @@ def test_sentences_go_to_another_tool_and_their_labels_come_back(project):
     assert sentences.to_dict("list") == mined(4)[["id", "tags", "text", "url"]].to_dict("list")
     sequence, sentence = ("sequence", sentences["tags"][0]), ("sentence", sentences["id"][1])
     write_labels([PersonLabel(*sequence, "negative", "Ann", "2026-01-31")], project / LABELS)
-    theirs = [
-        PersonLabel(*target, "positive", who, "2026-02-03") for target in (sequence, sentence) for who in ("Ann", "Bo")
-    ]
+    said = [(*target, "positive", who) for target in (sequence, sentence) for who in ("Ann", "Bo")]
+    theirs = [PersonLabel(*one, "2026-02-03") for one in said]
     write_labels(theirs, project / "theirs.tsv")
     for changed in (4, 0):
         done = run("", "label", "toy", "--import", "theirs.tsv")

@@ -20,7 +20,7 @@ from cxprobe.people.agreement import (
 )
 from cxprobe.people.labels import DECIDES, JUDGEMENTS, PersonLabel
 from cxprobe.people.mined import SentenceGroup, group_sentences
-from cxprobe.people.ratings import Rating, write_ratings
+from cxprobe.people.ratings import write_ratings
 from cxprobe.recognition.sentences import apply_labels
 from cxprobe.stats import estimate_rate
 
@@ -154,18 +154,6 @@ def test_nobody_has_judged_is_no_rate_of_zero(tmp_path):
     none = human_agreement(load_ratings("toy", tmp_path))
     assert none.empty
     assert {"construction", "kind", "accuracy", "low", "high", "n", "full_agreement", "alpha"} <= set(none.columns)
-
-
-def test_models_are_counted_apart_from_people(tmp_path):
-    (tmp_path / "toy").mkdir()
-    people = [Rating("pairs", "i1", "f1", f"r{n}", "A", "A") for n in range(2)]
-    models = [Rating("pairs", "i1", "f1", f"model:reader-{n}", "B", "A") for n in range(3)]
-    write_ratings([*people, *models], tmp_path / "toy" / "ratings.tsv")
-    for of_models, known, accuracy in ((False, people, 1), (True, models, 0)):
-        ratings = load_ratings("toy", tmp_path, of_models=of_models)
-        assert list(ratings["rater"]) == [rating.rater for rating in known]
-        (found,) = human_agreement(ratings).to_dict("records")
-        assert (found["accuracy"], found["raters"]) == (accuracy, len(known))
 
 
 def test_items_that_most_people_get_wrong_are_told_in_words():

@@ -3,7 +3,7 @@
 import csv
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judged import WORDING, items
 
@@ -123,20 +123,6 @@ def test_the_faults_of_all_files_are_told_at_once(tmp_path, asked):
     assert (first.split(": ")[0], second.split(": ")[0]) == (f"{paths[0]}, line 3", f"{paths[0]}, line 5")
     assert absent == f"{paths[1]}: there is no such file"
     assert "the columns a, b are those of no known kind of file" in other
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.binary(max_size=80), st.integers(0, 200), st.booleans())
-def test_a_damaged_file_is_a_fault_or_an_answer_and_never_a_traceback(tmp_path_factory, junk, place, at_end):
-    folder = tmp_path_factory.mktemp("damaged")
-    whole = write(folder / "a.csv", SAVED, own("A", "B")).read_bytes()
-    (folder / "a.csv").write_bytes(whole[:place] + junk + (b"" if at_end else whole[place:]))
-    told = ""
-    try:
-        read_answers([folder / "a.csv"], ITEMS)
-    except DataError as fault:
-        told = str(fault)
-    assert not told or told.startswith(str(folder / "a.csv"))
 
 
 @pytest.mark.parametrize(

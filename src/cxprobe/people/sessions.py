@@ -82,12 +82,7 @@ class Session:
 
 
 def start_session(
-    groups: Sequence[SentenceGroup],
-    labels: Sequence[PersonLabel],
-    who: str,
-    today: str,
-    *,
-    by_uncertainty: bool = False,
+    groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel], who: str, today: str, by_uncertainty: bool = False
 ) -> Session:
     """Begin a session with the first group that the person has not labelled, or the most uncertain: see `Session`."""
     start = Session(tuple(groups), tuple(labels), who, today, by_uncertainty=by_uncertainty)
