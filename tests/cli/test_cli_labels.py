@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import psutil
 import pytest
 from labelling_desk import TAGS, mined
@@ -22,7 +23,7 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params, project_environment, save_toy_tagger, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
-from cxprobe.people.labels import Label, read_labels, write_labels
+from cxprobe.people.labels import PersonLabel, read_labels, write_labels
 
 LABELS = "constructions/toy/labels.tsv"
 
@@ -101,7 +102,12 @@ def test_the_screen_has_definition_hits_and_the_sentences_around(project):
     assert "reading the corpus" not in run("q\n", "label", "toy", "--who", "Ann").err
 
 
-def test_where_the_corpus_is_not_to_be_read_or_is_not_there_this_is_said(project):
+def test_where_the_corpus_is_not_read_or_is_not_there_this_is_said(project, monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
+        shown = run("", "label", "toy", "--who", "Ann")
+        assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
+        assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
     assert "the sentences around are not shown" in run("", "label", "toy", "--who", "Ann", "--no-corpus").err
     (project / "corpus" / "0.jsonl").write_text('{"text": "Another.", "url": "u"}\n')
     assert "of 8 of 8 sentences the corpus" in run("", "label", "toy", "--who", "Ann").err
@@ -110,13 +116,6 @@ def test_where_the_corpus_is_not_to_be_read_or_is_not_there_this_is_said(project
     assert shown.code == 0
     assert "the sentences around are not shown: corpora" in shown.err
     assert run("", "label", "toy", "--who", "Ann", "--read-corpus").code == 2
-
-
-def test_a_large_corpus_is_read_only_when_that_is_asked_for(project, monkeypatch):
-    monkeypatch.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
-    shown = run("", "label", "toy", "--who", "Ann")
-    assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
-    assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
 
 
 def test_a_third_person_decides_what_two_label_differently(project):
@@ -139,7 +138,7 @@ def test_a_third_person_decides_what_two_label_differently(project):
 
 def test_conflicts_are_listed_without_the_mined_sentences_too(project):
     said = (("A", "positive"), ("B", "negative"))
-    labels = [Label("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
+    labels = [PersonLabel("sequence", tags, label, who, "2026-01-31") for who, label in said for tags in (TAGS, "XX")]
     write_labels(labels, project / LABELS)
     assert "1 conflicts more are about what this corpus does not have" in run("", "agreement", "toy").out
     (project / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet").unlink()
@@ -149,26 +148,22 @@ def test_conflicts_are_listed_without_the_mined_sentences_too(project):
     assert "`dvc repro mine_sentences` makes it" in run("", "label", "toy", "--who", "Ann").err
 
 
-def test_tasks_go_to_label_studio_and_come_back(project):
-    done = run("", "label", "toy", "--export", "out/tasks.json")
-    assert "4 tasks: out/tasks.json" in done.out
-    assert (project / "out" / "tasks.xml").read_text().startswith("<View>")
-    tasks = json.loads((project / "out" / "tasks.json").read_text())
-    assert "It was late." in tasks[0]["data"]["html"]
-    for number, task in enumerate(tasks, start=1):
-        results = [{"from_name": "label", "type": "choices", "value": {"choices": ["positive"]}}]
-        made = {"completed_by": 5, "created_at": "2026-02-03T10:00:00Z", "result": results}
-        task |= {"id": number, "annotations": [made] if number < 4 else []}
-    (project / "export.json").write_text(json.dumps(tasks))
-    write_labels([Label("sequence", tasks[0]["data"]["tags"], "negative", "Ann", "2026-01-31")], project / LABELS)
-    for expected in ("3 labels by Ann\n3 of them are new", "3 labels by Ann\n0 of them are new"):
-        done = run("", "label", "toy", "--import", "export.json", "--who", "Ann")
-        assert done.code == 0, done.err
-        assert expected in done.out
-        assert "1 tasks have none" in done.out
-    assert {(one.who, one.label) for one in read_labels(project / LABELS)} == {("Ann", "positive")}
-    run("", "label", "toy", "--import", "export.json", "--annotator", "5=Bo")
-    assert {one.who for one in read_labels(project / LABELS)} == {"Ann", "Bo"}
+def test_sentences_go_to_another_tool_and_their_labels_come_back(project):
+    run("", "label", "toy", "--export", "sentences.tsv")
+    sentences = pd.read_csv("sentences.tsv", sep="\t")
+    assert sentences.to_dict("list") == mined(4)[["id", "tags", "text", "url"]].to_dict("list")
+    sequence, sentence = ("sequence", sentences["tags"][0]), ("sentence", sentences["id"][1])
+    write_labels([PersonLabel(*sequence, "negative", "Ann", "2026-01-31")], project / LABELS)
+    said = [(*target, "positive", who) for target in (sequence, sentence) for who in ("Ann", "Bo")]
+    theirs = [PersonLabel(*one, "2026-02-03") for one in said]
+    write_labels(theirs, project / "theirs.tsv")
+    for changed in (4, 0):
+        done = run("", "label", "toy", "--import", "theirs.tsv")
+        assert f"4 labels by Ann, Bo, {changed} of them new or changed" in done.out, done.err
+        assert read_labels(project / LABELS) == sorted(theirs)
+    write_labels([PersonLabel("sentence", "other-1", "positive", "Ann", "2026-02-03")], project / "theirs.tsv")
+    assert "the first is 'other-1'" in run("", "label", "toy", "--import", "theirs.tsv").err
+    assert read_labels(project / LABELS) == sorted(theirs)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +171,10 @@ def test_tasks_go_to_label_studio_and_come_back(project):
     [
         (["label", "toy", "--who", "Cy (decides)"], "decisions are made by `cxprobe agreement toy --decide`"),
         (["label", "toy", "--who", "A\tB"], "a name of printable characters is needed"),
-        (["label", "toy", "--export", "tasks.csv"], "must end in .json"),
-        (["label", "toy", "--export", "a.json", "--import", "b.json"], "one at a time"),
-        (["label", "toy", "--annotator", "1=A"], "--import FILE, which is not given"),
-        (["label", "toy", "--import", "none.json", "--who", "A"], "none.json: there is no such file"),
-        (["label", "toy", "--import", "params.yaml", "--who", "A"], "params.yaml: it is no JSON"),
-        (["label", "toy", "--import", "params.yaml", "--annotator", "A"], "expected a number of Label Studio"),
+        (["label", "toy", "--export", "sentences.csv"], "give a name that ends in .tsv"),
+        (["label", "toy", "--export", "a.tsv", "--import", "b.tsv"], "one at a time"),
+        (["label", "toy", "--import", "none.tsv"], "none.tsv: there is no such file"),
+        (["label", "toy", "--import", "params.yaml"], "params.yaml, line 1: expected the columns"),
         (["agreement", "toy", "--browser"], "--browser goes with --decide"),
     ],
 )

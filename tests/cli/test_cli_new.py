@@ -19,7 +19,7 @@ from cxprobe.constructions.people import load_people
 from cxprobe.corpora.engine import SLOTS
 from cxprobe.files.tables import write_table
 from cxprobe.pairs.frames import load_pairs, read_pairs_file
-from cxprobe.people.labels import Label, write_labels
+from cxprobe.people.labels import PersonLabel, write_labels
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
@@ -127,7 +127,7 @@ def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negati
     assert "dvc repro mine_sentences" in call("frames", "toy")[1]
     assert "did you mean 'toy'?" in call("frames", "tyo")[1]
     mine(folder, ("They throw him bread.", "throw"), ("They call him a fool.", "call"))
-    labels = [Label("sentence", "mined-1", "negative", "Ann", "2026-01-31")]
+    labels = [PersonLabel("sentence", "mined-1", "negative", "Ann", "2026-01-31")]
     write_labels(labels, folder / "constructions/toy/labels.tsv")
     code, output = call("frames", "toy")
     assert code == 0, output

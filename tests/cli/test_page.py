@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from cxprobe.cli.page import BLIND_RATE, page_of
+from cxprobe.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
+from cxprobe.site.inputs import About
 from html_page import Page
 from markdown import Markdown
 
 from conftest import PEOPLE
-from cxprobe.cli.page import BLIND_RATE, page_of
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
 from cxprobe.pairs.frames import PairsFile, load_pairs
 from cxprobe.prompts.items import TESTS, load_items
 from cxprobe.scenarios.rules import load_scenarios
-from cxprobe.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
-from cxprobe.site.inputs import About
 
 RATES = pd.DataFrame(
     [

@@ -141,9 +141,9 @@ class People:
                     )
 
     def save(self, folder, export) -> list:
-        """Save forms 1 to 20 one by one as pages do, and 21 to 30 as Label Studio does; with Prolific's export."""
+        """Save the forms one by one as pages do; with Prolific's export."""
         paths = []
-        for form in range(1, 21):
+        for form in range(1, 31):
             rows = [
                 [export, form, number, who, letter, "2026-01-31"]
                 for who, one, number, letter in self.answers
@@ -152,13 +152,6 @@ class People:
             paths.append(
                 write(folder / f"answers-{form}.csv", ["export", "form", "number", "rater", "answer", "saved"], rows)
             )
-        rows = [
-            [export, form, number, who, letter, 5, "2026-01-31", "2026-01-31"]
-            for who, form, number, letter in self.answers
-            if form > 20
-        ]
-        columns = ["export", "form", "number", "annotator", "choice", "annotation_id", "created_at", "updated_at"]
-        paths.append(write(folder / "label-studio.csv", columns, rows))
         raters = {form: who for who, form, _, _ in self.answers if form not in UNLISTED}
         rows = [[f"s{form}", who, REJECTED.get(form, "APPROVED"), 600] for form, who in raters.items()]
         rows.append(["s99", "5faaaaaaaaaaaaaaaaaaaaaa", "RETURNED", 3])  # has opened a form and answered nothing

@@ -11,7 +11,7 @@ from cxprobe.corpora.conllu import read_conllu
 from cxprobe.exports.treebank import camel_case
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.people.labels import Label, write_labels
+from cxprobe.people.labels import PersonLabel, write_labels
 
 PARSER = ROOT / "models" / "parser" / "en_ewt_cxprobe"
 SENTENCES = [  # id, text, url, tags, and what fills the slots
@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
         ("sentence", "mined-2", "positive"),
         ("sentence", "mined-3", "negative"),
     ]
-    written = [Label(kind, target, label, "Ann", "2026-01-31") for kind, target, label in labels]
+    written = [PersonLabel(kind, target, label, "Ann", "2026-01-31") for kind, target, label in labels]
     write_labels(written, tmp_path / "constructions" / "toy" / "labels.tsv")
     return tmp_path
 

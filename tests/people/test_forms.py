@@ -12,9 +12,8 @@ from judged import WORDING, items
 
 from cxprobe.errors import DataError
 from cxprobe.people.forms import (
-    LETTERS,
+    OPTION_LETTERS,
     Form,
-    Question,
     RatedItem,
     deal,
     draw_sample,
@@ -33,15 +32,15 @@ def made(raters: int = 3, most: int = 16, seed: int = 1):
 
 
 def asked(form):
-    return [one for one in form.questions if one.item.kind != "check"]
+    return [one for one in form.questions if one.kind != "check"]
 
 
 def test_each_form_has_one_check_of_every_kind_and_none_comes_first():
     orders = set()
     for form in made():
-        kinds = [one.item.id for one in form.questions if one.item.kind == "check"]
+        kinds = [one.id for one in form.questions if one.kind == "check"]
         assert sorted(kinds) == ["agreement", "instruction", "shuffled"]
-        assert form.questions[0].item.kind != "check"
+        assert form.questions[0].kind != "check"
         orders.add(tuple(kinds))
     assert len(orders) == 3
 
@@ -49,21 +48,21 @@ def test_each_form_has_one_check_of_every_kind_and_none_comes_first():
 def test_what_a_check_calls_right_is_the_sentence_that_the_wording_calls_right():
     for form in made():
         for one in form.questions:
-            if one.item.kind == "check":
-                members = {member.right: member.wrong for member in dict(WORDING.checks)[one.item.id].members}
-                right, wrong = one.options["AB".index(one.gold)], one.options["BA".index(one.gold)]
+            if one.kind == "check":
+                members = {member.right: member.wrong for member in dict(WORDING.checks)[one.id].members}
+                right, wrong = one.options["right"], one.options["wrong"]
                 assert members[right] == wrong
-                assert ("choose " in one.item.question) == (one.item.id == "instruction")
-                assert one.item.id != "instruction" or one.item.question.endswith(f"choose {one.gold}.")
+                assert ("choose " in one.question) == (one.id == "instruction")
+                assert one.id != "instruction" or one.question.endswith(f"choose {one.letter}.")
 
 
 def test_the_sides_of_an_item_take_turns_over_its_forms_and_those_of_a_form_over_its_items():
     sides = defaultdict(Counter)
     for form in made():
-        right = Counter(one.gold for one in asked(form))
+        right = Counter(one.letter for one in asked(form))
         assert right["A"] == right["B"] == 8
         for one in asked(form):
-            sides[one.item.id][one.gold] += 1
+            sides[one.id][one.letter] += 1
     assert all(sorted(own.values()) == [1, 2] for own in sides.values())
     assert len(sides) == 64
 
@@ -76,11 +75,11 @@ def test_a_and_b_are_right_equally_often_also_where_c_is_right_in_some():
     ]
     firsts = defaultdict(Counter)
     for form in make_forms(known, WORDING.checks, 3, 16, 1):
-        right = Counter(one.gold for one in asked(form))
+        right = Counter(one.letter for one in asked(form))
         assert abs(right["A"] - right["B"]) <= 1
-        assert all(one.options[2] == neither for one in asked(form))
+        assert all(list(one.options.values())[2] == neither for one in asked(form))
         for one in asked(form):
-            firsts[one.item.id][one.answers[0]] += 1
+            firsts[one.id][next(iter(one.options))] += 1
     assert all(sorted(own.values()) == [1, 2] for own in firsts.values())
 
 
@@ -90,18 +89,17 @@ def test_relations_keep_their_order_in_a_form_and_turn_it_round_in_the_next():
         RatedItem("inference", f"i{n}", "one", f"p{n}", {}, "P.", f"H{n}.", names, "neutral") for n in range(8)
     ]
     forms = make_forms(inferences, WORDING.checks, 2, 4, 1)
-    orders = [{tuple(one.answers) for one in asked(form)} for form in forms]
+    orders = [{tuple(one.options) for one in asked(form)} for form in forms]
     forwards, backwards = ("entailment", "neutral", "contradiction"), ("contradiction", "neutral", "entailment")
     assert orders == [{forwards}, {backwards}, {forwards}, {backwards}]
-    assert all(one.gold == "B" and one.options[1] == "It may be true or false." for one in asked(forms[0]))
+    assert all(one.letter == "B" and one.options["neutral"] == "It may be true or false." for one in asked(forms[0]))
 
 
 def test_the_same_seed_makes_the_same_forms():
     assert made() == made()
     assert made() != made(seed=2)
-    assert (
-        items_table(made())["export"][0] == items_table(made())["export"][0] != items_table(made(seed=2))["export"][0]
-    )
+    names = [items_table(forms)["export"][0] for forms in (made(), made(), made(seed=2))]
+    assert names[0] == names[1] != names[2]
 
 
 def test_the_table_of_a_form_does_not_say_what_is_right():
@@ -160,10 +158,10 @@ def test_every_question_is_a_group_with_a_legend_and_radio_buttons_that_exclude_
     for group, question in zip(groups, FORM.questions, strict=True):
         own = group["attrs"]["id"]
         (legend,) = [one for one in PAGE.all("legend") if one["group"] == own]
-        assert legend["text"].endswith(f"{question.item.text} {question.item.question}")
+        assert legend["text"].endswith(f"{question.text} {question.question}")
         buttons = [one["attrs"] for one in PAGE.all("input", type="radio") if one["group"] == own]
         assert {one["name"] for one in buttons} == {own}
-        assert [one["value"] for one in buttons] == list(LETTERS[: len(question.options)])
+        assert [one["value"] for one in buttons] == list(OPTION_LETTERS[: len(question.options)])
         assert not [one for one in buttons if "checked" in one]
 
 
@@ -186,18 +184,17 @@ def test_the_page_asks_nothing_of_any_other_file_or_server():
 
 def test_the_page_does_not_say_what_is_right():
     for question in FORM.questions:
-        assert question.item.kind == "check" or question.item.id not in TEXT
+        assert question.kind == "check" or question.id not in TEXT
     assert "gold" not in TEXT
     other = {"A": "B", "B": "A", "right": "wrong"}
-    swapped = [one._replace(item=replace(one.item, gold=other[one.item.gold])) for one in FORM.questions]
+    swapped = [replace(one, gold=other[one.gold]) for one in FORM.questions]
     assert render_page(Form(FORM.number, tuple(swapped)), "export-0", WORDING.tasks.pairs) == TEXT
 
 
 @pytest.mark.parametrize("nasty", ['</script><b id="x">', "{{title}}", 'a "quoted" & <b>'])
 def test_texts_are_texts_whatever_they_have(nasty):
-    item = replace(FORM.questions[0].item, text=nasty, options={"A": nasty, "B": "B"})
-    question = Question(item, ("A", "B"))
-    page = Page(render_page(Form(1, (question,)), "export-0", WORDING.tasks.pairs))
+    item = replace(FORM.questions[0], text=nasty, options={"A": nasty, "B": "B"})
+    page = Page(render_page(Form(1, (item,)), "export-0", WORDING.tasks.pairs))
     (shown,) = page.all("span", **{"class": "text"})
     assert shown["text"] == nasty
     assert not page.all("b", id="x")

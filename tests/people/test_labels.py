@@ -3,14 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cxprobe.errors import ConstructionError
-from cxprobe.people.labels import JUDGEMENTS, KINDS, Label, read_labels, with_label, write_labels
+from cxprobe.people.labels import JUDGEMENTS, KINDS, PersonLabel, read_labels, with_label, write_labels
 
 # Of people, whatever they are written with: what `cxprobe label` takes.
 NAMES = st.sampled_from(["Jose\u0301", "अनिल"]) | st.text(max_size=5).filter(
     lambda name: name.strip() and name.isprintable()
 )
 LABELS = st.builds(
-    Label,
+    PersonLabel,
     st.sampled_from(KINDS),
     st.sampled_from(["DT JJR NN", "DT `` ''", "mined-1"]),
     st.sampled_from(JUDGEMENTS),
@@ -23,7 +23,7 @@ HEAD = "kind\ttarget\tlabel\twho\twhen"
 
 @given(st.lists(LABELS))
 def test_labels_are_read_as_they_were_written_whatever_their_order(tmp_path_factory, labels):
-    kept: list[Label] = []
+    kept: list[PersonLabel] = []
     for label in labels:
         kept = with_label(kept, label)
     path = tmp_path_factory.mktemp("labels") / "labels.tsv"
@@ -64,4 +64,4 @@ def test_a_fault_is_told_with_its_line(tmp_path, lines, message):
 def test_a_byte_order_mark_and_the_line_ends_of_windows_change_nothing(tmp_path, ends, mark):
     path = tmp_path / "labels.tsv"
     path.write_bytes((mark + ends.join([HEAD, LINE, ""])).encode())
-    assert read_labels(path) == [Label("sequence", "DT NN", "positive", "Ann", "2026-01-31")]
+    assert read_labels(path) == [PersonLabel("sequence", "DT NN", "positive", "Ann", "2026-01-31")]

@@ -11,7 +11,7 @@ from cxprobe.corpora.readers import Record
 from cxprobe.corpora.search import Found, Matchers
 from cxprobe.people.mined import (
     LONGEST_AROUND,
-    Candidate,
+    MinedSentence,
     Surroundings,
     find_surroundings,
     piece_finder,
@@ -20,7 +20,7 @@ from cxprobe.people.mined import (
 
 def hits(pattern, text: str, tags: str) -> list[tuple[int, int, str]]:
     """Return where the parts of the construction are: first character, the one after the last, form."""
-    pieces = piece_finder(pattern, BLANK)(Candidate("x", text, "u", 0, len(text)), tags)
+    pieces = piece_finder(pattern, BLANK)(MinedSentence("x", text, "u", 0, len(text)), tags)
     assert "".join(piece.text for piece in pieces) == text
     ends = list(accumulate(len(piece.text) for piece in pieces))
     return [(end - len(one.text), end, one.form) for one, end in zip(pieces, ends, strict=True) if one.form]
@@ -78,17 +78,10 @@ def test_a_sentence_that_the_pattern_does_not_match_has_no_hits(tags):
 
 def test_words_that_fill_slots_are_marked_whatever_the_tags_say():
     text = "She gave Ann a book."
-    sentence = Candidate("x", text, "u", 0, len(text), ((4, 8, "verb"), (9, 12, "recipient"), (15, 19, "theme")))
+    sentence = MinedSentence("x", text, "u", 0, len(text), ((4, 8, "verb"), (9, 12, "recipient"), (15, 19, "theme")))
     pieces = piece_finder(toy_pattern(), BLANK)(sentence, "DT")
-    assert [(piece.text, piece.form) for piece in pieces] == [
-        ("She ", ""),
-        ("gave", "verb"),
-        (" ", ""),
-        ("Ann", "recipient"),
-        (" a ", ""),
-        ("book", "theme"),
-        (".", ""),
-    ]
+    assert [piece.text for piece in pieces] == ["She ", "gave", " ", "Ann", " a ", "book", "."]
+    assert [piece.form for piece in pieces] == ["", "verb", "", "recipient", "", "theme", ""]
 
 
 TEXT = "One. Two  here. Three it is. Four. Five."
@@ -98,12 +91,12 @@ def record(url: str, text: str, base: int = 0) -> Record:
     return Record(text, url, base)
 
 
-def candidate(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> Candidate:
+def sentence(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> MinedSentence:
     start = within.index(text)
-    return Candidate(text, " ".join(text.split()), url, base + start, base + start + len(text))
+    return MinedSentence(text, " ".join(text.split()), url, base + start, base + start + len(text))
 
 
-def around(one: Candidate, *records: Record, paragraphs: bool = False) -> Surroundings | None:
+def around(one: MinedSentence, *records: Record, paragraphs: bool = False) -> Surroundings | None:
     return find_surroundings([one], records, paragraphs=paragraphs).get(one.id)
 
 
@@ -117,25 +110,25 @@ def around(one: Candidate, *records: Record, paragraphs: bool = False) -> Surrou
     ],
 )
 def test_two_sentences_of_the_record_are_shown_on_each_side(text, before, after):
-    assert around(candidate(text), record("u", TEXT, 0)) == (before, after)
+    assert around(sentence(text), record("u", TEXT, 0)) == (before, after)
 
 
 def test_of_several_records_of_one_source_the_one_with_the_sentence_is_taken():
     records = [record("u", "Nothing. Here.", 0), record("u", TEXT, 20), record("u", TEXT.upper(), 20)]
-    assert around(candidate("Four.", base=20), *records) == ("Two here. Three it is.", "Five.")
+    assert around(sentence("Four.", base=20), *records) == ("Two here. Three it is.", "Five.")
 
 
 def test_a_sentence_that_is_no_longer_there_has_no_surroundings():
-    assert around(candidate("Four."), record("u", "Another text altogether, it is.", 0)) is None
-    assert around(candidate("Four."), record("v", TEXT, 0)) is None
+    assert around(sentence("Four."), record("u", "Another text altogether, it is.", 0)) is None
+    assert around(sentence("Four."), record("v", TEXT, 0)) is None
 
 
 def test_the_paragraphs_before_and_after_are_looked_at_where_there_are_paragraphs():
     records = [record("p/a.py#9", "Nine.", 0), record("p/a.py#10", "Ten.", 0), record("p/a.py#11", "Eleven. More.", 0)]
-    one = Candidate("x", "Ten.", "p/a.py#10", 0, 4)
+    one = MinedSentence("x", "Ten.", "p/a.py#10", 0, 4)
     assert around(one, *records, paragraphs=True) == ("Nine.", "Eleven. More.")
     assert around(one, *records) == ("", "")
-    first = Candidate("y", "Nine.", "p/a.py#0", 0, 5)
+    first = MinedSentence("y", "Nine.", "p/a.py#0", 0, 5)
     assert around(first, record("p/a.py#0", "Nine.", 0), record("p/a.py#1", "Ten.", 0), paragraphs=True) == ("", "Ten.")
 
 
@@ -143,7 +136,7 @@ def test_the_paragraphs_before_and_after_are_looked_at_where_there_are_paragraph
 def test_long_surroundings_are_cut_at_a_word(length):
     long = " ".join(["word"] * length)
     text = f"{long} Middle {long}"
-    one = Candidate("x", "Middle", "u", len(long) + 1, len(long) + 7)
+    one = MinedSentence("x", "Middle", "u", len(long) + 1, len(long) + 7)
     before, after = around(one, record("u", text, 0))
     assert max(len(before), len(after)) <= LONGEST_AROUND + 4
     assert set(f"{before} {after}".split()) <= {"word", "..."}

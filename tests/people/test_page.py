@@ -11,16 +11,13 @@ from labelling_desk import serving
 from cxprobe.people.labels import read_labels
 
 
-def ask(server, place="state", method="GET", body=None, host=None, **headers):
+def ask(server, path="state", method="GET", body=None, **headers):
     """Return the status, the headers and the text of a reply."""
-    path = place if place.startswith("/") else f"/{server.secret}/{place}"
     link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    link.putrequest(method, path, skip_host=True)
-    link.putheader("Host", f"127.0.0.1:{server.port}" if host is None else host)
-    for name, value in headers.items():
+    link.putrequest(method, path if path.startswith("/") else f"/{server.secret}/{path}", skip_host=True)
+    known = {"Host": f"127.0.0.1:{server.port}"} | ({} if body is None else {"Content_Length": str(len(body))})
+    for name, value in (known | headers).items():
         link.putheader(name.replace("_", "-"), value)
-    if body is not None and "Content_Length" not in headers:
-        link.putheader("Content-Length", str(len(body)))
     link.endheaders(body)
     reply = link.getresponse()
     text = reply.read().decode()
@@ -28,9 +25,12 @@ def ask(server, place="state", method="GET", body=None, host=None, **headers):
     return reply.status, reply.headers, text
 
 
-def say(server, text, shown, **headers):
-    body = json.dumps({"text": text, "shown": shown}).encode()
+def send(server, body, **headers):
     return ask(server, "answer", "POST", body, **({"Content_Type": "application/json"} | headers))
+
+
+def say(server, text, shown, **headers):
+    return send(server, json.dumps({"text": text, "shown": shown}).encode(), **headers)
 
 
 def state(server):
@@ -63,25 +63,24 @@ def test_it_listens_on_this_machine_alone(tmp_path):
     with serving(tmp_path) as server:
         assert server.address.startswith("http://127.0.0.1:")
         listening = [one.laddr for one in psutil.Process().net_connections("tcp") if one.status == "LISTEN"]
-        own = [place for place in listening if place.port == server.port]
-        assert [place.ip for place in own] == ["127.0.0.1"]
+        assert [address.ip for address in listening if address.port == server.port] == ["127.0.0.1"]
 
 
-@pytest.mark.parametrize("place", ["/", "/state", "/wrong/", "/wrong/state", "//", "/%C3%A9/state", "/%2e%2e/state"])
-def test_without_the_secret_there_is_nothing(tmp_path, place):
+@pytest.mark.parametrize("path", ["/", "/state", "/wrong/", "/wrong/state", "//", "/%C3%A9/state", "/%2e%2e/state"])
+def test_without_the_secret_there_is_nothing(tmp_path, path):
     with serving(tmp_path) as server:
-        status, _, text = ask(server, place)
+        status, _, text = ask(server, path)
         assert status == 404
         assert server.secret not in text
         assert "DT" not in text
 
 
 @pytest.mark.parametrize("host", ["example.org", "example.org:{port}", "127.0.0.1", "127.0.0.1:1", "", "[::1]:{port}"])
-@pytest.mark.parametrize("place", ["", "state"])
-def test_a_request_for_another_host_is_refused(tmp_path, host, place):
+def test_a_request_for_another_host_is_refused(tmp_path, host):
     with serving(tmp_path) as server:
-        assert ask(server, place, host=host.format(port=server.port))[0] == 403
-        assert ask(server, place, host=f"localhost:{server.port}")[0] == 200
+        for path in ("", "state"):
+            assert ask(server, path, Host=host.format(port=server.port))[0] == 403
+            assert ask(server, path, Host=f"localhost:{server.port}")[0] == 200
 
 
 @pytest.mark.parametrize("origin", ["https://example.org", "null", "http://127.0.0.1:1", "http://localhost"])
@@ -110,15 +109,14 @@ def test_an_answer_from_another_page_is_refused(tmp_path, origin):
 )
 def test_what_is_no_answer_is_refused(tmp_path, body, status):
     with serving(tmp_path) as server:
-        assert ask(server, "answer", "POST", body, Content_Type="application/json")[0] == status
+        assert send(server, body)[0] == status
         assert state(server)["left"] == 4
 
 
 @pytest.mark.parametrize("length", ["x", "-1", "1e3", "\xb2", "9" * 19, "9" * 5_000])
 def test_a_wrong_length_is_refused(tmp_path, length):
     with serving(tmp_path) as server:
-        status = ask(server, "answer", "POST", Content_Type="application/json", Content_Length=length)[0]
-        assert status in (400, 413)
+        assert send(server, None, Content_Length=length)[0] in (400, 413)
 
 
 def test_labels_that_cannot_be_written_are_told_and_the_session_goes_on(tmp_path):
@@ -134,8 +132,8 @@ def test_labels_that_cannot_be_written_are_told_and_the_session_goes_on(tmp_path
 
 def test_nothing_of_a_reply_is_kept_by_the_browser_or_sent_to_others(tmp_path):
     with serving(tmp_path) as server:
-        for place in ("", "state"):
-            headers = ask(server, place)[1]
+        for path in ("", "state"):
+            headers = ask(server, path)[1]
             assert headers["Cache-Control"] == "no-store"
             assert headers["Referrer-Policy"] == "no-referrer"
             assert headers["X-Content-Type-Options"] == "nosniff"

@@ -1,31 +1,32 @@
 """Planted labels: what the estimate says of them, and which sentences are asked for."""
 
-import json
-import urllib.request
-
 import numpy as np
 import pytest
-from labelling_desk import serving, session
+from labelling_desk import session
 
-from cxprobe.people.labels import Label, write_labels
-from cxprobe.people.mined import Candidate
+from cxprobe.people.labels import PersonLabel
+from cxprobe.people.mined import MinedSentence, SentenceGroup
 from cxprobe.people.ranking import FEWEST, estimate_yield, most_uncertain, training_labels
-from cxprobe.people.sessions import Group, answer, progress_of, start_session
+from cxprobe.people.sessions import apply_answer, progress_of, start_session
 from cxprobe.stats import estimate_rate
 
 DAY = "2026-01-31"
 
 
-def group_of(name: str, words: str, sentences: int = 1) -> Group:
-    made = tuple(Candidate(f"{name}-{number}", words, "url", 0, 9) for number in range(sentences))
-    return Group("sequence", f"NN {name}", f"NN {name}", made)
+def group_of(name: str, words: str, sentences: int = 1) -> SentenceGroup:
+    made = tuple(MinedSentence(f"{name}-{number}", words, "url", 0, 9) for number in range(sentences))
+    return SentenceGroup("sequence", f"NN {name}", f"NN {name}", made)
 
 
-def label_of(group: Group, is_positive: bool, who: str = "Ann") -> Label:
-    return Label("sequence", group.target, "positive" if is_positive else "negative", who, DAY)
+def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:
+    return tuple(group_of(str(name), "a", sentences) for name in range(number))
 
 
-def planted(n: int, seed: int) -> tuple[tuple[Group, ...], list[bool]]:
+def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann") -> PersonLabel:
+    return PersonLabel("sequence", group.target, "positive" if is_positive else "negative", who, DAY)
+
+
+def planted(n: int, seed: int) -> tuple[tuple[SentenceGroup, ...], list[bool]]:
     """Return groups in random order and which are instances: "red" mostly, "old" half of the time, "calm" seldom."""
     generator = np.random.default_rng(seed)
     kinds = generator.choice(["red", "old", "calm"], n, p=[0.25, 0.25, 0.5])
@@ -38,23 +39,21 @@ def label_planted(groups, truth, answers: int, labels=()):
     """Let Ann give so many answers, all of them right, by uncertainty."""
     current = start_session(groups, labels, "Ann", DAY, by_uncertainty=True)
     for _ in range(answers):
-        current = answer(current, "p" if truth[current.position] else "n").session
+        current = apply_answer(current, "p" if truth[current.position] else "n")
     return current
 
 
 def test_the_intervals_cover_precision_and_the_number_of_instances_though_the_ordering_is_biased():
     n, repetitions, covered, left_covered, naive = 200, 300, 0, 0, 0
+    groups = groups_of(n)
     for seed in range(repetitions):
-        generator = np.random.default_rng(seed)
-        truth = generator.random(n) < 0.3
-        groups = tuple(group_of(str(number), "a") for number in range(n))
+        truth = np.random.default_rng(seed).random(n) < 0.3
         # Every second sequence is an instance as long as there are any: no ordering could be more biased.
         labelled: set[int] = set()
         for turn in range(80):
             left = [number for number in range(n) if number not in labelled]
             labelled.add(min(left, key=lambda number: (not truth[number], number)) if turn % 2 else left[0])
-        labels = [label_of(groups[number], truth[number]) for number in labelled]
-        known = estimate_yield(groups, labels)
+        known = estimate_yield(groups, [label_of(groups[number], truth[number]) for number in labelled])
         covered += known.instances[1] <= truth.sum() <= known.instances[2]
         left_covered += known.left[1] <= truth.sum() - truth[list(labelled)].sum() <= known.left[2]
         biased = estimate_rate(truth[list(labelled)].astype(float), np.arange(len(labelled), dtype=object)[:, None])
@@ -71,13 +70,9 @@ def ranked():
     return groups, truth, label_planted(groups, truth, 60)
 
 
-def position_of(groups, step) -> int:
-    return next(number for number, group in enumerate(groups) if group.target == step.label.target)
-
-
 def test_one_half_is_taken_from_the_random_order_and_the_other_is_what_the_probe_cannot_tell(ranked):
     groups, _, after = ranked
-    given = [position_of(groups, step) for step in after.history]
+    given = [step.position for step in after.history]
     for turn in range(0, 60, 2):
         assert given[turn] == min(set(range(150)) - set(given[:turn]))
     asked = ["old" in groups[number].sentences[0].text for number in given[15::2]]
@@ -96,10 +91,8 @@ def test_the_order_is_the_same_again_and_after_an_interruption(ranked):
 
 def test_the_most_uncertain_is_the_one_whose_probability_is_nearest_to_a_half():
     kinds = ["red"] * 6 + ["calm"] * 6 + ["calm", "red", "red calm", "red"]
-    groups = tuple(group_of("NN", kind) for kind in kinds)
-    positive = training_labels(groups, [])
-    assert positive is None
     groups = tuple(group_of(f"{number}", kind) for number, kind in enumerate(kinds))
+    assert training_labels(groups, []) is None
     positive = training_labels(groups, [label_of(groups[number], number < 6) for number in range(12)])
     assert positive.tolist() == [True] * 6 + [False] * 6
     assert most_uncertain(groups, positive, [12, 13, 14, 15]) == 14
@@ -112,34 +105,13 @@ def test_with_too_few_labels_of_either_kind_all_are_at_random_and_a_line_says_so
     for number in range(FEWEST + 8):
         assert current.position == number
         assert "all at random: too few labels" in progress_of(current)
-        current = answer(current, "n" if number >= FEWEST - 1 else "p").session
-    enough = answer(current, "p").session
-    assert "at random" not in progress_of(enough)
+        current = apply_answer(current, "n" if number >= FEWEST - 1 else "p")
+    assert "at random" not in progress_of(apply_answer(current, "p"))
     assert "at random" not in progress_of(session())
 
 
-def ask(server, place: str, content: dict | None = None) -> dict:
-    body = None if content is None else json.dumps(content).encode()
-    request = urllib.request.Request(f"{server.address}{place}", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request) as reply:
-        return json.load(reply)
-
-
-def test_a_page_asks_for_the_same_sentences_as_a_terminal_would(ranked, tmp_path):
-    groups, truth, _ = ranked
-    here = label_planted(groups, truth, 21)
-    write_labels(here.labels, tmp_path / "labels.tsv")
-    with serving(tmp_path, here) as server:
-        shown = ask(server, "state")["shown"]
-        for _ in range(6):
-            assert shown == here.position + 1
-            text = "p" if truth[here.position] else "n"
-            here = answer(here, text).session
-            shown = ask(server, "answer", {"text": text, "shown": shown})["shown"]
-
-
 def test_without_the_first_sequence_nothing_is_known_and_with_all_of_them_everything_is():
-    groups = tuple(group_of(str(number), "a", sentences=2) for number in range(10))
+    groups = groups_of(10, sentences=2)
     labels = [label_of(group, number % 2 == 0) for number, group in enumerate(groups)]
     assert estimate_yield(groups, labels[1:]) is None
     known = estimate_yield(groups, labels)
@@ -150,7 +122,7 @@ def test_without_the_first_sequence_nothing_is_known_and_with_all_of_them_everyt
 
 
 def test_the_estimate_is_that_of_the_sample_up_to_the_first_gap_and_never_less_than_what_is_known():
-    groups = tuple(group_of(str(number), "a") for number in range(100))
+    groups = groups_of(100)
     labels = [label_of(groups[number], number < 4) for number in range(20)]
     known = estimate_yield(groups, labels)
     oracle = estimate_rate(np.array([1.0] * 4 + [0.0] * 16), np.arange(20, dtype=object)[:, None])
@@ -165,10 +137,10 @@ def test_the_estimate_is_that_of_the_sample_up_to_the_first_gap_and_never_less_t
 
 
 def test_what_is_unclear_is_no_instance_and_what_two_call_differently_is_half_of_one():
-    groups = tuple(group_of(str(number), "a", sentences=2) for number in range(4))
+    groups = groups_of(4, sentences=2)
     labels = [label_of(group, True) for group in groups[:3]]
     labels[1] = labels[1]._replace(label="unclear")
     labels.append(label_of(groups[2], False, "Bo"))
     assert estimate_yield(groups, labels).precision.value == pytest.approx((2 + 0 + 1) / 6)
-    labels.append(Label("sentence", "0-1", "negative", "Ann", DAY))
+    labels.append(PersonLabel("sentence", "0-1", "negative", "Ann", DAY))
     assert estimate_yield(groups, labels).precision.value == pytest.approx((1 + 0 + 1) / 6)

@@ -3,24 +3,20 @@ import io
 from labelling_desk import desk, mined, session
 from rich.console import Console
 
-from cxprobe.people.labels import Label
-from cxprobe.people.screen import show_card, show_definition
-from cxprobe.people.sessions import Reply, answer, progress_of, view_of
+from cxprobe.people.labels import PersonLabel
+from cxprobe.people.screen import show_definition, show_group
+from cxprobe.people.sessions import apply_answer, progress_of
 
 
-def on(console: Console, start, at=None) -> str:
-    view = view_of(Reply(start, ""), at or desk())
-    show_definition(view, console)
-    show_card(view, console)
+def lines(start, at=None, console=None) -> str:
+    at, console = at or desk(), console or Console(file=io.StringIO())
+    show_definition(at.construction, console)
+    show_group(start, at, console)
     return console.file.getvalue()
 
 
-def lines(start, at=None) -> str:
-    return on(Console(file=io.StringIO()), start, at)
-
-
 def test_lines_have_definition_progress_hits_surroundings_and_source():
-    start = answer(session(), "/mined-27-0").session
+    start = apply_answer(session(), "/mined-27-0")
     text = lines(start)
     assert "Positive: each half is a clause" in text
     assert f"{start.position + 1} of 4   0 of 4 labelled, 4 left" in text
@@ -31,28 +27,25 @@ def test_lines_have_definition_progress_hits_surroundings_and_source():
     assert "\x1b" not in text
 
 
-def test_a_terminal_gets_styles_in_place_of_asterisks_and_wrapped_lines():
+def test_a_terminal_gets_styles_in_place_of_asterisks():
     console = Console(file=io.StringIO(), force_terminal=True, width=40, color_system="standard", _environ={})
-    text = on(console, session())
+    text = lines(session(), console=console)
     assert "\x1b[1;7mthe red\x1b[0m" in text
     assert "**" not in text
 
 
 def test_the_labels_of_others_are_shown_only_to_who_decides():
-    group = session().current
-    theirs = [
-        Label("sequence", group.tags, label, who, "2026-01-31")
-        for who, label in (("Bo", "positive"), ("Cy", "negative"))
-    ]
-    start = session(theirs)
+    target = ("sequence", session().current.tags)
+    said = {"Bo": "positive", "Cy": "negative"}
+    start = session([PersonLabel(*target, label, who, "2026-01-31") for who, label in said.items()])
     assert "Bo" not in lines(start)
-    disputes = {("sequence", group.tags): {"Bo": "positive", "Cy": "negative"}}
-    assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes=disputes))
+    assert "Bo: positive\nCy: negative\n" in lines(start, desk(disputes={target: said}))
 
 
-def test_labels_of_ones_own_are_shown():
-    start = answer(answer(answer(session(), "2n").session, "p").session, "b").session
-    start = answer(start, "g 1").session
+def test_labels_that_the_person_gave_are_shown():
+    start = session()
+    for answer in ("2n", "p", "g 1"):
+        start = apply_answer(start, answer)
     text = lines(start)
     assert "You have labelled it positive" in text
     assert "sings.**" not in text
@@ -63,12 +56,10 @@ def test_progress_says_how_fast_and_how_long():
     start = session()
     assert progress_of(start) == "0 of 4 labelled, 4 left"
     for seconds in (4.0, 8.0):
-        start = answer(start, "p", seconds).session
+        start = apply_answer(start, "p", seconds)
     assert progress_of(start) == "2 of 4 labelled, 2 left; 6.0 s each (median of 2), about 12 s to go"
     for seconds in (3000.0, 3000.0):
-        start = answer(start, "p", seconds).session
+        start = apply_answer(start, "p", seconds)
     assert progress_of(start) == "4 of 4 labelled; 1504 s each (median of 4)"
-    one = answer(session(table=mined(5)), "p", 100.0).session
-    assert progress_of(one).endswith("about 7 min to go")
-    one = answer(session(table=mined(5)), "p", 3600.0).session
-    assert progress_of(one).endswith("about 4 h 0 min to go")
+    for seconds, said in ((100.0, "about 7 min to go"), (3600.0, "about 4 h 0 min to go")):
+        assert progress_of(apply_answer(session(table=mined(5)), "p", seconds)).endswith(said)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
-from cxprobe.people.labels import DECIDES, Label
+from cxprobe.people.labels import DECIDES, PersonLabel
 from cxprobe.recognition.make import seen_texts
 from cxprobe.recognition.sentences import apply_labels, mark_spans, split_sequences
 
@@ -17,8 +17,8 @@ def mined(*rows: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "tags"])
 
 
-def label(kind: str, target: str, label: str, who: str = "Ann") -> Label:
-    return Label(kind, target, label, who, "2026-01-31")
+def label(kind: str, target: str, label: str, who: str = "Ann") -> PersonLabel:
+    return PersonLabel(kind, target, label, who, "2026-01-31")
 
 
 def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own():

@@ -11,15 +11,6 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from chromium import CHROMIUM, browser
-from matplotlib.figure import Figure
-from mlflow.utils.search_utils import SearchUtils
-
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
-from cxprobe.files.tables import write_table
-from cxprobe.lm.params import SeriesEntry
-from cxprobe.project.params import load_params
-from cxprobe.report.tables import with_blanks
-from cxprobe.run.stage import Stage
 from cxprobe.site.findings import (
     ABOVE_BLIND,
     ABOVE_CHANCE,
@@ -35,9 +26,18 @@ from cxprobe.site.findings import (
     findings_of,
 )
 from cxprobe.site.inputs import Run
+from cxprobe.site.words import interval
+from matplotlib.figure import Figure
+from mlflow.utils.search_utils import SearchUtils
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from cxprobe.files.tables import write_table
+from cxprobe.lm.params import SeriesEntry
+from cxprobe.project.params import load_params
+from cxprobe.report.tables import with_blanks
+from cxprobe.run.stage import Stage
 from cxprobe.site.pages import render_pages, runs_in_mlflow
 from cxprobe.site.slots import DRAWN, draw_slots
-from cxprobe.site.words import interval
 from cxprobe.stats import Estimate
 
 LINES = ("recognition", "scenarios", "pairs", "prompts")

@@ -187,7 +187,6 @@ FORMATS = {
     "items of a form": Format("people/items.csv", "csv", _answers("people/saved.csv")),
     "answers": Format("people/saved.csv", "csv", _answers("people/saved.csv")),
     "filled form": Format("people/form-01.csv", "csv", _answers("people/form-01.csv")),
-    "Label Studio": Format("people/studio.csv", "csv", _answers("people/studio.csv")),
     "Prolific": Format("people/prolific.csv", "csv", _answers("people/saved.csv", "people/prolific.csv")),
 }
 
@@ -217,8 +216,6 @@ def _write_answers(folder: Path, wording: Path) -> None:
     filled.to_csv(folder / "form-01.csv", index=False)
     saved = filled[["export", "form", "number", "rater", "answer"]].assign(rater="p1", saved="2026-01-31T10:00:00.000Z")
     saved.to_csv(folder / "saved.csv", index=False)
-    own = {"annotator": "ann@example.org", "annotation_id": 1, "updated_at": "2026-01-31T10:00:00Z", "choice": "B"}
-    filled.assign(**own).to_csv(folder / "studio.csv", index=False)
     submissions = [["s1", "p1", "APPROVED", "20"], ["s2", "p2", "Returned", ""]]
     columns = ["Submission id", "Participant id", "Status", "Age"]
     pd.DataFrame(submissions, columns=columns).to_csv(folder / "prolific.csv", index=False)

@@ -10,9 +10,9 @@ from ruamel.yaml import YAML
 from conftest import CONSTRUCTION, PATTERN
 from cxprobe.constructions.construction import Construction
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.people.mined import Surroundings, piece_finder
+from cxprobe.people.mined import Surroundings, group_sentences, piece_finder
 from cxprobe.people.page import LabelServer
-from cxprobe.people.sessions import Desk, SavedSession, Session, group_sentences, start_session
+from cxprobe.people.sessions import Desk, SavedSession, Session, start_session
 
 BLANK = spacy.blank("en")
 BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")

@@ -11,7 +11,7 @@ from cxprobe.project.folder import require_construction
 
 Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
-ReadCorpus = Annotated[
+_ReadCorpus = Annotated[
     bool | None,
     typer.Option(
         "--read-corpus/--no-corpus", help="Show the sentences around, from the corpus; by default if it is small."
@@ -27,17 +27,11 @@ def label(
         Literal["random", "uncertain"],
         typer.Option(help="uncertain: every second sequence is that of which a probe on the labels is least sure."),
     ] = "random",
-    export: Annotated[
-        Path | None, typer.Option(help="Write tasks for Label Studio (JSON), and its configuration (.xml) beside them.")
-    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Write the mined sentences for another tool (.tsv).")] = None,
     import_: Annotated[
-        Path | None, typer.Option("--import", help="Add the labels of an export of Label Studio (JSON).")
+        Path | None, typer.Option("--import", help="Add the labels of a table with the columns of labels.tsv.")
     ] = None,
-    annotator: Annotated[
-        list[str] | None,
-        typer.Option(help="With --import: who an annotator of Label Studio is, as 3=NAME; several times for several."),
-    ] = None,
-    read_corpus: ReadCorpus = None,
+    read_corpus: _ReadCorpus = None,
 ) -> None:
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
@@ -45,12 +39,10 @@ def label(
     require_construction(construction)
     if export is not None and import_ is not None:
         raise DataError("--export and --import: one at a time")
-    if annotator and import_ is None:
-        raise DataError("--annotator says who is who in --import FILE, which is not given")
     if import_ is not None:
-        desk.import_labels(construction, import_, desk.annotator_names(annotator or [], who))
+        desk.import_labels(construction, import_)
     elif export is not None:
-        desk.export_tasks(construction, export, read_corpus)
+        desk.export_sentences(construction, export)
     else:
         desk.label_mined(construction, who, browser, read_corpus, by_uncertainty=order == "uncertain")
 
@@ -62,14 +54,14 @@ def agreement(
     ] = False,
     who: Who = "",
     browser: Browser = False,
-    read_corpus: ReadCorpus = None,
+    read_corpus: _ReadCorpus = None,
 ) -> None:
     """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
     from cxprobe.cli import labels_desk as desk
 
     require_construction(construction)
     if decide:
-        desk.decide(construction, who, browser, read_corpus)
+        desk.decide_disputes(construction, who, browser, read_corpus)
     elif browser:
         raise DataError("--browser goes with --decide; without it the conflicts are listed here")
     else:

@@ -1,13 +1,12 @@
 """What the commands of labelling do: read what was mined and the text around it, let a person label, and compare."""
 
-import json
 import subprocess
 import sys
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 import pandas as pd
 import typer
@@ -15,40 +14,35 @@ from rich.console import Console
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
-from cxprobe.files.reading import read_text
+from cxprobe.files.reading import one_line
 from cxprobe.files.tables import keep_table, kept_table, read_table
-from cxprobe.files.writing import SCRATCH, digest, scratch_folder, write_bytes
+from cxprobe.files.texts import write_results
+from cxprobe.files.writing import SCRATCH, digest, scratch_folder
 from cxprobe.people.agreement import conflicts, disputes, kappas
-from cxprobe.people.label_studio import labelling_config, read_annotations, tasks_of
 from cxprobe.people.labels import (
     DECIDES,
     LABELS_FILE,
-    Label,
+    PersonLabel,
     Said,
     Target,
     is_decision,
     read_labels,
-    with_label,
     write_labels,
 )
-from cxprobe.people.mined import Candidate, Surroundings, find_surroundings, piece_finder
-from cxprobe.people.ranking import estimate_yield
-from cxprobe.people.screen import has_styles, show_card, show_definition
-from cxprobe.people.sessions import (
-    HELP,
+from cxprobe.people.mined import (
     MOST_SHOWN,
-    Desk,
-    Group,
-    Reply,
-    SavedSession,
+    MinedSentence,
+    SentenceGroup,
+    Surroundings,
+    find_surroundings,
     group_sentences,
-    start_session,
-    view_of,
+    piece_finder,
 )
+from cxprobe.people.ranking import estimate_yield
+from cxprobe.people.screen import has_styles, show_definition, show_group
+from cxprobe.people.sessions import HELP, Desk, SavedSession, start_session
 from cxprobe.project.params import Params, load_params
-
-if TYPE_CHECKING:
-    from cxprobe.corpora.params import Corpus
+from cxprobe.run.params import Params, load_params
 
 # A corpus of files that is larger is not read unasked: some 20 seconds.
 _READ_UNASKED = 2 << 30  # bytes
@@ -60,11 +54,11 @@ def label_mined(construction: str, who: str, browser: bool, read_corpus: bool | 
     if is_decision(person):
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
     desk = _desk(construction, groups, {}, read_corpus)
-    _run(construction, groups, person, desk, browser, by_uncertainty=by_uncertainty)
+    _run(construction, groups, person, desk, browser, by_uncertainty)
     _print_yield(groups, read_labels(labels_file(construction)))
 
 
-def decide(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
+def decide_disputes(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
     """Let a third person decide what others have labelled differently."""
     open_disputes = disputes(_mined_groups(construction), read_labels(labels_file(construction)))
     if not open_disputes:
@@ -79,7 +73,7 @@ def decide(construction: str, who: str, browser: bool, read_corpus: bool | None)
     groups = [group for group, _ in open_disputes]
     disputed = {(group.kind, group.target): said for group, said in open_disputes}
     desk = _desk(construction, groups, disputed, read_corpus)
-    _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
+    _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser, by_uncertainty=False)
 
 
 def print_agreement(construction: str) -> None:
@@ -87,7 +81,7 @@ def print_agreement(construction: str) -> None:
     labels = read_labels(labels_file(construction))
     all_conflicts = conflicts(labels)
     if not mined_file(construction).is_file():
-        shown: list[tuple[Target, Said, Sequence[Candidate]]] = [(*item, ()) for item in all_conflicts.items()]
+        shown: list[tuple[Target, Said, Sequence[MinedSentence]]] = [(*item, ()) for item in all_conflicts.items()]
         print(f"the sentences are not shown: {mined_file(construction)} is not here; `dvc pull` fetches it")
     else:
         groups = _mined_groups(construction)
@@ -109,54 +103,33 @@ def print_agreement(construction: str) -> None:
         _print_yield(groups, labels)
 
 
-def export_tasks(construction: str, path: Path, read_corpus: bool | None) -> None:
-    """Write what was mined as tasks for Label Studio, and its configuration beside them."""
-    if path.suffix != ".json":
-        raise DataError(f"--export {path}: the name must end in .json; the configuration is written to .xml beside it")
-    config, groups = path.with_suffix(".xml"), _mined_groups(construction)
-    tasks = tasks_of(construction, groups, _desk(construction, groups, {}, read_corpus))
-    write_bytes(json.dumps(tasks, indent=1, ensure_ascii=False).encode(), path)
-    write_bytes(labelling_config().encode(), config)
-    print(
-        f"{len(tasks)} tasks: {path}; import them into a project of Label Studio whose labelling interface is {config}"
-    )
-    print(f"export there as JSON, then: cxprobe label {construction} --import FILE --who NAME")
+def export_sentences(construction: str, path: Path) -> None:
+    """Write the mined sentences as a table for another tool."""
+    if path.suffix != ".tsv":
+        raise DataError(f"--export {path}: the table is separated by tabs; give a name that ends in .tsv")
+    sentences = read_mined(construction)[["id", "tags", "text", "url"]]
+    write_results(sentences, str(path))
+    print(f"{len(sentences)} sentences: {path}; `cxprobe label {construction} --import FILE` adds their labels")
 
 
-def import_labels(construction: str, path: Path, people: Mapping[int, str]) -> None:
-    """Add the labels of an export of Label Studio."""
-    try:
-        content = json.loads(read_text(path, DataError))
-    except (ValueError, RecursionError) as fault:
-        raise DataError(f"{path}: it is no JSON ({fault}); export from Label Studio in the format JSON") from None
-    imported = read_annotations(content, construction, _mined_groups(construction), people, str(path))
-    labels = before = read_labels(labels_file(construction))
-    for label in imported.labels:
-        labels = with_label(labels, label)
-    write_labels(labels, labels_file(construction))
-    changed, names = len(set(labels) - set(before)), sorted({label.who for label in imported.labels})
-    print(f"{len(imported.labels)} labels by {', '.join(names) or 'nobody'}")
-    print(f"{changed} of them are new or changed; {imported.skipped} cancelled annotations are left out;")
-    print(f"{imported.unlabelled} tasks have none")
+def import_labels(construction: str, path: Path) -> None:
+    """Add the labels of a table with the columns of labels.tsv, in place of what the same people said before."""
+    if not path.is_file():
+        raise DataError(f"--import {path}: there is no such file; give a table with the columns of labels.tsv")
+    new, before = read_labels(path), read_labels(labels_file(construction))
+    sentences = read_mined(construction)
+    targets = {"sequence": set(sentences["tags"]), "sentence": set(sentences["id"])}
+    if unknown := [label.target for label in new if label.target not in targets[label.kind]]:
+        what = f"{len(unknown)} targets are not among the mined sentences, the first is '{unknown[0]}'"
+        raise DataError(one_line(f"{path}: {what}; take tags and ids from `cxprobe label {construction} --export`"))
+    by_key = {label.key: label for label in [*before, *new]}
+    write_labels(by_key.values(), labels_file(construction))
+    people, changed = sorted({label.who for label in new}), len(set(new) - set(before))
+    print(f"{len(new)} labels by {', '.join(people) or 'nobody'}, {changed} of them new or changed")
     print(f"the labels are in {labels_file(construction)}")
 
 
-def annotator_names(given: Sequence[str], who: str) -> dict[int, str]:
-    """Return who each annotator of Label Studio is, from options as 3=NAME; 0 stands for the only one."""
-    people = {}
-    for option in given:
-        number, _, name = option.partition("=")
-        if not (number.isdecimal() and int(number) and name.strip()):
-            raise DataError(f"--annotator {option}: expected a number of Label Studio and a name, as 3=Ann")
-        people[int(number)] = name.strip()
-    people = people or {0: who or _git_user()}
-    for name in people.values():
-        if is_decision(name) or not name.isprintable():
-            raise DataError(f"'{name}' cannot be the name of a person who labels")
-    return people
-
-
-def _print_yield(groups: Sequence[Group], labels: Sequence[Label]) -> None:
+def _print_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> None:
     """Print the pattern's precision and how many instances there are, each with its interval of 95 %."""
     known = estimate_yield(groups, labels)
     if known is None:
@@ -175,7 +148,7 @@ def _print_yield(groups: Sequence[Group], labels: Sequence[Label]) -> None:
 
 
 def _run(
-    construction: str, groups: Sequence[Group], who: str, desk: Desk, browser: bool, *, by_uncertainty: bool = False
+    construction: str, groups: Sequence[SentenceGroup], who: str, desk: Desk, browser: bool, by_uncertainty: bool
 ) -> None:
     """Let the person label, in the browser or here, and say at the end what is left."""
     if not who.isprintable() or not who.strip():
@@ -201,20 +174,20 @@ def _run(
 
 def _ask_here(saved: SavedSession, desk: Desk) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
-    view = view_of(Reply(saved.session, ""), desk)
-    show_definition(view, console)
+    session = saved.session
+    show_definition(desk.construction, console)
     while True:
         console.print()
-        if view.said:
-            console.print(view.said, style="italic", soft_wrap=not console.is_terminal)
-        show_card(view, console)
+        if session.said:
+            console.print(session.said, style="italic", soft_wrap=not console.is_terminal)
+        show_group(session, desk, console)
         text = _ask(console)
         if text == "q":
             return
-        view = view_of(saved.say(text), desk)
+        session = saved.say(text)
         if has_styles(console):
             console.clear()
-            show_definition(view, console)
+            show_definition(desk.construction, console)
 
 
 def _ask(console: Console) -> str:
@@ -261,12 +234,12 @@ def read_mined(construction: str) -> pd.DataFrame:
     return read_table(path)
 
 
-def _mined_groups(construction: str) -> tuple[Group, ...]:
+def _mined_groups(construction: str) -> tuple[SentenceGroup, ...]:
     return group_sentences(read_mined(construction), load_params().seed)
 
 
 def _desk(
-    construction: str, groups: Sequence[Group], disputed: Mapping[Target, Said], read_corpus: bool | None
+    construction: str, groups: Sequence[SentenceGroup], disputed: Mapping[Target, Said], read_corpus: bool | None
 ) -> Desk:
     """Return what is shown beside the sentences: definition, hits, the text around, labels to decide about.
 
@@ -289,44 +262,43 @@ def _desk(
 
 
 def _surroundings(
-    construction: str, groups: Sequence[Group], params: Params, read_corpus: bool | None
+    construction: str, groups: Sequence[SentenceGroup], params: Params, read_corpus: bool | None
 ) -> Mapping[str, Surroundings]:
     """Return the text around the sentences; where it is not known, a line says why."""
-    from cxprobe.corpora.sources import list_corpus
-
-    slug = params.mining.constructions.get(construction, "")
-    if read_corpus is False:
-        _say("the sentences around are not shown")
-        return {}
-    if slug not in params.corpora:
-        _say(f"the sentences around are not shown: mining in params.yaml names no corpus of {construction}")
-        return {}
-    corpus = params.corpora[slug]
     try:
-        # The prose of installed packages is small.
-        size = 0 if corpus.kind == "installed" else int(list_corpus(corpus)["size"].sum())
-        if read_corpus is None and size > _READ_UNASKED:
-            _say(f"the sentences around are not shown: corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
-            return {}
-        around = _read_surroundings(construction, corpus, params.mining.longest_line)
+        around = _read_surroundings(construction, params, read_corpus)
     except DataError as fault:
         if read_corpus:
             raise
         _say(f"the sentences around are not shown: {fault}")
         return {}
-    ids = [candidate.id for group in groups for candidate in group.sentences]
+    ids = [sentence.id for group in groups for sentence in group.sentences]
     if absent := len(ids) - len(around.keys() & ids):
         _say(f"of {absent} of {len(ids)} sentences the corpus as it is here has no source: nothing around them")
     return around
 
 
-def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dict[str, Surroundings]:
-    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read."""
+def _read_surroundings(construction: str, params: Params, read_corpus: bool | None) -> dict[str, Surroundings]:
+    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read.
+
+    Raises:
+        DataError: The corpus is not to be read, or cannot be.
+    """
     from datatrove.io import get_datafolder
 
     from cxprobe.corpora.readers import FORMATS, Fault, Keys, Record
-    from cxprobe.corpora.sources import open_corpus
+    from cxprobe.corpora.sources import list_corpus, open_corpus
 
+    slug = params.mining.constructions.get(construction, "")
+    if read_corpus is False:
+        raise DataError("--no-corpus")
+    if slug not in params.corpora:
+        raise DataError(f"mining in params.yaml names no corpus of {construction}")
+    corpus = params.corpora[slug]
+    is_installed = corpus.kind == "installed"  # its prose is small
+    size = 0 if is_installed or read_corpus else int(list_corpus(corpus)["size"].sum())
+    if size > _READ_UNASKED:
+        raise DataError(f"corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
@@ -335,15 +307,15 @@ def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dic
         folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
         for shard in files.shards:
             with folder.open(shard, "rb") as file:
-                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, longest):
+                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, params.mining.longest_line):
                     if not isinstance(record, Fault):
                         yield record
 
     known = kept_table(kept)
     if known is None:
         _say("reading the corpus for the sentences around; this is done once")
-        candidates = [candidate for group in _mined_groups(construction) for candidate in group.sentences]
-        around = find_surroundings(candidates, records(), paragraphs=corpus.kind == "installed")
+        mined = [sentence for group in _mined_groups(construction) for sentence in group.sentences]
+        around = find_surroundings(mined, records(), paragraphs=is_installed)
         rows = [(name, *texts) for name, texts in around.items()]
         known = pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string")
         keep_table(known, kept)

@@ -61,7 +61,7 @@ def export(
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Saved answers, Label Studio's CSV, and Prolific's export of submissions, in any order."),
+        typer.Argument(help="Saved answers and Prolific's export of submissions, in any order."),
     ],
     items: Annotated[Path, typer.Option(help="The items.csv of the export.")],
     published: Annotated[bool, typer.Option("--published", help="Show published values beside these.")] = False,
@@ -80,12 +80,13 @@ def import_(
 
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.people.agreement import human_agreement, load_ratings, mistaken_items
-    from cxprobe.people.answers import judge_answers, merge_ratings, read_answers, read_items
+    from cxprobe.people.answers import merge_ratings, ratings_of_answers, read_answers, read_items
     from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
     from cxprobe.project.folder import require_construction
 
     asked = read_items(items)
-    imported = judge_answers(read_answers(files, asked), asked, most_failed)
+    answers, statuses = read_answers(files, asked)
+    imported = ratings_of_answers(answers, statuses, asked, most_failed)
     names = sorted({*imported.ratings, *imported.withdrawn})
     merged = {}
     for name in names:
@@ -96,7 +97,7 @@ def import_(
     for path, known in merged.items():
         write_ratings(known, path)
     for form in imported.left_out:
-        print(f"left out: {form.rater}, form {form.form}: {form.why}")
+        print(f"left out: {form}")
     counted = sum(map(len, imported.ratings.values()))
     print(f"{len(imported.left_out)} forms left out; {counted} ratings; {imported.absent} questions without an answer")
     for of_models in (False, True):

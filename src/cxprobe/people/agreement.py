@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +11,9 @@ import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import DataError
-from cxprobe.people.labels import JUDGEMENTS, Label, Said, Target, in_force, is_decision, judgements_on
+from cxprobe.people.labels import JUDGEMENTS, PersonLabel, Said, Target, in_force, is_decision, judgements_on
+from cxprobe.people.mined import SentenceGroup
 from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
-from cxprobe.people.sessions import Group
 from cxprobe.stats import CLUSTER, rate_by
 
 PUBLISHED_FILE = Path("published/oba2026_human_validation.tsv")
@@ -44,12 +43,12 @@ class Kappa(NamedTuple):
     value: float | None
 
 
-def conflicts(labels: Sequence[Label]) -> dict[Target, Said]:
+def conflicts(labels: Sequence[PersonLabel]) -> dict[Target, Said]:
     """Return the targets with more than one label about which nobody has decided, sorted, and who said what."""
     return {target: said for target, said in sorted(in_force(labels).items()) if _differ(said)}
 
 
-def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Group, Said]]:
+def disputes(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> list[tuple[SentenceGroup, Said]]:
     """Return what keeps mined sentences from having a label: what to decide, and each person's label of it.
 
     Beside the conflicts about sequences and about sentences, these are sentences that one person labels otherwise than
@@ -60,7 +59,7 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
         labels: Everybody's labels.
     """
     judged = in_force(labels)
-    conflicts: list[tuple[Group, Said]] = []
+    conflicts: list[tuple[SentenceGroup, Said]] = []
     for group in groups:
         of_sequence = judged.get(("sequence", group.tags), {})
         if is_open := _differ(of_sequence):
@@ -70,12 +69,12 @@ def disputes(groups: Sequence[Group], labels: Sequence[Label]) -> list[tuple[Gro
             if said and not is_open:
                 said = judgements_on(sentence.id, group.tags, judged)
             if _differ(said):
-                group_of_one = Group("sentence", sentence.id, group.tags, (sentence,))
+                group_of_one = SentenceGroup("sentence", sentence.id, group.tags, (sentence,))
                 conflicts.append((group_of_one, dict(sorted(said.items()))))
     return conflicts
 
 
-def kappas(labels: Sequence[Label]) -> list[Kappa]:
+def kappas(labels: Sequence[PersonLabel]) -> list[Kappa]:
     """Return Cohen's kappa of every two people, sorted by their names.
 
     What one person decides about the labels of others is not compared: the person has seen their labels. Kappa is not
@@ -86,18 +85,15 @@ def kappas(labels: Sequence[Label]) -> list[Kappa]:
     """
     from sklearn.metrics import cohen_kappa_score  # takes a second to import, and reports of ratings do not need it
 
-    by_person: dict[str, dict[Target, str]] = {}
-    for label in labels:
-        if not is_decision(label.who):
-            by_person.setdefault(label.who, {})[label.kind, label.target] = label.label
+    table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=PersonLabel._fields)
+    by_person = table.pivot(index=["kind", "target"], columns="who", values="label")
     pairs = []
-    for first, second in combinations(sorted(by_person), 2):
-        both = sorted(by_person[first].keys() & by_person[second].keys())
-        ours, theirs = ([by_person[who][target] for target in both] for who in (first, second))
-        agreed = sum(map(eq, ours, theirs))
+    for first, second in combinations(map(str, by_person.columns), 2):
+        both = by_person[[first, second]].dropna()
+        ours, theirs = both[first], both[second]
         is_defined = len({*ours, *theirs}) > 1
         value = float(cohen_kappa_score(ours, theirs, labels=list(JUDGEMENTS))) if is_defined else None
-        pairs.append(Kappa(first, second, len(both), agreed, value))
+        pairs.append(Kappa(first, second, len(both), int((ours == theirs).sum()), value))
     return pairs
 
 

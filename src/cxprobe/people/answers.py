@@ -1,11 +1,9 @@
-"""The answers of people: files of three kinds, told by their columns, and what they become.
+"""The answers of people: files of two kinds, recognised by their columns, and what they become.
 
 The files may be separated by commas, semicolons or tabs, since spreadsheets write what they like.
 
-- The project's own: what a form saves (export, form, number, rater, answer, saved), or a form-NN.csv that somebody has
-  filled in; there a row without a rater is of the one above it.
-- Label Studio's CSV export: form-NN.csv imported as tasks, each with the columns annotator, annotation_id, updated_at
-  and choice, where ``choice`` is the name of the <Choices> tag with the values A, B and C.
+- What a form saves (export, form, number, rater, answer, saved), or a form-NN.csv that somebody has filled in; there a
+  row without a rater is of the one above it.
 - Prolific's export of a study's submissions ("Download demographic data"): Participant id and Status, no answers.
 """
 
@@ -13,7 +11,7 @@ import csv
 import hashlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,21 +19,16 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line, read_text, shown
-from cxprobe.people.forms import CHECK, ITEM_COLUMNS, LETTERS, name_of_export
+from cxprobe.people.forms import CHECK, ITEM_COLUMNS, OPTION_LETTERS, name_of_export
 from cxprobe.people.ratings import MODEL, Rating, rater_fault
 
-OWN, LABEL_STUDIO, PROLIFIC = "the project's own", "Label Studio's", "Prolific's"
-# Whose file -> the columns by which it is recognised. Tasks of Label Studio have the columns of a form too.
-FORMATS = {
-    LABEL_STUDIO: {"export", "form", "number", "annotator", "annotation_id", "updated_at", "choice"},
-    OWN: {"export", "form", "number", "rater", "answer"},
-    PROLIFIC: {"participant_id", "status"},
-}
 APPROVED = "APPROVED"  # the status of a submission that counts
 LONGEST_RATER = 200  # characters of a person's name
+_ANSWER_COLUMNS = {"export", "form", "number", "rater", "answer"}
+_PROLIFIC_COLUMNS = {"participant_id", "status"}
 
 RatingKey = tuple[str, str, str]  # kind, item, rater
-Row = dict[str, Any]
+Statuses = Mapping[str, set[str]]  # participant -> the statuses of this person's submissions, in capitals
 
 
 class Answer(NamedTuple):
@@ -43,37 +36,15 @@ class Answer(NamedTuple):
 
     Attributes:
         rater: Who gave it, as the file has it.
-        form: The number of the form.
-        number: The number of the question.
-        letter: "A", "B" or "C".
-        when: When it was saved, in ISO 8601, or "" where the file does not tell.
+        question: The row of items.csv.
+        letter: "A", "B" or "C", or "" where the question was not answered.
+        when: When it was saved, in ISO 8601, or "" where the file does not say.
     """
 
     rater: str
-    form: int
-    number: int
+    question: Mapping[Hashable, Any]
     letter: str
     when: str
-
-
-class Answers(NamedTuple):
-    """All that files say.
-
-    Attributes:
-        given: The answers; of several that one person has given to a question, the last.
-        statuses: Participant -> the statuses of this person's submissions, in capitals; None without Prolific's export.
-    """
-
-    given: list[Answer]
-    statuses: Mapping[str, set[str]] | None
-
-
-class LeftOut(NamedTuple):
-    """A form that somebody has answered and that does not count: who, which form, and why."""
-
-    rater: str
-    form: int
-    why: str
 
 
 class ImportedRatings(NamedTuple):
@@ -82,13 +53,13 @@ class ImportedRatings(NamedTuple):
     Attributes:
         ratings: Construction -> what people who passed said of its items.
         withdrawn: Construction -> keys of ratings that do not count: of forms that are left out.
-        left_out: Forms that are left out.
+        left_out: Forms that somebody has answered and that do not count: who, which form, and why.
         absent: How many questions of the forms that count have no answer.
     """
 
     ratings: Mapping[str, list[Rating]]
     withdrawn: Mapping[str, set[RatingKey]]
-    left_out: list[LeftOut]
+    left_out: list[str]
     absent: int
 
 
@@ -98,7 +69,7 @@ def read_items(path: Path) -> pd.DataFrame:
     Raises:
         DataError: It is not such a table, or not as the export has written it.
     """
-    header, rows = _read_rows(path)
+    header, rows = _read_table(path)
     if not set(ITEM_COLUMNS) <= set(header):
         raise DataError(f"{path}: expected the columns {' '.join(ITEM_COLUMNS)}; is it the items.csv of an export?")
     if not rows:
@@ -114,59 +85,60 @@ def read_items(path: Path) -> pd.DataFrame:
     return table.astype({"form": int, "number": int})
 
 
-def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> Answers:
+def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> tuple[list[Answer], Statuses | None]:
     """Read files of answers; a question without an answer is absent.
 
     Args:
         paths: The files.
         items: What was asked, see `read_items`.
 
+    Returns:
+        The answers, of several that one person has given to a question the last; and the statuses of submissions, None
+        without an export of Prolific.
+
     Raises:
         DataError: One line for every fault: a file of no known kind, an answer without a person, to a question that
             was not asked or that belongs to another export, or that is none of the question's letters; or no answers.
     """
-    questions: dict[tuple[str, str], Row] = {(str(row["form"]), str(row["number"])): row for row in _records(items)}
-    given: dict[tuple[str, int, int], Answer] = {}
+    questions = {(str(row["form"]), str(row["number"])): row for row in items.to_dict("records")}
+    answers: list[Answer] = []
     statuses: dict[str, set[str]] | None = None
     faults: list[str] = []
     for path in paths:
         try:
-            header, rows = _read_rows(path)
+            header, rows = _read_table(path)
         except DataError as fault:
             faults.append(str(fault))
             continue
-        whose = next((whose for whose, columns in FORMATS.items() if columns <= set(header)), None)
-        if whose is None:
-            known = "; ".join(f"{whose} has {', '.join(sorted(columns))}" for whose, columns in FORMATS.items())
-            columns = ", ".join(header)
-            faults.append(one_line(f"{path}: the columns {columns} are those of no known kind of file: {known}"))
-        elif whose == PROLIFIC:
+        if set(header) >= _ANSWER_COLUMNS:
+            rater = ""
+            for line, row in rows:
+                rater = row["rater"].strip() or rater
+                try:
+                    answers.append(_answer(row, rater, questions))
+                except ValueError as fault:
+                    faults.append(one_line(f"{path}, line {line}: {fault}"))
+        elif set(header) >= _PROLIFIC_COLUMNS:
             statuses = defaultdict(set) if statuses is None else statuses
             for _, row in rows:
                 statuses[row["participant_id"].strip()].add(row["status"].strip().upper())
         else:
-            names = ("annotator", "choice", "updated_at") if whose == LABEL_STUDIO else ("rater", "answer", "saved")
-            rater = ""
-            for line, row in rows:
-                own_rater, letter, when = (row.get(name, "").strip() for name in names)
-                rater = own_rater or rater
-                try:
-                    answer = _answer(row, rater, letter, when, questions)
-                except ValueError as fault:
-                    faults.append(one_line(f"{path}, line {line}: {fault}"))
-                    continue
-                # Of two answers to one question the later counts; of two of one time, the last in the files.
-                known_answer = given.get(answer[:3])
-                if letter and (known_answer is None or when >= known_answer.when):
-                    given[answer[:3]] = answer
+            known = f"answers have {', '.join(sorted(_ANSWER_COLUMNS))}; Prolific's has participant_id, status"
+            columns = ", ".join(header)
+            faults.append(one_line(f"{path}: the columns {columns} are those of no known kind of file: {known}"))
     if faults:
         raise DataError("\n".join(faults))
+    # Of two answers to one question the later counts; of two of one time, the last in the files.
+    by_time = sorted((answer for answer in answers if answer.letter), key=lambda answer: answer.when)
+    given = {(answer.rater, answer.question["form"], answer.question["number"]): answer for answer in by_time}
     if not given:
         raise DataError(f"{', '.join(map(str, paths))}: there is no answer in these files")
-    return Answers(list(given.values()), statuses)
+    return list(given.values()), statuses
 
 
-def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -> ImportedRatings:
+def ratings_of_answers(
+    answers: Sequence[Answer], statuses: Statuses | None, items: pd.DataFrame, most_failed: int = 0
+) -> ImportedRatings:
     """Leave out forms whose attention checks were failed, and return the ratings of the others.
 
     One person's answers to one form are left out if
@@ -179,39 +151,36 @@ def judge_answers(answers: Answers, items: pd.DataFrame, most_failed: int = 0) -
     answered in several forms counts once, as it was answered first.
 
     Args:
-        answers: What the files say, see `read_answers`.
+        answers: What people answered, see `read_answers`.
+        statuses: The statuses of their submissions.
         items: What was asked, see `read_items`.
         most_failed: How many wrong attention checks of a form are allowed.
     """
-    questions = {(row["form"], row["number"]): row for row in _records(items)}
     by_form: dict[tuple[str, int], list[Answer]] = defaultdict(list)
-    for answer in answers.given:
-        by_form[answer.rater, answer.form].append(answer)
-    left_out, kept = [], []
+    for answer in answers:
+        by_form[answer.rater, answer.question["form"]].append(answer)
+    left_out: list[str] = []
+    kept: list[Answer] = []
     withdrawn: dict[str, set[RatingKey]] = defaultdict(set)
     absent = 0
     for (rater, form), given in sorted(by_form.items()):
-        of_form = [question for (number, _), question in questions.items() if number == form]
-        checks = [(questions[answer.form, answer.number], answer.letter) for answer in given]
-        checks = [(question, letter) for question, letter in checks if question["kind"] == CHECK]
-        if why := _why_left_out(rater, checks, answers.statuses, most_failed):
-            left_out.append(LeftOut(rater, form, why))
-            for question in of_form:
-                if question["kind"] != CHECK:
-                    key = question["kind"], question["item"], pseudonym(rater, question["export"])
-                    withdrawn[question["construction"]].add(key)
+        asked = items[items["form"] == form]
+        checks = [answer for answer in given if answer.question["kind"] == CHECK]
+        if why := _why_left_out(rater, checks, statuses, most_failed):
+            left_out.append(f"{rater}, form {form}: {why}")
+            for row in asked[asked["kind"] != CHECK].to_dict("records"):
+                withdrawn[row["construction"]].add((row["kind"], row["item"], pseudonym(rater, row["export"])))
         else:
-            kept += given
-            absent += len(of_form) - len(given)
+            kept += [answer for answer in given if answer.question["kind"] != CHECK]
+            absent += len(asked) - len(given)
     ratings: dict[str, dict[RatingKey, Rating]] = defaultdict(dict)
-    for answer in sorted(kept, key=lambda answer: (answer.when, answer.form, answer.number)):
-        question = questions[answer.form, answer.number]
-        if question["kind"] != CHECK:
-            codes = dict(zip(LETTERS, question["answers"].split(" "), strict=False))
-            rater = pseudonym(answer.rater, question["export"])
-            given_and_right = codes[answer.letter], codes[question["gold"]]
-            rating = Rating(question["kind"], question["item"], question["frame"], rater, *given_and_right)
-            ratings[question["construction"]].setdefault(rating.key, rating)  # the first of a person and item
+    for answer in sorted(kept, key=lambda answer: (answer.when, answer.question["form"], answer.question["number"])):
+        question = answer.question
+        codes = dict(zip(OPTION_LETTERS, question["answers"].split(" "), strict=False))
+        rater = pseudonym(answer.rater, question["export"])
+        given_and_right = codes[answer.letter], codes[question["gold"]]
+        rating = Rating(question["kind"], question["item"], question["frame"], rater, *given_and_right)
+        ratings[question["construction"]].setdefault(rating.key, rating)  # the first of a person and item
     by_construction = {name: list(by_key.values()) for name, by_key in ratings.items()}
     return ImportedRatings(by_construction, withdrawn, left_out, absent)
 
@@ -246,12 +215,8 @@ def pseudonym(rater: str, export: str) -> str:
     return hashlib.blake2b(rater.encode(), key=export.encode()[:64], digest_size=6).hexdigest()
 
 
-def _records(items: pd.DataFrame) -> list[Row]:
-    return items.to_dict("records")  # type: ignore[return-value]  # the columns are strings
-
-
-def _answer(row: Row, rater: str, letter: str, when: str, questions: Mapping[tuple[str, str], Row]) -> Answer:
-    """Return the answer of a row, with the letter "" if there is none.
+def _answer(row: Mapping[str, str], rater: str, questions: Mapping[tuple[str, str], Mapping[Hashable, Any]]) -> Answer:
+    """Return the answer of a row.
 
     Raises:
         ValueError: It cannot be an answer to what was asked.
@@ -263,31 +228,29 @@ def _answer(row: Row, rater: str, letter: str, when: str, questions: Mapping[tup
     question = questions.get((form, number))
     if question is None:
         raise ValueError(f"form {shown(form)} has no question {shown(number)} in items.csv")
-    allowed = LETTERS[: sum(question[name] != "" for name in ("a", "b", "c"))]
+    letter, allowed = row["answer"].strip(), OPTION_LETTERS[: len(question["answers"].split(" "))]
     if letter and letter.upper() not in allowed:
         raise ValueError(f"answer {shown(letter)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
     if letter and not 1 <= len(rater) <= LONGEST_RATER:
         raise ValueError(f"rater {shown(rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters")
     if fault := rater_fault(rater):
         raise ValueError(fault)
-    return Answer(rater, question["form"], question["number"], letter.upper(), when)
+    return Answer(rater, question, letter.upper(), row.get("saved", "").strip())
 
 
-def _why_left_out(
-    rater: str, checks: Sequence[tuple[Row, str]], statuses: Mapping[str, set[str]] | None, most_failed: int
-) -> str | None:
-    """Return why a form of a person does not count, from its attention checks and their answers; None if it does."""
+def _why_left_out(rater: str, checks: Sequence[Answer], statuses: Statuses | None, most_failed: int) -> str | None:
+    """Return why a form of a person does not count, from the answers to its attention checks; None if it does."""
     if statuses is not None and rater not in statuses:
         return "not in Prolific's export"
     if statuses is not None and APPROVED not in statuses[rater]:
         return f"not approved on Prolific ({', '.join(sorted(statuses[rater]))})"
-    failed = sorted(question["item"] for question, letter in checks if letter != question["gold"])
+    failed = sorted(check.question["item"] for check in checks if check.letter != check.question["gold"])
     if len(failed) > most_failed:
         return f"{len(failed)} of {len(checks)} attention checks wrong ({', '.join(failed)})"
     return None if checks else "no attention check answered"
 
 
-def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+def _read_table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """Return the columns of a table, and of each row with any text the number of its line and its cells.
 
     Columns are named as in Prolific's newer exports: "Participant id" is participant_id.

@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import islice, zip_longest
 from math import ceil
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import jinja2
 import numpy as np
@@ -17,7 +17,7 @@ from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import Checks, Task
 from cxprobe.seeding import generator_for, text_id
 
-LETTERS = ("A", "B", "C")
+OPTION_LETTERS = ("A", "B", "C")
 CHECK: Final = "check"  # the kind of a question that is an attention check
 # The columns of items.csv.
 ITEM_COLUMNS = (
@@ -40,7 +40,8 @@ class RatedItem:
         stratum: What a sample is balanced over, such as "variant" -> "A".
         text: What is shown before the question, or "".
         question: What is asked.
-        options: Answer, as ratings.tsv has it -> how it is shown; of a check, the answers are "right" and "wrong".
+        options: Answer, as ratings.tsv has it -> how it is shown, in the order in which a form shows them as A, B and
+            perhaps C; of a check, the answers are "right" and "wrong".
         gold: The right answer.
     """
 
@@ -54,22 +55,10 @@ class RatedItem:
     options: Mapping[str, str]
     gold: str
 
-
-class Question(NamedTuple):
-    """An item as a form asks it: its answers in the order in which they are shown as A, B and perhaps C."""
-
-    item: RatedItem
-    answers: Sequence[str]
-
     @property
-    def options(self) -> list[str]:
-        """What is shown as A, B and perhaps C."""
-        return [self.item.options[answer] for answer in self.answers]
-
-    @property
-    def gold(self) -> str:
+    def letter(self) -> str:
         """The letter of the right option."""
-        return LETTERS[self.answers.index(self.item.gold)]
+        return OPTION_LETTERS[list(self.options).index(self.gold)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ class Form:
     """What one person is asked: its number, from 1, and its questions, which are numbered from 1 as well."""
 
     number: int
-    questions: tuple[Question, ...]
+    questions: tuple[RatedItem, ...]
 
 
 def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[RatedItem]:
@@ -235,28 +224,29 @@ def split_in_halves(edges: Sequence[tuple[Hashable, Hashable]], rng: np.random.G
     return [half[edge] for edge in range(len(edges))]
 
 
-def _question(item: RatedItem, side: int, form: int) -> Question:
+def _question(item: RatedItem, side: int, form: int) -> RatedItem:
     """Return an item with the right one of two options first (0) or second (1)."""
     answers = list(item.options)
     if item.kind == "inference":
         answers = answers[::-1] if form % 2 else answers
     elif (answers[1] if item.gold == answers[1] else answers[0]) != answers[side]:
         answers[:2] = answers[1::-1]
-    return Question(item, answers)
+    return replace(item, options={answer: item.options[answer] for answer in answers})
 
 
-def _with_checks(questions: list[Question], checks: Checks, form: int, rng: np.random.Generator) -> list[Question]:
+def _with_checks(questions: list[RatedItem], checks: Checks, form: int, rng: np.random.Generator) -> list[RatedItem]:
     """Put one check of each kind among the questions: one into each third, and none before the first question."""
     kinds = list(checks)
     borders = [1 + (len(questions) * third) // len(kinds) for third in range(len(kinds) + 1)]
     asked = list(questions)
     for third in reversed(range(len(kinds))):  # from the end, so that the borders stay where they are
         name, check = kinds[(third + form) % len(kinds)]
-        options = check.members[form % len(check.members)].model_dump()
-        answers = ["right", "wrong"] if rng.integers(2) else ["wrong", "right"]
-        wording = check.question.format(answer=LETTERS[answers.index("right")])
+        sentences = check.members[form % len(check.members)]
+        answers = ("right", "wrong") if rng.integers(2) else ("wrong", "right")
+        options = {answer: getattr(sentences, answer) for answer in answers}
+        wording = check.question.format(answer=OPTION_LETTERS[answers.index("right")])
         item = RatedItem(CHECK, name, "", "", {}, "", wording, options, "right")
-        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), Question(item, answers))
+        asked.insert(int(rng.integers(borders[third], borders[third + 1] + 1)), item)
     return asked
 
 
@@ -270,12 +260,12 @@ def items_table(forms: Sequence[Form]) -> pd.DataFrame:
     """
     rows = []
     for form in forms:
-        for number, question in enumerate(form.questions, start=1):
-            item = question.item
+        for number, item in enumerate(form.questions, start=1):
             stratum = "; ".join(f"{name}={value}" for name, value in item.stratum.items())
             names = (form.number, number, item.kind, item.id, item.construction, item.frame, stratum)
-            shown = (item.text, item.question, *question.options, *[""] * (len(LETTERS) - len(question.answers)))
-            rows.append((*names, *shown, " ".join(question.answers), question.gold))
+            empty = [""] * (len(OPTION_LETTERS) - len(item.options))
+            shown = (item.text, item.question, *item.options.values(), *empty)
+            rows.append((*names, *shown, " ".join(item.options), item.letter))
     table = pd.DataFrame(rows, columns=ITEM_COLUMNS[1:])
     table.insert(0, "export", name_of_export(table))
     return table
@@ -304,4 +294,4 @@ def render_page(form: Form, export: str, task: Task) -> str:
     """
     template = files("cxprobe.people").joinpath("form.html").read_text(encoding="utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(template)
-    return page.render(form=form, export=export, task=task, letters=LETTERS)
+    return page.render(form=form, export=export, task=task, letters=OPTION_LETTERS)

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from cxprobe.people.tables import read_rows, write_rows
+from cxprobe.people.tables import read_judgements, write_judgements
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,13 +15,13 @@ JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 KINDS = ("sequence", "sentence")
 DECIDES = " (decides)"  # what follows the name of a person who decides what others have labelled differently
 LABELS_FILE = "labels.tsv"
-LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
+_LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
 
 Target = tuple[str, str]  # "sequence" and tags, or "sentence" and its id
 Said = Mapping[str, Judgement]  # who -> the label that this person gave
 
 
-class Label(NamedTuple):
+class PersonLabel(NamedTuple):
     """A label that a person gave; the attributes are the columns of the file.
 
     Attributes:
@@ -44,16 +44,16 @@ class Label(NamedTuple):
         return self.kind, self.target, self.who
 
 
-def read_labels(path: Path) -> list[Label]:
+def read_labels(path: Path) -> list[PersonLabel]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: See `read_rows`; the faults are also an unknown kind or label, something that is not a day,
+        ConstructionError: See `read_judgements`; also for an unknown kind or label, something that is not a day,
             and two labels of one person for one thing.
     """
     known = set()
 
-    def fault_of(label: Label) -> str | None:
+    def fault_of(label: PersonLabel) -> str | None:
         if label.kind not in KINDS:
             return f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})"
         if label.label not in JUDGEMENTS:
@@ -65,15 +65,15 @@ def read_labels(path: Path) -> list[Label]:
         known.add(label.key)
         return None
 
-    return read_rows(path, Label, LONGEST, fault_of)
+    return read_judgements(path, PersonLabel, _LONGEST, fault_of)
 
 
-def write_labels(labels: Iterable[Label], path: Path) -> None:
+def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:
     """Write labels, sorted, one a line."""
-    write_rows(labels, Label._fields, path)
+    write_judgements(labels, PersonLabel._fields, path)
 
 
-def with_label(labels: Iterable[Label], new: Label) -> list[Label]:
+def with_label(labels: Iterable[PersonLabel], new: PersonLabel) -> list[PersonLabel]:
     """Return the labels with one more, in place of what the same person said of the same thing before."""
     return [*(label for label in labels if label.key != new.key), new]
 
@@ -83,7 +83,7 @@ def is_decision(who: str) -> bool:
     return who.endswith(DECIDES)
 
 
-def in_force(labels: Sequence[Label]) -> dict[Target, dict[str, Judgement]]:
+def in_force(labels: Sequence[PersonLabel]) -> dict[Target, dict[str, Judgement]]:
     """Return the labels that count: (kind, target) -> who, sorted -> label.
 
     Where somebody has decided about a sequence or a sentence, the decisions alone count, and nobody's own label of it.
@@ -109,7 +109,7 @@ def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> di
     return dict(of_sentence) if _decisions(of_sentence) else {**of_sequence, **of_sentence}
 
 
-def without_negatives(sentences: "pd.DataFrame", labels: Sequence[Label]) -> "pd.DataFrame":
+def without_negatives(sentences: "pd.DataFrame", labels: Sequence[PersonLabel]) -> "pd.DataFrame":
     """Return mined sentences (columns id and tags) without those that anybody whose label counts calls negative."""
     judged = in_force(labels)
     said = [judgements_on(id_, tags, judged).values() for id_, tags in sentences[["id", "tags"]].to_numpy()]

@@ -1,10 +1,16 @@
-"""A mined sentence and what is shown with it: the parts that the pattern matched, and the sentences around it."""
+"""Mined sentences, in groups that are labelled at once, and what is shown with each.
+
+That is the parts that the pattern matched, and the sentences around it.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import pandas as pd
+
+from cxprobe.seeding import generator_for
 from cxprobe.segmentation import joined, sentences
 
 if TYPE_CHECKING:
@@ -13,12 +19,13 @@ if TYPE_CHECKING:
     from cxprobe.corpora.pattern import Pattern
     from cxprobe.corpora.readers import Record
 
+MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
 MOST_AROUND = 2  # sentences on each side
 LONGEST_AROUND = 400  # characters on each side
 _PARAGRAPH = re.compile(r"(.*#)([0-9]+)")
 
 
-class Candidate(NamedTuple):
+class MinedSentence(NamedTuple):
     """A mined sentence.
 
     Attributes:
@@ -38,6 +45,42 @@ class Candidate(NamedTuple):
     slots: tuple[tuple[int, int, str], ...] = ()
 
 
+class SentenceGroup(NamedTuple):
+    """What is labelled at once: the sentences of one sequence of tags, or a single sentence.
+
+    Attributes:
+        kind: "sequence" or "sentence".
+        target: The tags, or the sentence's id.
+        tags: The sequence of tags.
+        sentences: All sentences, by their ids.
+    """
+
+    kind: str
+    target: str
+    tags: str
+    sentences: tuple[MinedSentence, ...]
+
+    @property
+    def shown(self) -> tuple[MinedSentence, ...]:
+        """The sentences that are shown."""
+        return self.sentences[:MOST_SHOWN]
+
+
+def group_sentences(table: pd.DataFrame, seed: int) -> tuple[SentenceGroup, ...]:
+    """Group mined sentences (tags, and the columns of `MinedSentence`) by tags, in an order that the seed decides.
+
+    The order depends neither on the order of the sentences nor on which other sequences there are, so a corpus that
+    grows leaves the known sequences in their order.
+    """
+    groups = []
+    for tags, rows in table.sort_values("id").groupby("tags", sort=True):
+        slots = [tuple((slot["start"], slot["end"], slot["slot"]) for slot in filled) for filled in rows["slots"]]
+        columns = [slots if name == "slots" else rows[name].tolist() for name in MinedSentence._fields]
+        of_group = tuple(MinedSentence(*row) for row in zip(*columns, strict=True))
+        groups.append(SentenceGroup("sequence", str(tags), str(tags), of_group))
+    return tuple(sorted(groups, key=lambda group: (generator_for(seed, "labelling", group.tags).random(), group.tags)))
+
+
 @dataclass(frozen=True)
 class Piece:
     """A piece of a sentence; ``form`` names the form of the construction's part that it is, or is "" for other text."""
@@ -46,7 +89,7 @@ class Piece:
     form: str
 
 
-PieceFinder = Callable[[Candidate, str], tuple[Piece, ...]]
+PieceFinder = Callable[[MinedSentence, str], tuple[Piece, ...]]
 
 
 def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
@@ -76,7 +119,7 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
                 matcher.add(form.name, [known])
         matchers.append(matcher)
 
-    def find(sentence: Candidate, tags: str) -> tuple[Piece, ...]:
+    def find(sentence: MinedSentence, tags: str) -> tuple[Piece, ...]:
         text = sentence.text
         if sentence.slots:
             return _cut_at(text, sentence.slots)
@@ -121,7 +164,7 @@ class Surroundings(NamedTuple):
 
 
 def find_surroundings(
-    candidates: Collection[Candidate], records: Iterable["Record"], *, paragraphs: bool
+    candidates: Collection[MinedSentence], records: Iterable["Record"], *, paragraphs: bool
 ) -> dict[str, Surroundings]:
     """Return the surroundings of each sentence, by its id; those whose record is not there are left out.
 

@@ -11,8 +11,9 @@ import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -22,7 +23,7 @@ from pydantic import ConfigDict, Field
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.schema import Closed
-from cxprobe.people.sessions import Desk, Reply, SavedSession, View, view_of
+from cxprobe.people.sessions import Desk, SavedSession, Session, progress_of, shown_sentences
 
 _LONGEST_BODY = 10_000  # bytes
 _HEADERS = {
@@ -33,7 +34,7 @@ _HEADERS = {
 }
 
 
-class Answer(Closed):
+class PageAnswer(Closed):
     """What the page sends: what was answered, and the number of the group that it showed."""
 
     model_config = ConfigDict(strict=True)
@@ -119,12 +120,12 @@ def make_app(saved: SavedSession, desk: Desk, secret: str, port: int) -> FastAPI
         return HTMLResponse(page, headers={"Content-Security-Policy": policy})
 
     @app.get(f"/{secret}/state")
-    async def show_state() -> View:
-        return view_of(Reply(saved.session, ""), desk)
+    async def show_state() -> dict[str, Any]:
+        return _state(replace(saved.session, said="", refused=False), desk)
 
     @app.post(f"/{secret}/answer")
-    async def take_answer(answer: Answer) -> View:
-        return view_of(saved.say(answer.text, answer.shown), desk)
+    async def take_answer(answer: PageAnswer) -> dict[str, Any]:
+        return _state(saved.say(answer.text, answer.shown), desk)
 
     @app.exception_handler(RequestValidationError)
     async def say_no_answer(_: Request, fault: RequestValidationError) -> Response:
@@ -136,6 +137,35 @@ def make_app(saved: SavedSession, desk: Desk, secret: str, port: int) -> FastAPI
         return PlainTextResponse(f"not saved: {fault}", 500)
 
     return app
+
+
+def _state(session: Session, desk: Desk) -> dict[str, Any]:
+    """Return what the page shows, for its script: ``card`` is the group, or None when all are labelled."""
+    group, card = session.current, None
+    if group is not None:
+        target = (group.kind, group.target)
+        card = {
+            "kind": group.kind,
+            "tags": group.tags,
+            "size": len(group.sentences),
+            "label": session.given.get(target),
+            "said": desk.disputes.get(target, {}),
+            "sentences": shown_sentences(session, desk),
+        }
+    return {
+        "construction": desk.construction.name,
+        "gloss": desk.construction.gloss,
+        "positive": desk.construction.positive,
+        "who": session.who,
+        "total": len(session.groups),
+        "left": len(session.unlabelled),
+        "progress": progress_of(session),
+        "said": session.said,
+        "refused": session.refused,
+        "undo": bool(session.history),
+        "shown": 0 if session.position is None else session.position + 1,
+        "card": card,
+    }
 
 
 def _hash_of(tag: str, page: str) -> str:

@@ -6,16 +6,14 @@ sample of all, however the groups behind it were chosen.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.people.labels import Label, in_force, judgements_on
+from cxprobe.people.labels import PersonLabel, in_force, judgements_on
+from cxprobe.people.mined import SentenceGroup
 from cxprobe.stats import Estimate, estimate_rate
-
-if TYPE_CHECKING:
-    from cxprobe.people.sessions import Group
 
 FEWEST = 5  # groups that are labelled positive, and others, before a probe says of which it is unsure
 
@@ -40,7 +38,7 @@ class Yield(NamedTuple):
     unlabelled: int
 
 
-def credits_of(groups: Sequence["Group"], labels: Sequence[Label]) -> pd.DataFrame:
+def credits_of(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.DataFrame:
     """Return one row per sentence: position and tags of its group, and credit, the share of people who say positive.
 
     The credit is NaN where nobody has labelled the sentence. What is unclear is no instance.
@@ -53,7 +51,7 @@ def credits_of(groups: Sequence["Group"], labels: Sequence[Label]) -> pd.DataFra
     return pd.DataFrame(rows, columns=["position", "tags", "credit"])
 
 
-def estimate_yield(groups: Sequence["Group"], labels: Sequence[Label]) -> Yield | None:
+def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> Yield | None:
     """Estimate precision and the number of instances, or return None where the first group has a sentence unlabelled.
 
     The intervals of the numbers are narrower by the finite population correction: when all is labelled they are exact.
@@ -77,7 +75,7 @@ def estimate_yield(groups: Sequence["Group"], labels: Sequence[Label]) -> Yield 
     return Yield(precision, sample["position"].nunique(), (expected, least, most), n, missing, left)
 
 
-def training_labels(groups: Sequence["Group"], labels: Sequence[Label]) -> pd.Series | None:
+def training_labels(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.Series | None:
     """Return which groups are positive, by their position, or None where fewer than `FEWEST` are, or are not.
 
     Groups are left out that nobody has labelled in full, and those about which the labels are split evenly.
@@ -87,7 +85,7 @@ def training_labels(groups: Sequence["Group"], labels: Sequence[Label]) -> pd.Se
     return positive if min(positive.sum(), (~positive).sum()) >= FEWEST else None
 
 
-def most_uncertain(groups: tuple["Group", ...], positive: pd.Series, among: Sequence[int]) -> int:
+def most_uncertain(groups: tuple[SentenceGroup, ...], positive: pd.Series, among: Sequence[int]) -> int:
     """Return the position of the group whose probability of being positive is nearest 0.5, of equals the first.
 
     The probabilities are those of a logistic regression on n-grams of words and tags.
@@ -105,7 +103,7 @@ def most_uncertain(groups: tuple["Group", ...], positive: pd.Series, among: Sequ
 
 
 @lru_cache(maxsize=1)  # a session asks for the same groups after every answer
-def _features(groups: tuple["Group", ...]) -> Any:  # a sparse matrix, (groups, n-grams)
+def _features(groups: tuple[SentenceGroup, ...]) -> Any:  # a sparse matrix, (groups, n-grams)
     """Return the tf-idf of words, in lower case, of tags, in capitals, and of every two in a row.
 
     What only one group has is left out: it tells nothing of the others.

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cxprobe.people.tables import read_rows, write_rows
+from cxprobe.people.tables import read_judgements, write_judgements
 
 RATINGS_FILE = "ratings.tsv"
 RatedKind = Literal["pairs", "inference", "reasoning"]
@@ -29,7 +29,7 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "inference": ("entailment", "neutral", "contradiction"),
     "reasoning": ("A", "B", "C"),
 }
-LONGEST = 1_000  # characters of a cell
+_LONGEST = 1_000  # characters of a cell
 MODEL = "model:"
 """How the rater begins where a language model gave the answer."""
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/-]*")
@@ -67,7 +67,7 @@ def read_ratings(path: Path) -> list[Rating]:
     """Read a file of ratings; if there is none, there are no ratings.
 
     Raises:
-        ConstructionError: See `read_rows`; the faults are also an unknown kind or answer, a model without a name, two
+        ConstructionError: See `read_judgements`; also for an unknown kind or answer, a model without a name, two
             ratings of one rater for one item, and an item with two right answers.
     """
     known = set()
@@ -90,9 +90,9 @@ def read_ratings(path: Path) -> list[Rating]:
             return f"gold '{rating.gold}' of '{rating.item}' is '{above}' above; an item has one right answer"
         return None
 
-    return read_rows(path, Rating, LONGEST, fault_of)
+    return read_judgements(path, Rating, _LONGEST, fault_of)
 
 
 def write_ratings(ratings: Iterable[Rating], path: Path) -> None:
     """Write ratings, sorted, one a line."""
-    write_rows(ratings, Rating._fields, path)
+    write_judgements(ratings, Rating._fields, path)

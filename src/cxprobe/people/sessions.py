@@ -6,57 +6,32 @@ Nothing here asks or prints; the terminal and the page in the browser do.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import pandas as pd
-
 from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
-from cxprobe.people.labels import Judgement, Label, Said, Target, read_labels, with_label, write_labels
-from cxprobe.people.mined import Candidate, Piece, PieceFinder, Surroundings
+from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
+from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup, Surroundings
 from cxprobe.people.ranking import FEWEST, most_uncertain, training_labels
 from cxprobe.run.progress import duration
-from cxprobe.seeding import generator_for
 
-MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
-ANSWERS: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
+_LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
 HELP = (
     "p positive, n negative, u unclear (2n: only the second sentence is negative), z undo, "
     "s next, b back, g 12 go to number 12, /word search (/ again: the next), q quit"
 )
-_ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([{''.join(ANSWERS)}])")
+_ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([{''.join(_LABEL_OF_KEY)}])")
 _GO = re.compile(r"g ?([0-9]{1,9})")
-
-
-class Group(NamedTuple):
-    """What is labelled at once: the sentences of one sequence of tags, or a single sentence.
-
-    Attributes:
-        kind: "sequence" or "sentence".
-        target: The tags, or the sentence's id.
-        tags: The sequence of tags.
-        sentences: All sentences, by their ids.
-    """
-
-    kind: str
-    target: str
-    tags: str
-    sentences: tuple[Candidate, ...]
-
-    @property
-    def shown(self) -> tuple[Candidate, ...]:
-        """The sentences that are shown."""
-        return self.sentences[:MOST_SHOWN]
 
 
 class Step(NamedTuple):
     """A label of this session, for undo: the label that it replaced, where it was given, and how long it took."""
 
-    label: Label
-    replaced: Label | None
+    label: PersonLabel
+    replaced: PersonLabel | None
     position: int
     seconds: float | None
 
@@ -74,72 +49,47 @@ class Session:
         history: The labels of this session, the newest last.
         query: What was last searched for.
         by_uncertainty: Whether every second group is the one of which a probe on the labels so far is least sure.
+        said: What the last answer did, or why nothing was done; empty where what is shown says it.
+        refused: Whether the last answer was none, or could not be carried out.
     """
 
-    groups: tuple[Group, ...]
-    labels: tuple[Label, ...]
+    groups: tuple[SentenceGroup, ...]
+    labels: tuple[PersonLabel, ...]
     who: str
     today: str
     position: int | None = None
     history: tuple[Step, ...] = ()
     query: str = ""
     by_uncertainty: bool = False
+    said: str = field(default="", compare=False)
+    refused: bool = field(default=False, compare=False)
 
     @property
-    def current(self) -> Group | None:
+    def current(self) -> SentenceGroup | None:
         """The group that is shown, or None."""
         return None if self.position is None else self.groups[self.position]
 
     @property
-    def own(self) -> Mapping[Target, Judgement]:
+    def given(self) -> Mapping[Target, Judgement]:
         """The person's labels: (kind, target) -> label."""
         return {(label.kind, label.target): label.label for label in self.labels if label.who == self.who}
 
     @property
     def unlabelled(self) -> list[int]:
         """The positions of the groups that the person has not labelled."""
-        own = self.own
-        return [position for position, group in enumerate(self.groups) if (group.kind, group.target) not in own]
-
-
-class Reply(NamedTuple):
-    """What an answer did.
-
-    Attributes:
-        session: The session after it.
-        said: What it did, or why nothing was done, for the person; empty where what is shown says it.
-        refused: Whether it was no answer, or could not be carried out.
-    """
-
-    session: Session
-    said: str
-    refused: bool = False
-
-
-def group_sentences(sentences: pd.DataFrame, seed: int) -> tuple[Group, ...]:
-    """Group mined sentences (columns tags and those of `Candidate`) by their tags, in an order that the seed decides.
-
-    The order depends neither on the order of the sentences nor on which other sequences there are, so a corpus that
-    grows leaves the known sequences in their order.
-    """
-    groups = []
-    for tags, rows in sentences.sort_values("id").groupby("tags", sort=True):
-        slots = [tuple((slot["start"], slot["end"], slot["slot"]) for slot in filled) for filled in rows["slots"]]
-        columns = [slots if name == "slots" else rows[name].tolist() for name in Candidate._fields]
-        candidates = tuple(Candidate(*row) for row in zip(*columns, strict=True))
-        groups.append(Group("sequence", str(tags), str(tags), candidates))
-    return tuple(sorted(groups, key=lambda group: (generator_for(seed, "labelling", group.tags).random(), group.tags)))
+        given = self.given
+        return [position for position, group in enumerate(self.groups) if (group.kind, group.target) not in given]
 
 
 def start_session(
-    groups: Sequence[Group], labels: Sequence[Label], who: str, today: str, *, by_uncertainty: bool = False
+    groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel], who: str, today: str, by_uncertainty: bool = False
 ) -> Session:
     """Begin a session with the first group that the person has not labelled, or the most uncertain: see `Session`."""
     start = Session(tuple(groups), tuple(labels), who, today, by_uncertainty=by_uncertainty)
     return _to_next_unlabelled(start, -1)
 
 
-def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
+def apply_answer(session: Session, text: str, seconds: float | None = None) -> Session:
     """Do what a person asks for in the words that `HELP` describes.
 
     Args:
@@ -147,9 +97,9 @@ def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
         text: What was typed.
         seconds: How long the person has looked at the group, for the pace; None if that is not known.
     """
-    text = text.strip()
+    text, session = text.strip(), replace(session, said="", refused=False)
     if match := _ANSWER.fullmatch(text):
-        return _label(session, int(match[1] or 0), ANSWERS[match[2]], seconds)
+        return _label(session, int(match[1] or 0), _LABEL_OF_KEY[match[2]], seconds)
     if match := _GO.fullmatch(text):
         return _go_to(session, int(match[1]))
     if text.startswith("/"):
@@ -160,51 +110,55 @@ def answer(session: Session, text: str, seconds: float | None = None) -> Reply:
         by = 1 if text == "s" else -1
         here = session.position if session.position is not None else min(0, -by)
         return _go_to(session, (here + by) % len(session.groups) + 1)
-    return Reply(session, one_line(f"'{text}' is not an answer: {HELP}"), refused=True)
+    return _refuse(session, one_line(f"'{text}' is not an answer: {HELP}"))
 
 
-def _label(session: Session, number: int, label: Judgement, seconds: float | None) -> Reply:
+def _refuse(session: Session, why: str) -> Session:
+    return replace(session, said=why, refused=True)
+
+
+def _label(session: Session, number: int, label: Judgement, seconds: float | None) -> Session:
     """Label the group that is shown and go to the next one, or label one of its sentences, by its number from 1."""
     group, position = session.current, session.position
     if group is None or position is None:
-        return Reply(session, "all are labelled; z takes the last label back, g 12 shows number 12", refused=True)
+        return _refuse(session, "all are labelled; z takes the last label back, g 12 shows number 12")
     if number and group.kind == "sentence":
-        return Reply(session, f"there is one sentence only; answer {label[0]}", refused=True)
+        return _refuse(session, f"there is one sentence only; answer {label[0]}")
     if number > len(group.shown):
-        return Reply(session, f"there is no sentence {number}", refused=True)
+        return _refuse(session, f"there is no sentence {number}")
     kind, target = ("sentence", group.shown[number - 1].id) if number else (group.kind, group.target)
-    new = Label(kind, target, label, session.who, session.today)
+    new = PersonLabel(kind, target, label, session.who, session.today)
     replaced = next((known for known in session.labels if known.key == new.key), None)
     step = Step(new, replaced, position, None if number else seconds)
     after = replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
     if number:
-        return Reply(after, f"sentence {number} is {label}; now label the others")
-    return Reply(_to_next_unlabelled(after, position), f"number {position + 1} is {label}")
+        return replace(after, said=f"sentence {number} is {label}; now label the others")
+    return replace(_to_next_unlabelled(after, position), said=f"number {position + 1} is {label}")
 
 
-def _undo(session: Session) -> Reply:
+def _undo(session: Session) -> Session:
     """Remove the last label of this session, restore the label that it replaced, and go back to where it was given."""
     if not session.history:
-        return Reply(session, "nothing to undo: this session has no label", refused=True)
+        return _refuse(session, "nothing to undo: this session has no label")
     last = session.history[-1]
     labels = [label for label in session.labels if label != last.label]
     if last.replaced is not None:
         labels = with_label(labels, last.replaced)
-    after = replace(session, labels=tuple(labels), history=session.history[:-1], position=last.position)
-    return Reply(after, f"undone: number {last.position + 1} is no longer {last.label.label}")
+    said = f"undone: number {last.position + 1} is no longer {last.label.label}"
+    return replace(session, labels=tuple(labels), history=session.history[:-1], position=last.position, said=said)
 
 
-def _go_to(session: Session, number: int) -> Reply:
+def _go_to(session: Session, number: int) -> Session:
     """Show the group of that number, which counts from 1; it may be labelled already."""
     if not 1 <= number <= len(session.groups):
-        return Reply(session, f"there is no number {number}; they go from 1 to {len(session.groups)}", refused=True)
-    return Reply(replace(session, position=number - 1), "")
+        return _refuse(session, f"there is no number {number}; they go from 1 to {len(session.groups)}")
+    return replace(session, position=number - 1)
 
 
-def _search(session: Session, query: str) -> Reply:
+def _search(session: Session, query: str) -> Session:
     """Show the next group with a text in its sentences, tags or sources; capital letters do not matter."""
     if not query:
-        return Reply(session, "what is searched for? Write /word", refused=True)
+        return _refuse(session, "what is searched for? Write /word")
     matches = []
     for position, group in enumerate(session.groups):
         texts = [text for sentence in group.sentences for text in (sentence.text, sentence.url, sentence.id)]
@@ -212,11 +166,11 @@ def _search(session: Session, query: str) -> Reply:
             matches.append(position)
     after = replace(session, query=query)
     if not matches:
-        return Reply(after, f"'{query}' is nowhere", refused=True)
+        return _refuse(after, f"'{query}' is nowhere")
     shown = -1 if session.position is None else session.position
     position = next((position for position in matches if position > shown), matches[0])
     said = f"'{query}' is in {len(matches)} of {len(session.groups)}; this is match {matches.index(position) + 1}"
-    return Reply(replace(after, position=position), said)
+    return replace(after, position=position, said=said)
 
 
 def _to_next_unlabelled(session: Session, position: int) -> Session:
@@ -250,7 +204,7 @@ class SavedSession:
         self.session = session
         self._path, self._clock, self._since = path, clock, clock()
 
-    def say(self, text: str, shown: int | None = None) -> Reply:
+    def say(self, text: str, shown: int | None = None) -> Session:
         """Do what a person asks for, and write the labels if they have changed.
 
         Args:
@@ -264,15 +218,16 @@ class SavedSession:
         """
         before = replace(self.session, labels=tuple(read_labels(self._path)))
         if shown is not None and shown != (0 if before.position is None else before.position + 1):
-            said = "nothing was done: the session has moved on, perhaps in another window; look again"
-            return Reply(self.session, said, refused=True)
-        reply = answer(before, text, self._clock() - self._since)
-        if set(reply.session.labels) != set(before.labels):
-            write_labels(reply.session.labels, self._path)
-        if reply.session.position != before.position:
+            return _refuse(
+                self.session, "nothing was done: the session has moved on, perhaps in another window; look again"
+            )
+        after = apply_answer(before, text, self._clock() - self._since)
+        if set(after.labels) != set(before.labels):
+            write_labels(after.labels, self._path)
+        if after.position != before.position:
             self._since = self._clock()
-        self.session = reply.session
-        return reply
+        self.session = after
+        return after
 
 
 class Desk(NamedTuple):
@@ -313,93 +268,18 @@ class ShownSentence:
     label: Judgement | None
 
 
-@dataclass(frozen=True)
-class Card:
-    """A group as it is shown.
-
-    Attributes:
-        kind: "sequence" or "sentence".
-        tags: The sequence of tags.
-        size: How many sentences have it; not all of them may be shown.
-        label: The person's label of the group, if there is one.
-        said: The labels that the person decides about.
-        sentences: The sentences.
-    """
-
-    kind: str
-    tags: str
-    size: int
-    label: Judgement | None
-    said: Said
-    sentences: tuple[ShownSentence, ...]
-
-
-@dataclass(frozen=True)
-class View:
-    """All that a person sees, on the terminal or on the page.
-
-    Attributes:
-        construction: Its name.
-        gloss: What it is.
-        positive: What counts as positive.
-        who: Who labels.
-        total: How many groups there are.
-        left: How many of them the person has not labelled.
-        progress: How much is done, how fast, and how long the rest takes.
-        said: What the last answer did.
-        refused: Whether it did nothing.
-        undo: Whether there is a label to take back.
-        shown: The number of the group that is shown, from 1; 0 for none.
-        card: The group, or None when all are labelled.
-    """
-
-    construction: str
-    gloss: str
-    positive: str
-    who: str
-    total: int
-    left: int
-    progress: str
-    said: str
-    refused: bool
-    undo: bool
-    shown: int
-    card: Card | None
-
-
-def view_of(reply: Reply, desk: Desk) -> View:
-    """Return what a person sees after an answer."""
-    session, content = reply.session, desk.construction
-    card = None
-    if group := session.current:
-        own, target = session.own, (group.kind, group.target)
-        sentences = shown_sentences(group, desk, own if group.kind == "sequence" else {})
-        said = desk.disputes.get(target, {})
-        card = Card(group.kind, group.tags, len(group.sentences), own.get(target), said, sentences)
-    return View(
-        construction=content.name,
-        gloss=content.gloss,
-        positive=content.positive,
-        who=session.who,
-        total=len(session.groups),
-        left=len(session.unlabelled),
-        progress=progress_of(session),
-        said=reply.said,
-        refused=reply.refused,
-        undo=bool(session.history),
-        shown=0 if session.position is None else session.position + 1,
-        card=card,
-    )
-
-
-def shown_sentences(group: Group, desk: Desk, labels: Mapping[Target, Judgement]) -> tuple[ShownSentence, ...]:
-    """Return the sentences of a group as they are shown, with the labels of single sentences."""
+def shown_sentences(session: Session, desk: Desk) -> list[ShownSentence]:
+    """Return the sentences of the group that is shown; none where all are labelled."""
+    group, given = session.current, session.given
+    if group is None:
+        return []
     shown = []
-    for number, candidate in enumerate(group.shown, start=1):
-        around = desk.surroundings.get(candidate.id, Surroundings("", ""))
-        pieces, label = desk.find_pieces(candidate, group.tags), labels.get(("sentence", candidate.id))
-        shown.append(ShownSentence(number, pieces, around.before, around.after, candidate.url, label))
-    return tuple(shown)
+    for number, sentence in enumerate(group.shown, start=1):
+        around = desk.surroundings.get(sentence.id, Surroundings("", ""))
+        label = given.get(("sentence", sentence.id)) if group.kind == "sequence" else None
+        pieces = desk.find_pieces(sentence, group.tags)
+        shown.append(ShownSentence(number, pieces, around.before, around.after, sentence.url, label))
+    return shown
 
 
 def progress_of(session: Session) -> str:

@@ -9,11 +9,13 @@ from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import write_bytes
 
-Row = TypeVar("Row", bound=NamedTuple)
+_Row = TypeVar("_Row", bound=NamedTuple)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
-def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[[Row], str | None]) -> list[Row]:
+def read_judgements(
+    path: Path, row_type: type[_Row], longest: int, fault_of: Callable[[_Row], str | None]
+) -> list[_Row]:
     """Read a table that is separated by tabs; if there is no file, there are no rows.
 
     Args:
@@ -29,10 +31,9 @@ def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[
     if not (path.exists() or path.is_symlink()):
         return []
     columns = row_type._fields
-    lines = [line.removesuffix("\r").split("\t") for line in read_text(path, ConstructionError).split("\n")]
-    if lines[-1] == [""]:  # after the end of the last line
-        lines.pop()
-    if not lines or tuple(lines[0]) != columns:
+    text = read_text(path, ConstructionError).removesuffix("\n")
+    lines = [line.removesuffix("\r").split("\t") for line in text.split("\n")]
+    if tuple(lines[0]) != columns:
         raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
     rows, faults = [], []
     for number, cells in enumerate(lines[1:], start=2):
@@ -56,7 +57,7 @@ def read_rows(path: Path, row_type: type[Row], longest: int, fault_of: Callable[
     return rows
 
 
-def write_rows(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
+def write_judgements(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
     """Write a table that is separated by tabs, its rows sorted; it appears whole or not at all."""
     lines = ["\t".join(row) for row in (tuple(columns), *sorted(rows))]
     write_bytes(("\n".join(lines) + "\n").encode(), path)

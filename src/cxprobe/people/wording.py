@@ -61,14 +61,14 @@ class Tasks(Closed):
     reasoning: ReasoningTask
 
 
-class Member(Closed):
+class CheckSentences(Closed):
     """The two sentences of an attention check."""
 
     right: Text
     wrong: Text
 
     @model_validator(mode="after")
-    def _differ(self) -> "Member":
+    def _differ(self) -> "CheckSentences":
         if self.right == self.wrong:
             raise ValueError(f"right and wrong are both {self.right!r}; nobody could tell them apart")
         return self
@@ -79,7 +79,7 @@ class Check(Closed):
 
     question: Annotated[Text, with_fields()]
     """What is asked."""
-    members: Annotated[list[Member], Field(min_length=1)]
+    members: Annotated[list[CheckSentences], Field(min_length=1)]
     """The sentences; each form has one member."""
 
 
@@ -109,17 +109,17 @@ class Checks(Closed):
         return self
 
 
-class Wording(Closed):
+class ValidationWording(Closed):
     """All that people are asked beside the items themselves."""
 
     tasks: Tasks
     checks: Checks
 
 
-def load_wording(path: Path = WORDING_FILE) -> Wording:
+def load_wording(path: Path = WORDING_FILE) -> ValidationWording:
     """Read and check what people are asked.
 
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return read_prompts(Wording, path)
+    return read_prompts(ValidationWording, path)

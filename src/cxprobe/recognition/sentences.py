@@ -189,7 +189,7 @@ class Labelled(NamedTuple):
     unused: int
 
 
-def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.Label]) -> Labelled:
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) -> Labelled:
     """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
 
     A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
