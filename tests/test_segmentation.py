@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cxprobe.segmentation import WITHIN_A_SENTENCE, joined, sentences
+from cxprobe.segmentation import WITHIN_A_SENTENCE, joined, sentence_spans
 
 PIECES = [
     "The",
@@ -33,7 +33,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
 def cut(document: str) -> list[str]:
-    return [document[span.start : span.end] for span in sentences(document)]
+    return [document[span.start : span.end] for span in sentence_spans(document)]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.constructions.construction import Source, sentences_of
+from cxprobe.constructions.construction import SentenceSource, without_marks
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
@@ -69,7 +69,7 @@ def judge_recognition(stage: Stage) -> Outcome:
 
 
 def _run(
-    stage: Stage, member: Member, facts: ModelFacts, splits: Path, name: str, source: Source, found: Recognition
+    stage: Stage, member: Member, facts: ModelFacts, splits: Path, name: str, source: SentenceSource, found: Recognition
 ) -> JudgedRun:
     title, tables, figures = f"{name}, {source} sentences", _tables(found), {}
     trials = DATA / "measure_recognition" / member.entry / member.inside / name / source / "trials.parquet"
@@ -91,7 +91,7 @@ def _run(
         metrics=metrics,
         series=series_of(found),
         settings=stage.settings(
-            f"recognition.make.{sentences_of(source)}",
+            f"recognition.make.{without_marks(source)}",
             "recognition.embed",
             "recognition.probe",
             *(["recognition.tune"] if stage.params.recognition.tune else []),

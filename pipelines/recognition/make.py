@@ -8,10 +8,10 @@ from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
     GrammarSource,
-    Source,
+    SentenceSource,
     grammar_file,
     load_construction,
-    sentences_of,
+    without_marks,
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.pattern import require_slots
@@ -33,7 +33,7 @@ def make_recognition(stage: Stage) -> Outcome:
     for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        if (made_as := sentences_of(source)) == "mined":
+        if (made_as := without_marks(source)) == "mined":
             sentences, draws, made = _label(stage, name, construction, source)
         else:
             sentences, draws, made = _generate(stage, name, construction, made_as)
@@ -81,7 +81,7 @@ def _generate(stage: Stage, name: str, construction: Construction, source: Gramm
     return sentences, draws, {"not_filled": not_filled}
 
 
-def _label(stage: Stage, name: str, construction: Construction, source: Source) -> Made:
+def _label(stage: Stage, name: str, construction: Construction, source: SentenceSource) -> Made:
     """Give mined sentences the labels of labels.tsv, and divide them into two parts; mark their spans if asked."""
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
     mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from conftest import CONSTRUCTION, ROOT
 from cxprobe.constructions.construction import (
-    RESERVED,
+    RESERVED_FEATURES,
     Distance,
     Length,
     Start,
@@ -141,7 +141,7 @@ def test_every_column_of_sentences_beside_the_features_is_reserved(toy_construct
     generated = generate_sentences("toy", construction, grammars, 2, 0).sentences.columns
     mined = ("id", "text", "url", "start", "end", "tags", "slots")
     columns = {*generated, *mined} - construction.features.keys()
-    assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED
+    assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED_FEATURES
 
 
 def test_the_sound_parts_of_a_faulty_file_are_enough_to_check_the_others(tmp_path):

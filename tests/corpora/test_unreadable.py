@@ -14,7 +14,7 @@ import pytest
 from small_corpora import corpus_of, mine, settings_of
 
 from cxprobe.corpora import sources
-from cxprobe.corpora.collecting import check_readable
+from cxprobe.corpora.collecting import check_most_faults
 from cxprobe.corpora.engine import SLOTS
 from cxprobe.corpora.params import FilesCorpus
 from cxprobe.corpora.sources import list_corpus, open_corpus
@@ -53,7 +53,7 @@ def stage(corpus: FilesCorpus, tagger: Path, folder: Path):
     with at_most(60):
         list_corpus(corpus)
         _, found, read = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
-        check_readable(read, "books", settings_of(tagger).most_faults)
+        check_most_faults(read, "books", settings_of(tagger).most_faults)
     return found, read
 
 

@@ -7,7 +7,7 @@ from labelling_desk import BLANK, TAGS, toy_pattern
 
 from conftest import save_toy_tagger
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import Record
+from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.search import Found, Matchers
 from cxprobe.people.mined import (
     LONGEST_AROUND,
@@ -94,8 +94,8 @@ def test_words_that_fill_slots_are_marked_whatever_the_tags_say():
 TEXT = "One. Two  here. Three it is. Four. Five."
 
 
-def record(url: str, text: str, base: int = 0) -> Record:
-    return Record(text, url, base)
+def record(url: str, text: str, base: int = 0) -> CorpusRecord:
+    return CorpusRecord(text, url, base)
 
 
 def candidate(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> Candidate:
@@ -103,7 +103,7 @@ def candidate(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> C
     return Candidate(text, " ".join(text.split()), url, base + start, base + start + len(text))
 
 
-def around(one: Candidate, *records: Record, paragraphs: bool = False) -> Surroundings | None:
+def around(one: Candidate, *records: CorpusRecord, paragraphs: bool = False) -> Surroundings | None:
     return find_surroundings([one], records, paragraphs=paragraphs).get(one.id)
 
 

@@ -17,7 +17,7 @@ from cxprobe.constructions.construction import (
     grammar_file,
     load_construction,
     load_sound_parts,
-    sentences_of,
+    without_marks,
 )
 from cxprobe.constructions.faults import Fault, lint_people, with_lines
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -186,7 +186,7 @@ def _faults_of_constructions(params: Params, constructions: Mapping[str, Constru
             elif source == "balanced" and construction.balanced is None:
                 yield f"{place}: its construction.yaml has no section balanced; write it, or take balanced out"
             elif not construction.for_source(source).features and not (
-                getattr(params.recognition.make, drawn := sentences_of(source)).all_sentences
+                getattr(params.recognition.make, drawn := without_marks(source)).all_sentences
             ):
                 yield (
                     f"{place}: its construction.yaml has no features, and recognition.make.{drawn}.all_sentences is "

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import typer
@@ -280,11 +280,11 @@ def _desk(
         CxprobeError: The construction, its pattern, the tagger or the corpus has faults.
     """
     from cxprobe.corpora.pattern import load_pattern
-    from cxprobe.corpora.search import load_tagger
+    from cxprobe.corpora.search import load_pipeline, pipeline_of
 
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
-    finder = piece_finder(pattern, load_tagger(params.mining.pipeline_of(pattern), pattern))
+    finder = piece_finder(pattern, load_pipeline(pipeline_of(pattern, params.mining), pattern))
     return Desk(content, finder, _surroundings(construction, groups, params, read_corpus), disputed)
 
 
@@ -322,22 +322,18 @@ def _surroundings(
 
 def _read_surroundings(construction: str, corpus: "Corpus", longest: int) -> dict[str, Surroundings]:
     """Return the text around all mined sentences, from the corpus or from what was kept when it was last read."""
-    from datatrove.io import get_datafolder
-
-    from cxprobe.corpora.readers import FORMATS, Fault, Keys, Record
+    from cxprobe.corpora.readers import CorpusRecord, read_records
     from cxprobe.corpora.sources import open_corpus
 
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
-    def records() -> Iterator[Record]:
+    def records() -> Iterator[CorpusRecord]:
         """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
-        folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
         for shard in files.shards:
-            with folder.open(shard, "rb") as file:
-                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, longest):
-                    if not isinstance(record, Fault):
-                        yield record
+            for record in read_records(files, shard, longest):
+                if isinstance(record, CorpusRecord):
+                    yield record
 
     known = kept_table(kept)
     if known is None:

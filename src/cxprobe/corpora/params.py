@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cxprobe.corpora.pattern import Pattern
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
 from cxprobe.files.writing import DATA
@@ -136,12 +135,8 @@ class Mining(Closed):
             )
         return DATA / "mine_sentences" / self.constructions[construction] / construction
 
-    def pipeline_of(self, pattern: Pattern) -> str:
-        """Return which of the two pipelines a pattern needs."""
-        return self.parser if pattern.is_parsed else self.tagger
 
-
-def faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
+def mining_faults(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
     """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
     for name, corpus in mining.constructions.items():
         entry = corpora.get(corpus)

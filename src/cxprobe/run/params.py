@@ -111,7 +111,7 @@ def _faults_between_sections(sections: Mapping[str, Any], constructions: Collect
     if models is not None:
         yield from _members_with_one_name(models)
     if "mining" in sections and "corpora" in sections:
-        yield from corpora.faults(sections["mining"], sections["corpora"], constructions)
+        yield from corpora.mining_faults(sections["mining"], sections["corpora"], constructions)
     for line in (line for line in LINES if line in sections):
         section = sections[line]
         for key, kind in _NAMES.items():
