@@ -33,7 +33,7 @@ from cxprobe.corpora.search import Matchers, count_words, load_matchers, pipelin
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table, write_table
-from cxprobe.files.writing import digest, scratch_folder, write_json
+from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write_json
 
 _LOOK = 2.0  # seconds between two counts of finished shards
 # What a shard finds follows from these modules alone: a change of another one must not mine everything again.
@@ -82,13 +82,10 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     """
     names = {construction: pipeline_of(pattern, settings) for construction, pattern in patterns.items()}
     job = MiningJob(source, settings.longest_line, patterns, names, settings.most_words, settings.reference, output="")
-    folders = [Path(name) for name in sorted(set(names.values()))]
-    contents = [  # none of an installed package
-        (str(path), digest(path))
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    ]
+    contents = []  # of folders; an installed package is known by its name
+    for folder in map(Path, sorted(set(names.values()))):
+        files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        contents.append(digest_of_files(folder, files))
     code = [digest(path) for path in SHARD_MODULES]
     output = scratch_folder(scratch, astuple(job), contents, code)
     # Workers of a cluster run in folders of their own, where a relative path may lead to another pipeline.

@@ -172,13 +172,7 @@ class Matchers:
 
 
 def _slot(name: str, token: Token) -> dict[str, str | int]:
-    return {
-        "slot": name,
-        "start": token.idx,
-        "end": token.idx + len(token),
-        "word": _word(token),
-        "tag": token.tag_,
-    }
+    return {"slot": name, "start": token.idx, "end": token.idx + len(token), "word": _word(token), "tag": token.tag_}
 
 
 def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str]) -> dict[str, Matchers]:
