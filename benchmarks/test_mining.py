@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-from itertools import islice
 from pathlib import Path
 from time import process_time
 
@@ -23,9 +22,10 @@ from threadpoolctl import threadpool_limits
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.installed import find_packages, installed_prose
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import Keys, read_blocks
+from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
-from cxprobe.segmentation import joined, sentences
+from cxprobe.corpora.sources import CorpusFiles
+from cxprobe.segmentation import joined, sentence_spans
 
 ROOT = Path(__file__).parent.parent
 TAGGER, PARSER = (str(ROOT / "models" / kind / "en_ewt_cxprobe") for kind in ("tagger", "parser"))
@@ -81,8 +81,9 @@ def shards(tmp_path_factory) -> list[Path]:
 
 def blocks(paths):
     for path in paths:
-        with path.open("rb") as file:
-            yield from read_blocks("jsonl", file, path.name, Keys("text", "url"), LONGEST_LINE)
+        corpus = CorpusFiles(str(path.parent), (path.name,), "jsonl", "text", "url", digest="")
+        for records, _ in read_blocks(corpus, path.name, LONGEST_LINE):
+            yield records
 
 
 def matchers(*names: str) -> dict[str, Matchers]:
@@ -91,8 +92,8 @@ def matchers(*names: str) -> dict[str, Matchers]:
     return load_matchers(patterns, {name: PARSER if one.is_parsed else TAGGER for name, one in patterns.items()})
 
 
-def megabytes(block) -> float:
-    return sum(len(text.as_buffer()) for text in block.texts) / 1e6
+def megabytes(records) -> float:
+    return sum(len(record.text.encode()) for record in records) / 1e6
 
 
 def test_mining_against_reading(shards, show):
@@ -106,7 +107,7 @@ def test_mining_against_reading(shards, show):
         return [search(block, {name: looking[name]}, MOST_WORDS) for block in blocks(shards)]
 
     ways = {f"cxprobe, {name}": lambda name=name: mine(name) for name in NAMES}
-    ways |= {"cxprobe, reading alone": lambda: sum(len(block.urls) for block in blocks(shards))}
+    ways |= {"cxprobe, reading alone": lambda: sum(map(len, blocks(shards)))}
     seconds = take_turns({**ways, PYTHON: read_as_python_does}, ROUNDS, clock=process_time)
     show(f"mining of {size:.1f} MB, one core", seconds, "MB/s", size)
 
@@ -114,10 +115,10 @@ def test_mining_against_reading(shards, show):
 def test_mining_against_tagging_everything(shards, show):
     looking = matchers("comparative-correlative")
     (matcher,) = looking.values()
-    block = next(islice(blocks(shards), 1))
-    sample = block._replace(texts=block.texts.slice(0, SAMPLE), urls=block.urls[:SAMPLE], bases=block.bases[:SAMPLE])
+    sample = next(blocks(shards))[:SAMPLE]
     ways = {"cxprobe": lambda: search(sample, looking, MOST_WORDS)}
-    whole = [joined(text[start:end]) for text in sample.texts.to_pylist() for start, end in sentences(text)]
+    texts = [record.text for record in sample]
+    whole = [joined(text[start:end]) for text in texts for start, end in sentence_spans(text)]
     ways |= {TAGGING: lambda: [matcher.match(doc) for doc in matcher.nlp.pipe(whole, batch_size=BATCH)]}
     seconds = take_turns(ways, ROUNDS, clock=process_time)
     show(f"candidates of {SAMPLE} documents, one core", seconds, "MB/s", megabytes(sample), {TAGGING: 1})
@@ -125,8 +126,7 @@ def test_mining_against_tagging_everything(shards, show):
 
 def test_all_constructions_in_one_pass_against_each_alone(shards, show):
     names = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
-    looking, block = matchers(*names), next(blocks(shards))
-    some = block._replace(texts=block.texts.slice(0, PARSED), urls=block.urls[:PARSED], bases=block.bases[:PARSED])
+    looking, some = matchers(*names), next(blocks(shards))[:PARSED]
     alone = {name: lambda name=name: search(some, {name: looking[name]}, MOST_WORDS) for name in names}
     once = {name: times[0] for name, times in take_turns(alone, 1, clock=process_time).items()}
     slowest = max(once, key=once.__getitem__)

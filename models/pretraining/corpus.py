@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
-from cxprobe.segmentation import sentences
+from cxprobe.segmentation import sentence_spans
 from pretraining.settings import Corpus
 
 RECORD_WORDS = 400  # a record of a book is closed once it has so many words
@@ -74,7 +74,7 @@ def write_corpus(settings: Corpus, folder: Path) -> None:
 def read_sentences(path: Path) -> list[list[str]]:
     """Return the sentences of each record of a .json.gz file."""
     texts = pd.read_json(path, lines=True)["text"]
-    return [[text[start:end] for start, end in sentences(text)] for text in texts]
+    return [[text[start:end] for start, end in sentence_spans(text)] for text in texts]
 
 
 def _reading_order(url: str) -> tuple[str, int]:

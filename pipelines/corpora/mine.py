@@ -7,10 +7,10 @@ import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.corpora.association import association, fillers_of, shown_fillers
-from cxprobe.corpora.collecting import check_readable, collect, collect_corpus, collect_words
+from cxprobe.corpora.collecting import check_most_faults, collect, collect_corpus, collect_words
 from cxprobe.corpora.engine import SLOTS, count_finished, make_job, run_shards
 from cxprobe.corpora.pattern import Wanted
-from cxprobe.corpora.search import check_examples, load_matchers
+from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
 from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json
@@ -29,7 +29,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         return Outcome(counts={"constructions": 0})
 
     patterns = {name: one.pattern for name, one in wanted.items()}
-    pipelines = {name: settings.pipeline_of(pattern) for name, pattern in patterns.items()}
+    pipelines = {name: pipeline_of(pattern, settings) for name, pattern in patterns.items()}
     for name, matchers in load_matchers(patterns, pipelines).items():
         check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
     source = open_corpus(stage.params.corpora[slug], SCRATCH)
@@ -40,7 +40,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         run_shards(job, settings.engine, shown.update)
 
     corpus = collect_corpus(job, stage.data)
-    check_readable(corpus, slug, settings.most_faults)
+    check_most_faults(corpus, slug, settings.most_faults)
     words, steps, rejects, of_slots = collect_words(job), [], [], {}
     for name, one in wanted.items():
         found = collect(job, name, one, settings.duplicates, stage.data / name)

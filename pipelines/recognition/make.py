@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     load_construction,
-    sentences_of,
+    without_marks,
 )
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import write_table
@@ -28,7 +28,7 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        if (made_as := sentences_of(source)) == "mined":
+        if (made_as := without_marks(source)) == "mined":
             sentences, draws, made = labelled_source(stage, name, construction, source)
         else:
             sentences, draws, made = generated_source(stage, name, construction, made_as)

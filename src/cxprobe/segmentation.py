@@ -21,8 +21,8 @@ _END = re.compile(
     rf"(?=[{_OPENERS}]*+(?P<next>\w))|\n"
 )
 
-# RE2: what can stand between two parts of one sentence. Everything that `sentences` leaves together passes; of what
-# it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no space
+# RE2: what can stand between two parts of one sentence. Everything that `sentence_spans` leaves together passes;
+# of what it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no space
 # follows; one that no capital follows; an abbreviation or a single letter with its full stop.)
 _BLANKS = r"\t\v\f\r\x1c-\x1f\x{85}\p{Z}"
 _TAIL = rf"[{_ENDS}{_CLOSERS}]*"
@@ -54,7 +54,7 @@ def cut(texts: Sequence[str], spans: Spans) -> list[str]:
     return list(texts) if spans is None else [text[start:end] for text, (start, end) in zip(texts, spans, strict=True)]
 
 
-def sentences(document: str) -> Iterator[Span]:
+def sentence_spans(document: str) -> Iterator[Span]:
     """Yield the sentences of a document, without the white space around them.
 
     A sentence ends at a line break, and at a full stop, question mark, exclamation mark or ellipsis (with the

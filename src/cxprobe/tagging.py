@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import digest_of_files
-from cxprobe.segmentation import Span, Spans, sentences
+from cxprobe.segmentation import Span, Spans, sentence_spans
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -63,7 +63,7 @@ class Tagger:
             texts: The texts.
             spans: Of each text, the place of the words whose tags are returned; None for all of them.
         """
-        read = [[text[start:end] for start, end in sentences(text)] for text in texts]
+        read = [[text[start:end] for start, end in sentence_spans(text)] for text in texts]
         new = list(dict.fromkeys(one for own in read for one in own if one not in self._known))
         for sentence, doc in zip(new, self._nlp.pipe(new, batch_size=BATCH), strict=True):
             self._known[sentence] = " ".join(token.tag_ for token in doc)
@@ -73,7 +73,7 @@ class Tagger:
 
     def _tags_within(self, text: str, span: Span) -> Iterator[str]:
         """Yield the tags of the words that overlap a span of a text whose sentences have been tagged."""
-        for start, end in sentences(text):
+        for start, end in sentence_spans(text):
             words = self._nlp.make_doc(text[start:end])
             for word, tag in zip(words, self._known[text[start:end]].split(" "), strict=True):
                 if start + word.idx < span.end and span.start < start + word.idx + len(word):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.constructions.templates import form_and_number, slots_of, spell
+from cxprobe.constructions.templates import form_and_number, spell, template_slots
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_what_is_filled_is_written_as_english_is(template, words, text):
 
 
 def test_slots_stand_once_in_the_order_of_their_place():
-    assert slots_of("{B2} and {A1} and {B2} and {A12}") == ("B2", "A1", "A12")
+    assert template_slots("{B2} and {A1} and {B2} and {A12}") == ("B2", "A1", "A12")
 
 
 @given(st.from_regex(r"[A-Z]+", fullmatch=True), st.integers(1, 999))

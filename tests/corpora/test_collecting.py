@@ -8,25 +8,25 @@ from datasketch import MinHash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.corpora.collecting import ReadCorpus, Twin, check_readable, find_duplicates
+from cxprobe.corpora.collecting import ReadingReport, Twin, check_most_faults, find_duplicates
 from cxprobe.errors import DataError
 
 FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
 
 
-def outcome(documents: int, faults: int) -> ReadCorpus:
+def outcome(documents: int, faults: int) -> ReadingReport:
     table = pd.DataFrame([FAULT] * min(faults, 1), columns=["shard", "line", "offset", "fault"])
     counts = Counter(documents=documents, faults=faults, shards=3)
-    return ReadCorpus(counts, table)
+    return ReadingReport(counts, table)
 
 
 @pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])
 def test_more_faults_than_the_limit_are_refused(faults, refused):
     if not refused:
-        check_readable(outcome(100 - faults, faults), "c4", 0.1)
+        check_most_faults(outcome(100 - faults, faults), "c4", 0.1)
         return
     with pytest.raises(DataError, match=rf"{faults} faults beside {100 - faults} documents .*most_faults \(0\.1\)"):
-        check_readable(outcome(100 - faults, faults), "c4", 0.1)
+        check_most_faults(outcome(100 - faults, faults), "c4", 0.1)
 
 
 LONG = "the longer the two of them waited by the river that evening the colder and the darker it became around them"

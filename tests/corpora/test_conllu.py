@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from conftest import ROOT
-from cxprobe.corpora.conllu import NO_HEAD, Sentence, Word, annotated_sentence, conllu_text, gold_doc, read_conllu
+from cxprobe.corpora.conllu import (
+    NO_HEAD,
+    ConlluSentence,
+    TreeWord,
+    annotated_sentence,
+    conllu_text,
+    gold_doc,
+    read_conllu,
+)
 from cxprobe.errors import DataError
 
 # With a multiword token, an empty node, two constructions on one head, and a second document.
@@ -47,7 +55,7 @@ def read(tmp_path, text, name="some.conllu", **settings):
 def test_words_constructions_documents_and_spaces_are_read(tmp_path, name, line_end):
     first, second = read(tmp_path, TREEBANK.replace("\n", line_end), name)
     assert (first.id, first.document, second.id, second.document) == ("letters-1", "letters", "notes-1", "notes")
-    assert first.words[0] == Word("They", "they", "PRON", "PRP", "Number=Plur|Person=3", 4, "nsubj")
+    assert first.words[0] == TreeWord("They", "they", "PRON", "PRP", "Number=Plur|Person=3", 4, "nsubj")
     assert first.words[3].cxn == ("Ditransitive", "Negation#2")
     assert [word.elements for word in first.words[3:6]] == [
         ("4:Ditransitive.V",),
@@ -96,7 +104,7 @@ def sentences(draw):
         lambda found: tuple(value.replace(",", "").replace("|", "").replace("=", "") or "X" for value in found)
     )
     words = tuple(
-        Word(
+        TreeWord(
             *(draw(name) for _ in range(5)),
             head=draw(st.integers(NO_HEAD, n)),
             deprel=draw(name),
@@ -106,7 +114,7 @@ def sentences(draw):
         )
         for _ in range(n)
     )
-    return Sentence(draw(name), draw(name), draw(st.sampled_from(["one", "two"])), words)
+    return ConlluSentence(draw(name), draw(name), draw(st.sampled_from(["one", "two"])), words)
 
 
 @given(written=st.lists(sentences(), min_size=1, max_size=4))

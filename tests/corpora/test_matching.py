@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from conftest import PATTERN, ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import Pattern, load_pattern
-from cxprobe.corpora.search import Found, Matchers, Rejected, Slot, check_examples, find, load_tagger
+from cxprobe.corpora.search import Found, Matchers, check_examples, find, load_pipeline
 from cxprobe.errors import ConstructionError, ModelError
 
 DEPS = ("iobj", "obj", "nsubj")
@@ -21,7 +21,7 @@ def correlative():
 
 
 def judge(pattern, tagger, sentence):
-    nlp = load_tagger(str(tagger), pattern)
+    nlp = load_pipeline(str(tagger), pattern)
     ((found,),) = find([(sentence, [Matchers(pattern, nlp)])])
     return found
 
@@ -60,7 +60,7 @@ TABLE_8 = [
 
 @pytest.mark.parametrize("tagged", TABLE_8)
 def test_the_pattern_finds_what_the_paper_shows(correlative, toy_tagger, tagged):
-    nlp = load_tagger(str(toy_tagger), correlative)
+    nlp = load_pipeline(str(toy_tagger), correlative)
     words, tags = zip(*(token.rsplit("/", 1) for token in tagged.split()), strict=True)
     found = Matchers(correlative, nlp).match(Doc(nlp.vocab, words=words, tags=tags))
     assert isinstance(found, Found)
@@ -78,12 +78,7 @@ def test_the_pattern_finds_what_the_paper_shows(correlative, toy_tagger, tagged)
 )
 def test_a_sentence_is_dropped_for_a_reason(correlative, toy_tagger, sentence, reason):
     verdict = judge(correlative, toy_tagger, sentence)
-    assert verdict == Rejected(reason) if reason else isinstance(verdict, Found)
-
-
-def test_the_tags_of_the_whole_sentence_are_kept(correlative, toy_tagger):
-    found = judge(correlative, toy_tagger, "The longer we waited, the colder it became.")
-    assert found.tags == "DT JJR NN NN . DT JJR NN NN ."
+    assert verdict == reason if reason else isinstance(verdict, Found)
 
 
 def tree_pattern(*nodes: dict, never: tuple[str, ...] = ()) -> Pattern:
@@ -110,12 +105,12 @@ def gave(nlp) -> Doc:
 def test_a_tree_says_which_words_fill_the_slots():
     found = Matchers(DITRANSITIVE, BLANK).match(gave(BLANK))
     assert isinstance(found, Found)
-    assert (found.words, found.marks) == (5, (1,))
-    assert found.slots == (
-        Slot("verb", 6, 10, "give", "VBD"),
-        Slot("recipient", 15, 23, "brother", "NNS"),
-        Slot("theme", 24, 26, "it", "PRP"),
-    )
+    assert (found.words, found.marks, found.tags) == (5, (1,), "`` NNP VBD PRP$ NNS PRP .")
+    assert [tuple(slot.values()) for slot in found.slots] == [
+        ("verb", 6, 10, "give", "VBD"),
+        ("recipient", 15, 23, "brother", "NNS"),
+        ("theme", 24, 26, "it", "PRP"),
+    ]
 
 
 def test_without_lemmas_a_slot_has_the_form_in_lower_case():
@@ -124,7 +119,7 @@ def test_without_lemmas_a_slot_has_the_form_in_lower_case():
         token.lemma = 0
     found = Matchers(DITRANSITIVE, BLANK).match(doc)
     assert isinstance(found, Found)
-    assert [slot.word for slot in found.slots] == ["gave", "brothers", "it"]
+    assert [slot["word"] for slot in found.slots] == ["gave", "brothers", "it"]
 
 
 def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
@@ -132,7 +127,7 @@ def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
     matchers = Matchers(tree_pattern(*nodes, never=("her",)), BLANK)
     assert isinstance(matchers.match(gave(BLANK)), Found)
     matchers = Matchers(tree_pattern(*nodes, never=("it",)), BLANK)
-    assert matchers.match(gave(BLANK)) == Rejected("other dependencies")
+    assert matchers.match(gave(BLANK)) == "other dependencies"
 
 
 @given(
@@ -154,10 +149,10 @@ def test_a_tree_is_found_where_a_plain_search_finds_it(words):
     ]
     found = Matchers(DITRANSITIVE, BLANK).match(doc)
     if not trees:
-        assert found == Rejected("other dependencies")
+        assert found == "other dependencies"
         return
     assert isinstance(found, Found)
-    named = {slot.slot: slot.start // 2 for slot in found.slots}
+    named = {slot["slot"]: slot["start"] // 2 for slot in found.slots}
     tree = (named["verb"], named["recipient"], named["theme"])
     assert tree in trees
     assert (max(tree), found.marks[0]) == min((max(tree), min(tree)) for tree in trees)
@@ -165,7 +160,7 @@ def test_a_tree_is_found_where_a_plain_search_finds_it(words):
 
 def test_a_pipeline_that_does_not_parse_is_refused_for_a_tree(toy_tagger):
     with pytest.raises(ModelError, match=r"mining\.parser: .* does not set DEP, which is needed; its components are"):
-        load_tagger(str(toy_tagger), DITRANSITIVE)
+        load_pipeline(str(toy_tagger), DITRANSITIVE)
 
 
 def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, tmp_path):
@@ -178,7 +173,7 @@ def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, 
     )
     pattern = load_pattern("toy", load_construction("toy", toy_constructions), tmp_path)
     with pytest.raises(ConstructionError) as raised:
-        check_examples(Matchers(pattern, load_tagger(str(toy_tagger), pattern)), path)
+        check_examples(Matchers(pattern, load_pipeline(str(toy_tagger), pattern)), path)
     lines = str(raised.value).splitlines()
     assert len(lines) == 4
     assert "must_match: 'The cat, the dog.' is not found (other tags); its tags are The/DT cat/NN" in lines[0]
@@ -188,7 +183,7 @@ def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, 
 
 def test_a_tagger_that_is_not_there_is_named(correlative):
     with pytest.raises(ModelError, match=r"mining\.tagger: 'no_such_pipeline' is neither a folder"):
-        load_tagger("no_such_pipeline", correlative)
+        load_pipeline("no_such_pipeline", correlative)
 
 
 @pytest.mark.parametrize("name", MINED)
@@ -196,5 +191,5 @@ def test_every_pattern_holds_its_examples_with_the_pipelines_of_the_project(name
     construction = load_construction(name, ROOT / "constructions")
     pattern = load_pattern(name, construction, ROOT / "constructions")
     folder = ROOT / "models" / ("parser" if pattern.is_parsed else "tagger") / "en_ewt_cxprobe"
-    nlp = load_tagger(str(folder), pattern)
+    nlp = load_pipeline(str(folder), pattern)
     check_examples(Matchers(pattern, nlp), ROOT / "constructions" / name / "pattern.yaml")

@@ -136,4 +136,4 @@ def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_pat
     other = "      - {name: the + comparative, enabled: false, tokens: [{LOWER: the}, {TAG: JJR}]}\n"
     pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(form, form + other))
     assert len(pattern.parts[0].patterns) == 2
-    assert [form.tokens for form in pattern.alternatives(0)] == [[{"LOWER": "the"}, {"TAG": "JJ"}]]
+    assert [form.tokens for form in pattern.forms[0]] == [[{"LOWER": "the"}, {"TAG": "JJ"}]]

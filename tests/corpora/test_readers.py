@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.corpora import readers
-from cxprobe.corpora.readers import Block, Keys, Line, read_blocks, read_lines
+from cxprobe.corpora.readers import Line, Unreadable, read_lines, read_records
+from cxprobe.corpora.sources import CorpusFiles
 
-KEYS = Keys("text", "url")
 LONGEST = 1000
 
 
@@ -20,18 +20,28 @@ def record(number: int, text: str | None = None) -> bytes:
     return json.dumps({"text": text or f"text {number} … é", "url": f"u{number}"}).encode() + b"\n"
 
 
-def read(format, data: bytes, shard: str, longest: int = LONGEST):
-    records, faults = [], []
-    for block in read_blocks(format, io.BytesIO(data), shard, KEYS, longest):
-        if isinstance(block, Block):
-            records += zip(block.texts.to_pylist(), block.urls, block.bases, strict=True)
-        else:
-            faults.append(block)
-    return records, faults
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that gives the records of a file, and what could not be read of it."""
+
+    def read(format: str, data: bytes, shard: str):
+        (tmp_path / shard).write_bytes(data)
+        corpus = CorpusFiles(str(tmp_path), (shard,), format, "text", "url", digest="")
+        every = list(read_records(corpus, shard, LONGEST))
+        faults = [one for one in every if isinstance(one, Unreadable)]
+        return [one for one in every if one not in faults], faults
+
+    return read
+
+
+def parquet_of(**columns) -> bytes:
+    file = pa.BufferOutputStream()
+    pa.parquet.write_table(pa.table(columns), file)
+    return file.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize("shard", ["a.jsonl", "a.json.gz"])
-def test_all_records_of_a_sound_file_are_read(shard):
+def test_all_records_of_a_sound_file_are_read(read, shard):
     data = b"".join(map(record, range(50)))
     records, faults = read("jsonl", gzip.compress(data) if shard.endswith("gz") else data, shard)
     assert records == [(f"text {n} … é", f"u{n}", 0) for n in range(50)]
@@ -53,7 +63,7 @@ def test_all_records_of_a_sound_file_are_read(shard):
         (b'{"text": "a", "url": "x"} {"text": "b", "url": "x"}\n', "no JSON"),
     ],
 )
-def test_a_broken_line_is_named_and_the_rest_is_read(line, fault):
+def test_a_broken_line_is_named_and_the_rest_is_read(read, line, fault):
     good = [record(n) for n in range(4)]
     records, faults = read("jsonl", b"".join([*good[:2], line, *good[2:]]), "a.jsonl")
     assert [url for _, url, _ in records] == ["u0", "u1", "u2", "u3"]
@@ -63,14 +73,14 @@ def test_a_broken_line_is_named_and_the_rest_is_read(line, fault):
     assert found.raw.rstrip(b"\n") == line.rstrip(b"\n")
 
 
-def test_a_record_without_a_url_is_named_by_its_file_and_line():
+def test_a_record_without_a_url_is_named_by_its_file_and_line(read):
     records, faults = read("jsonl", record(0) + b"\n" + b'{"text": "a b"}\n{"text": "c", "url": null}\n', "a.jsonl")
     assert [url for _, url, _ in records] == ["u0", "a.jsonl#3", "a.jsonl#4"]
     assert not faults
 
 
 @pytest.mark.parametrize("damage", ["truncated", "overwritten"])
-def test_a_corrupt_archive_gives_what_comes_before_the_damage(damage):
+def test_a_corrupt_archive_gives_what_comes_before_the_damage(read, damage):
     words = random.Random(1)
     data = gzip.compress(b"".join(record(n, f"text {words.random()} {words.random()}") for n in range(5000)))
     half = len(data) // 2
@@ -82,13 +92,13 @@ def test_a_corrupt_archive_gives_what_comes_before_the_damage(damage):
     assert faults[-1].line > len(records)
 
 
-def test_an_archive_of_several_members_is_read_to_its_end():
+def test_an_archive_of_several_members_is_read_to_its_end(read):
     data = gzip.compress(record(0)) + gzip.compress(record(1) + record(2)) + b"\0" * 512
     assert [url for _, url, _ in read("jsonl", data, "a.json.gz")[0]] == ["u0", "u1", "u2"]
 
 
 @pytest.mark.parametrize("shard", ["a.json.gz", "a.json.bz2", "a.json.zst", "a.json.lz4"])
-def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(tmp_path, shard):
+def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(read, tmp_path, shard):
     with pa.output_stream(tmp_path / shard):
         pass
     assert read("jsonl", (tmp_path / shard).read_bytes(), shard) == ([], [])
@@ -99,9 +109,7 @@ def test_an_archive_of_nothing_is_sound_and_a_file_of_no_bytes_is_none(tmp_path,
 
 @settings(max_examples=200)
 @given(
-    st.lists(st.integers(0, 60).map(lambda n: b"x" * n), max_size=20),
-    st.integers(1, 70),
-    st.sampled_from([b"", b"\n"]),
+    st.lists(st.integers(0, 60).map(lambda n: b"x" * n), max_size=20), st.integers(1, 70), st.sampled_from([b"", b"\n"])
 )
 def test_lines_are_whole_and_numbered_however_they_are_cut(contents, piece, end):
     data = b"\n".join(contents) + end
@@ -114,31 +122,23 @@ def test_lines_are_whole_and_numbered_however_they_are_cut(contents, piece, end)
         if len(content) <= 30:
             assert line == Line(content, number, line.offset)
         else:
-            assert (line.line, line.raw, line.fault.split(",")[0]) == (
-                number,
-                content,
-                f"a line of {len(content)} bytes",
-            )
+            said = f"a line of {len(content)} bytes"
+            assert (line.line, line.raw, line.fault.split(",")[0]) == (number, content, said)
 
 
-def test_parquet_rows_without_text_are_named(tmp_path):
-    table = pa.table({"text": ["one", None, "", "x" * 2000, "five"], "url": ["a", "b", "c", "d", None]})
-    pa.parquet.write_table(table, tmp_path / "a.parquet")
-    records, faults = read("parquet", (tmp_path / "a.parquet").read_bytes(), "a.parquet")
+def test_parquet_rows_without_text_are_named(read):
+    table = parquet_of(text=["one", None, "", "x" * 2000, "five"], url=["a", "b", "c", "d", None])
+    records, faults = read("parquet", table, "a.parquet")
     assert records == [("one", "a", 0), ("five", "a.parquet#5", 0)]
-    assert [(fault.line, fault.fault.split(",")[0]) for fault in faults] == [
-        (2, "no text"),
-        (3, "no text"),
-        (4, "a text of 2"),
-    ]
+    said = [(fault.line, fault.fault.split(",")[0]) for fault in faults]
+    assert said == [(2, "no text"), (3, "no text"), (4, "a text of 2")]
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
-def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(tmp_path, kind):
+def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(read, kind):
     texts = pa.array([b"one", b"tw\xff\xfeo", None, b"four \xe2\x80\xa6", b"five"]).cast(kind, safe=False)
     urls = pa.array([b"a", b"b", b"c", None, b"\xe9"]).cast(kind, safe=False)
-    pa.parquet.write_table(pa.table({"text": texts, "url": urls}), tmp_path / "a.parquet")
-    records, faults = read("parquet", (tmp_path / "a.parquet").read_bytes(), "a.parquet")
+    records, faults = read("parquet", parquet_of(text=texts, url=urls), "a.parquet")
     assert records == [("one", "a", 0), ("four …", "a.parquet#4", 0)]
     assert [(fault.line, fault.fault, fault.raw) for fault in faults] == [
         (2, "invalid UTF-8 at byte 2 of the text", b"tw\xff\xfeo"),
@@ -147,14 +147,7 @@ def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(tmp_path, 
     ]
 
 
-def test_a_parquet_file_whose_names_of_columns_are_damaged_is_a_fault(tmp_path):
-    pa.parquet.write_table(pa.table({"text": ["one"]}), tmp_path / "a.parquet")
-    content = (tmp_path / "a.parquet").read_bytes()
-    _, faults = read("parquet", content.replace(b"text", b"tex\xd3"), "a.parquet")
-    assert [fault.fault.split(":")[0] for fault in faults] == ["cannot be read further"]
-
-
-def test_paragraphs_of_running_text_keep_their_place():
+def test_paragraphs_of_running_text_keep_their_place(read):
     text = "First line\nof one paragraph.\n\n\nSecond — one.\n \nThird\n"
     records, faults = read("text", text.encode(), "a.txt")
     assert [text for text, _, _ in records] == ["First line of one paragraph. ", "Second — one. ", "Third "]
@@ -162,14 +155,14 @@ def test_paragraphs_of_running_text_keep_their_place():
     assert not faults
 
 
-def test_a_line_of_running_text_that_is_no_utf8_is_named():
+def test_a_line_of_running_text_that_is_no_utf8_is_named(read):
     records, faults = read("text", b"One\n\xff\xfe\ntwo.\n\nThree", "a.txt")
     assert [text for text, _, _ in records] == ["One two. ", "Three"]
     assert [(fault.line, fault.offset, fault.fault) for fault in faults] == [(2, 4, "invalid UTF-8")]
 
 
 @pytest.mark.parametrize("broken", [b"", b"{broken\n"], ids=["sound", "broken"])
-def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(broken):
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(read, broken):
     mark = "\ufeff".encode()
     records, _ = read("jsonl", mark + record(0) + broken + record(1), "a.jsonl")
     assert [url for _, url, _ in records] == ["u0", "u1"]
@@ -177,27 +170,30 @@ def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(broken):
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"9" * 500], ids=["not a number", "huge"])
-def test_numbers_beside_the_text_need_not_be_ones_that_python_reads(number):
+def test_numbers_beside_the_text_need_not_be_ones_that_python_reads(read, number):
     records, faults = read("jsonl", b'{"text": "a", "x": ' + number + b"}\n", "a.jsonl")
     assert [text for text, _, _ in records] == ["a"]
     assert not faults
 
 
-def test_text_in_a_dictionary_is_read_and_a_column_of_another_kind_is_a_fault(tmp_path):
-    def read_column(column):
-        pa.parquet.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
-        return read("parquet", (tmp_path / "a.parquet").read_bytes(), "a.parquet")
-
-    records, _ = read_column(pa.array(["one", "two", "one"]).dictionary_encode())
-    assert [text for text, _, _ in records] == ["one", "two", "one"]
-    for kind in (pa.int64(), pa.float32(), pa.bool_(), pa.list_(pa.string()), pa.date32()):
-        _, (fault,) = read_column(pa.array([None, None], kind))
-        assert fault.fault.startswith(f"the column 'text' holds {str(kind).partition('<')[0]}")
+def test_text_in_a_dictionary_of_a_table_is_read(read):
+    table = parquet_of(text=pa.array(["one", "two", "one"]).dictionary_encode())
+    assert [text for text, _, _ in read("parquet", table, "a.parquet")[0]] == ["one", "two", "one"]
 
 
-def test_what_is_no_parquet_or_has_no_such_column_is_a_fault(tmp_path):
-    _, (fault,) = read("parquet", b"PAR1 not really", "a.parquet")
-    assert fault.fault.startswith("cannot be read further")
-    pa.parquet.write_table(pa.table({"content": ["one"]}), tmp_path / "b.parquet")
-    _, (fault,) = read("parquet", (tmp_path / "b.parquet").read_bytes(), "b.parquet")
-    assert fault.fault == "no column 'text'; its columns are content"
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (b"PAR1 not really", "cannot be read further"),
+        (parquet_of(text=["one"]).replace(b"text", b"tex\xd3"), "cannot be read further"),
+        (parquet_of(content=["one"]), "no column 'text'; its columns are content"),
+        *(
+            (parquet_of(text=pa.array([None, None], kind)), f"the column 'text' holds {str(kind).partition('<')[0]}")
+            for kind in (pa.int64(), pa.float32(), pa.bool_(), pa.list_(pa.string()), pa.date32())
+        ),
+    ],
+)
+def test_what_is_no_parquet_or_has_no_column_of_text_is_a_fault(read, table, said):
+    records, (fault,) = read("parquet", table, "a.parquet")
+    assert not records
+    assert fault.fault.startswith(said)

@@ -1,4 +1,3 @@
-import pyarrow as pa
 import pytest
 import spacy
 from hypothesis import given, settings
@@ -9,9 +8,9 @@ from spacy.tokens import Doc
 
 from conftest import ROOT
 from cxprobe.corpora.pattern import Pattern, load_wanted
-from cxprobe.corpora.readers import Block
-from cxprobe.corpora.search import Candidate, Found, Matchers, load_tagger, search
-from cxprobe.segmentation import joined, sentences
+from cxprobe.corpora.readers import CorpusRecord
+from cxprobe.corpora.search import Found, Matchers, load_pipeline, search
+from cxprobe.segmentation import joined, sentence_spans
 
 PIECES = ["the", "The", "THE", "more", "less", "better", "taller", "other", "power", "river's", "never-ending"]
 PIECES += ["careful", "quickly", "he", "Mr.", "J.", "saw", "it", "Bath", "e.g."]
@@ -23,8 +22,8 @@ DOCUMENTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), 
 )
 
 
-def block_of(*texts: str) -> Block:
-    return Block(pa.array(texts, pa.string()), [f"doc/{n}" for n in range(len(texts))], [0] * len(texts))
+def records_of(*texts: str) -> list[CorpusRecord]:
+    return [CorpusRecord(text, f"doc/{n}") for n, text in enumerate(texts)]
 
 
 @Language.component("toy_parser")
@@ -53,26 +52,24 @@ PARSED = {"parts": [{"prefilter": "(?i:er)", "patterns": [TREE]}], "must_match":
 def looking(toy_tagger) -> dict[str, Matchers]:
     """Two constructions of one pipeline, and one of another that parses."""
     patterns = {name: load_wanted(name, ROOT / "constructions").pattern for name in (CC, "let-alone")}
-    nlp = load_tagger(str(toy_tagger), *patterns.values())
+    nlp = load_pipeline(str(toy_tagger), *patterns.values())
     parser = spacy.blank("en")
     parser.add_pipe("toy_parser")
     found = {name: Matchers(pattern, nlp) for name, pattern in patterns.items()}
     return {**found, "parsed": Matchers(Pattern.model_validate(PARSED), parser)}
 
 
-def search_by_tagging_everything(block: Block, matchers: Matchers) -> list[Candidate]:
-    """Return the candidates of a block, without any pre-filter."""
+def search_by_tagging_everything(records: list[CorpusRecord], matchers: Matchers) -> list[dict]:
+    """Return the candidates of records, without any pre-filter."""
     candidates = []
-    for text, url in zip(block.texts.to_pylist(), block.urls, strict=True):
-        places = list(sentences(text))
+    for text, url, _ in records:
+        places = list(sentence_spans(text))
         tagged = matchers.nlp.pipe(joined(text[start:end]) for start, end in places)
         for (start, end), doc in zip(places, tagged, strict=True):
             found = matchers.match(doc)
             if isinstance(found, Found) and found.words <= MOST_WORDS:
-                slots = [slot._asdict() for slot in found.slots]
-                candidates.append(
-                    Candidate(doc.text, url, start, end, found.tags, found.words, list(found.marks), slots)
-                )
+                place = {"url": url, "start": start, "end": end}
+                candidates.append({"text": doc.text, **place, **found._asdict()})
     return candidates
 
 
@@ -80,11 +77,11 @@ def search_by_tagging_everything(block: Block, matchers: Matchers) -> list[Candi
 @settings(max_examples=600, deadline=None)
 @given(st.lists(DOCUMENTS, max_size=4))
 def test_two_steps_find_what_tagging_everything_finds(looking, documents):
-    block = block_of(*documents)
-    found = search(block, looking, MOST_WORDS)
+    records = records_of(*documents)
+    found = search(records, looking, MOST_WORDS)
     for name, matchers in looking.items():
-        assert found[name].candidates == search_by_tagging_everything(block, matchers)
-        assert found[name] == search(block, {name: matchers}, MOST_WORDS)[name]
+        assert found[name].candidates == search_by_tagging_everything(records, matchers)
+        assert found[name] == search(records, {name: matchers}, MOST_WORDS)[name]
 
 
 @pytest.mark.pipeline
@@ -95,10 +92,10 @@ def test_two_steps_find_in_real_prose_what_tagging_everything_finds(looking):
         "The longer it is,\tthe   older it gets. Mr. Bee ran the taller (the older) one.\nThe more, the\nworse. "
         "He saw none, let alone two."
     )
-    block = block_of(readme, *texts, correlatives)
-    found = search(block, looking, MOST_WORDS)
+    records = records_of(readme, *texts, correlatives)
+    found = search(records, looking, MOST_WORDS)
     for name, matchers in looking.items():
-        assert found[name].candidates == search_by_tagging_everything(block, matchers)
+        assert found[name].candidates == search_by_tagging_everything(records, matchers)
     assert len(found[CC].candidates) >= 2
     assert found["let-alone"].candidates
     assert len(found["parsed"].candidates) > 10
@@ -106,13 +103,17 @@ def test_two_steps_find_in_real_prose_what_tagging_everything_finds(looking):
 
 def test_offsets_lead_back_to_the_document(looking):
     document = "Nothing here. “The longer\u00a0it is,  the older it gets.” Nothing there."
-    (found,) = search(block_of("none", document), looking, MOST_WORDS)[CC].candidates
-    assert found.url == "doc/1"
-    assert " ".join(document[found.start : found.end].split()) == found.text == "“The longer it is, the older it gets.”"
+    (found,) = search(records_of("none", document), looking, MOST_WORDS)[CC].candidates
+    assert found["url"] == "doc/1"
+    assert (
+        " ".join(document[found["start"] : found["end"]].split())
+        == found["text"]
+        == "“The longer it is, the older it gets.”"
+    )
 
 
 def test_every_document_and_sentence_is_accounted_for(looking):
-    block = block_of(
+    records = records_of(
         "The longer it is, the older it gets. The end.",
         "The longer it is, the older it gets, and so on and so on, without end.",
         "The power of the river, the other river.",
@@ -120,9 +121,9 @@ def test_every_document_and_sentence_is_accounted_for(looking):
         "the more. the less.",
         "Nothing.",
     )
-    findings = search(block, looking, MOST_WORDS)[CC]
+    findings = search(records, looking, MOST_WORDS)[CC]
     counts = findings.counts
     assert counts["sentences_that_pass"] == len(findings.candidates) + len(findings.rejects)
-    assert [reject.reason for reject in findings.rejects if reject.url == "doc/1"] == ["too long"]
+    assert [reject["reason"] for reject in findings.rejects if reject["url"] == "doc/1"] == ["too long"]
     assert counts["documents_with_dropped_words_only"] >= 1
     assert counts["sentences_tagged"] == len(findings.candidates)

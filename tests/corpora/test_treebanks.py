@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 from conftest import ROOT
-from cxprobe.corpora.conllu import Sentence, Word, read_conllu
+from cxprobe.corpora.conllu import ConlluSentence, TreeWord, read_conllu
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.search import Matchers
 from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
@@ -32,10 +32,10 @@ def sentence(text, *cxn, dep="iobj", document="letters", number=1):
     """Return "They gave her tea" or the like, of four words, with a construction on the verb."""
     tags, deps = ["PRP", "VBD", "PRP", "NN"], ["nsubj", "root", dep, "obj"]
     words = [
-        Word(form, xpos=tag, head=0 if place == 1 else 2, deprel=deprel, cxn=cxn if place == 1 else ())
+        TreeWord(form, xpos=tag, head=0 if place == 1 else 2, deprel=deprel, cxn=cxn if place == 1 else ())
         for place, (form, tag, deprel) in enumerate(zip(text.split(" "), tags, deps, strict=True))
     ]
-    return Sentence(f"{document}-{number}", text, document, tuple(words))
+    return ConlluSentence(f"{document}-{number}", text, document, tuple(words))
 
 
 TREEBANK = [

@@ -1,12 +1,11 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_desk import BLANK
-from spacy.matcher import DependencyMatcher
+from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc
 
 from cxprobe.corpora.pattern import OPERATORS, Node
-from cxprobe.corpora.trees import Words, find_trees
+from cxprobe.corpora.trees import find_trees
 
 DEPS, TAGS = ("obj", "iobj"), ("VB", "NN")
 ATTRIBUTES = [{}, {"TAG": "VB"}, {"DEP": "obj"}, {"TAG": {"REGEX": "^N"}}, {"DEP": {"IN": ["iobj", "ROOT"]}}]
@@ -43,28 +42,16 @@ def doc_of(words) -> Doc:
     return Doc(BLANK.vocab, ["w"] * size, heads=heads, deps=deps, tags=[tag for _, _, tag in words])
 
 
+def places_with(attributes, doc) -> list[int]:
+    matcher = Matcher(BLANK.vocab)
+    matcher.add("word", [[attributes]])
+    return [start for _, start, _ in matcher(doc)]
+
+
 @given(WORDS, trees())
 def test_the_trees_are_those_that_spacy_finds(words, nodes):
     doc, theirs = doc_of(words), DependencyMatcher(BLANK.vocab)
     theirs.add("tree", [nodes])
-    ours = Words(BLANK)
-    keys = [ours.add(node["RIGHT_ATTRS"]) for node in nodes]
-    found = find_trees(doc, [Node.model_validate(node) for node in nodes], keys, ours)
-    assert sorted(found) == sorted(places for _, places in theirs(doc))
-
-
-def test_what_several_patterns_ask_of_a_word_has_one_key():
-    words = Words(BLANK)
-    assert words.add({"TAG": "VB"}) == words.add({"TAG": "VB"}) != words.add({"TAG": "NN"})
-
-
-def test_another_sentence_is_looked_at_anew():
-    words = Words(BLANK)
-    key = words.add({"TAG": "VB"})
-    first, second = (Doc(BLANK.vocab, ["w", "w"], tags=tags) for tags in (["VB", "NN"], ["NN", "VB"]))
-    assert [words.places(doc)[key] for doc in (first, first, second, first)] == [[0], [0], [1], [0]]
-
-
-def test_what_spacy_does_not_take_is_refused():
-    with pytest.raises(ValueError, match="Invalid token patterns"):
-        Words(BLANK).add({"TAG": 7})
+    places = [places_with(node["RIGHT_ATTRS"], doc) for node in nodes]
+    found = find_trees(doc, [Node.model_validate(node) for node in nodes], places)
+    assert sorted(found) == sorted(tree for _, tree in theirs(doc))

@@ -7,7 +7,7 @@ from labelling_desk import BLANK, TAGS, toy_pattern
 
 from conftest import save_toy_tagger
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import Record
+from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.search import Found, Matchers
 from cxprobe.people.mined import (
     LONGEST_AROUND,
@@ -87,8 +87,8 @@ def test_words_that_fill_slots_are_marked_whatever_the_tags_say():
 TEXT = "One. Two  here. Three it is. Four. Five."
 
 
-def record(url: str, text: str, base: int = 0) -> Record:
-    return Record(text, url, base)
+def record(url: str, text: str, base: int = 0) -> CorpusRecord:
+    return CorpusRecord(text, url, base)
 
 
 def sentence(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> MinedSentence:
@@ -96,7 +96,7 @@ def sentence(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> Mi
     return MinedSentence(text, " ".join(text.split()), url, base + start, base + start + len(text))
 
 
-def around(one: MinedSentence, *records: Record, paragraphs: bool = False) -> Surroundings | None:
+def around(one: MinedSentence, *records: CorpusRecord, paragraphs: bool = False) -> Surroundings | None:
     return find_surroundings([one], records, paragraphs=paragraphs).get(one.id)
 
 

@@ -14,8 +14,8 @@ from conftest import ROOT, TOY_PROJECT, change_params, shrink
 from cxprobe.constructions.construction import grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.people import load_people
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import Fault, Keys, read_blocks
-from cxprobe.corpora.sources import find_packages
+from cxprobe.corpora.readers import Unreadable, read_records
+from cxprobe.corpora.sources import CorpusFiles, find_packages
 from cxprobe.errors import DataError
 from cxprobe.lm.prompts import read_prompts
 from cxprobe.lm.texts import Pair
@@ -95,14 +95,14 @@ def _corpus(kind: str, path: str) -> Callable[[Path], list[tuple[str, str]]]:
     """Return a reader of a corpus that takes no faults; it gives each document and where that comes from."""
 
     def read(project: Path) -> list[tuple[str, str]]:
-        name, documents = Path(path).name, []
-        with (project / path).open("rb") as file:
-            for block in read_blocks(kind, file, name, Keys("text", "url"), 4_000_000):
-                if isinstance(block, Fault):
-                    raise DataError(f"{block.shard}, line {block.line}: {block.fault}")
-                documents += zip(block.texts.to_pylist(), block.urls, strict=True)
+        file, documents = project / path, []
+        corpus = CorpusFiles(str(file.parent), (file.name,), kind, "text", "url", digest="")
+        for record in read_records(corpus, file.name, 4_000_000):
+            if isinstance(record, Unreadable):
+                raise DataError(f"{record.shard}, line {record.line}: {record.fault}")
+            documents.append((record.text, record.url))
         if not documents:
-            raise DataError(f"{name}: has no document")
+            raise DataError(f"{file.name}: has no document")
         assert all(text and isinstance(text, str) for text, _ in documents)
         return [(" ".join(text.split()), url) for text, url in documents]
 

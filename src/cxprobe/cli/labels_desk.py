@@ -6,7 +6,6 @@ import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, cast
 
 import pandas as pd
 import typer
@@ -42,7 +41,6 @@ from cxprobe.people.ranking import estimate_yield
 from cxprobe.people.screen import has_styles, show_definition, show_group
 from cxprobe.people.sessions import HELP, Desk, SavedSession, start_session
 from cxprobe.project.params import Params, load_params
-from cxprobe.run.params import Params, load_params
 
 # A corpus of files that is larger is not read unasked: some 20 seconds.
 _READ_UNASKED = 2 << 30  # bytes
@@ -253,11 +251,11 @@ def _desk(
         CxprobeError: The construction, its pattern, the tagger or the corpus has faults.
     """
     from cxprobe.corpora.pattern import load_pattern
-    from cxprobe.corpora.search import load_tagger
+    from cxprobe.corpora.search import load_pipeline, pipeline_of
 
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
-    finder = piece_finder(pattern, load_tagger(params.mining.pipeline_of(pattern), pattern))
+    finder = piece_finder(pattern, load_pipeline(pipeline_of(pattern, params.mining), pattern))
     return Desk(content, finder, _surroundings(construction, groups, params, read_corpus), disputed)
 
 
@@ -284,9 +282,7 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     Raises:
         DataError: The corpus is not to be read, or cannot be.
     """
-    from datatrove.io import get_datafolder
-
-    from cxprobe.corpora.readers import FORMATS, Fault, Keys, Record
+    from cxprobe.corpora.readers import CorpusRecord, read_records
     from cxprobe.corpora.sources import list_corpus, open_corpus
 
     slug = params.mining.constructions.get(construction, "")
@@ -302,14 +298,12 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
-    def records() -> Iterator[Record]:
+    def records() -> Iterator[CorpusRecord]:
         """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
-        folder, keys = get_datafolder(files.folder), Keys(files.text, files.url)
         for shard in files.shards:
-            with folder.open(shard, "rb") as file:
-                for record in FORMATS[files.format](cast(IO[bytes], file), shard, keys, params.mining.longest_line):
-                    if not isinstance(record, Fault):
-                        yield record
+            for record in read_records(files, shard, params.mining.longest_line):
+                if isinstance(record, CorpusRecord):
+                    yield record
 
     known = kept_table(kept)
     if known is None:

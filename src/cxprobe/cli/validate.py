@@ -132,14 +132,15 @@ def pattern(
     from cxprobe.constructions.construction import load_construction
     from cxprobe.corpora.conllu import read_conllu
     from cxprobe.corpora.pattern import load_pattern
-    from cxprobe.corpora.search import Matchers, load_tagger
+    from cxprobe.corpora.search import Matchers, load_pipeline, pipeline_of
     from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
     from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
 
     require_construction(construction)
     wanted = load_pattern(construction, load_construction(construction))
-    matchers = Matchers(wanted, load_tagger(load_params().mining.pipeline_of(wanted), wanted))
+    nlp = load_pipeline(pipeline_of(wanted, load_params().mining), wanted)
+    matchers = Matchers(wanted, nlp)
     sentences = [sentence for file in files for sentence in read_conllu(file, tags=tags)]
     searched = search_treebank(sentences, matchers, cxn, gold=gold)
     for rate in rates_on_treebank(searched).to_dict("records"):

@@ -7,20 +7,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from cxprobe.constructions.sentences import ALL_SENTENCES, Label, Split
+from cxprobe.constructions.sentences import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
-Source = Literal["generated", "balanced", "mined", "marked"]
+SentenceSource = Literal["generated", "balanced", "mined", "marked"]
 """Where sentences come from: the first pair of grammars, the second one, or a corpus. Of the sentences of a corpus a
 probe sees all ("mined"), or the words from the first to the last slot alone ("marked")."""
 GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
 
 
-def sentences_of(source: Source) -> Literal["generated", "balanced", "mined"]:
+def without_marks(source: SentenceSource) -> Literal["generated", "balanced", "mined"]:
     """Return the source that has the same sentences and settings: of "marked" this is "mined"."""
     return "mined" if source == "marked" else source
 
@@ -71,14 +71,14 @@ _OF_SENTENCES |= {"url"}
 _OF_SUBSETS = {"all", "draw", "feature", "split", "value", "words", ALL_SENTENCES}
 _OF_PREDICTIONS = {"control", "credit", "layer", "margin", "probability", "score", "seed"}
 _OF_RATES = {"accuracy", "high", "highest", "low", "n", "rate", "tie_rate", "ties"}
-RESERVED = frozenset(_OF_SENTENCES | _OF_SUBSETS | _OF_PREDICTIONS | _OF_RATES)
+RESERVED_FEATURES = frozenset(_OF_SENTENCES | _OF_SUBSETS | _OF_PREDICTIONS | _OF_RATES)
 
 
 def _free(name: str) -> str:
-    if name in RESERVED or name.startswith(CLUSTER):
+    if name in RESERVED_FEATURES or name.startswith(CLUSTER):
         raise ValueError(
             f"'{name}' names another column of the tables of sentences, or another metric; give the feature a name "
-            f"that is none of {', '.join(sorted(RESERVED))} and does not begin with {CLUSTER}"
+            f"that is none of {', '.join(sorted(RESERVED_FEATURES))} and does not begin with {CLUSTER}"
         )
     return name
 
@@ -113,7 +113,7 @@ def marks_beyond(features: Mapping[str, Feature], marks: int) -> list[tuple[str,
 class Grammars(Closed):
     """How the two grammars of a pair, one for each lexical half, are read; `grammar_file` says which files they are."""
 
-    start: dict[Label, str]
+    start: dict[LabelName, str]
     """The symbol that expands to the sentences of each label."""
     content: Annotated[list[str], Field(min_length=1)]
     """Categories of content words: the two grammars must have none of their words in common."""
@@ -193,7 +193,7 @@ class Construction(Closed):
             raise FaultsError(faults)
         return self
 
-    def for_source(self, source: Source) -> "Construction":
+    def for_source(self, source: SentenceSource) -> "Construction":
         """Return the construction with the grammar, features and definition of positive sentences that a source has.
 
         Only "balanced" has its own; the other sources share the first ones.

@@ -68,11 +68,6 @@ def normalised(text: str) -> str:
     return " ".join(_NOT_WORDS.sub(" ", text.lower()).split())
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return normalised(text).split()
-
-
 def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:
     """Give each text that says the same as an earlier one: its key, the earlier one's, and the text."""
     first: dict[str, K] = {}
@@ -94,7 +89,7 @@ def article_faults(text: str) -> Iterator[str]:
 
 def gender_of(noun_phrase: str) -> str | None:
     """Return "he" or "she" for a noun phrase whose last noun only men or only women bear, else None."""
-    words = words_of(noun_phrase)
+    words = normalised(noun_phrase).split()
     return GENDERED.get(words[-1]) if words else None
 
 

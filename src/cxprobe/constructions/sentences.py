@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-Label = Literal["positive", "negative"]
+LabelName = Literal["positive", "negative"]
 Split = Literal["train", "test"]
-LABELS: tuple[Label, ...] = ("positive", "negative")
+LABELS: tuple[LabelName, ...] = ("positive", "negative")
 SPLITS: tuple[Split, ...] = ("train", "test")
 ALL_SENTENCES = "all_sentences"  # in a feature's place where sentences are drawn whatever their features are

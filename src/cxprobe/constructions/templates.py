@@ -5,14 +5,14 @@ from collections.abc import Mapping
 
 from cxprobe.english import article_of, capitalise_sentences
 
-MASK = "[MASK]"
+WORD_MASK = "[MASK]"
 SLOT = re.compile(r"\{([A-Z]+[1-9][0-9]*)\}")
 BRACES = re.compile(r"\{[^{}]*\}|[{}]")
 
 _ARTICLE = re.compile(r"\b([Aa])\(n\) (?=[^\w\s]*(\S+))")  # the word after quotation marks and brackets
 
 
-def slots_of(template: str) -> tuple[str, ...]:
+def template_slots(template: str) -> tuple[str, ...]:
     """Return the slots of a template, each once, in the order in which they first occur."""
     return tuple(dict.fromkeys(SLOT.findall(template)))
 

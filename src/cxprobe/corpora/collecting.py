@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet
 from datasketch import MinHash, MinHashLSH
 
-from cxprobe.corpora.engine import SCHEMAS, Job, table_path
+from cxprobe.corpora.engine import SCHEMAS, MiningJob, table_path
 from cxprobe.corpora.params import Duplicates
 from cxprobe.corpora.pattern import Wanted
 from cxprobe.errors import DataError
@@ -45,7 +45,7 @@ class Collected(NamedTuple):
     rejects: pd.DataFrame
 
 
-class ReadCorpus(NamedTuple):
+class ReadingReport(NamedTuple):
     """What was read of a corpus.
 
     Attributes:
@@ -96,15 +96,15 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
     return twins
 
 
-def collect_corpus(job: Job, output: Path) -> ReadCorpus:
+def collect_corpus(job: MiningJob, output: Path) -> ReadingReport:
     """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line with its bytes."""
     ranks = range(len(job.source.shards))
     parts = [table_path(job, rank, "faults") for rank in ranks]
     join_tables(parts, output / "faults.parquet", SCHEMAS["faults"])
-    return ReadCorpus(_counts(job, ""), _first_faults(output / "faults.parquet"))
+    return ReadingReport(_counts(job, ""), _first_faults(output / "faults.parquet"))
 
 
-def collect(job: Job, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
+def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
     """Join the shards' tables of a construction. The result depends neither on their order nor on who mined them.
 
     In the folder ``output``, ``rejects.parquet`` (every sentence that was rejected, with its place and the reason) is
@@ -129,13 +129,13 @@ def collect(job: Job, name: str, wanted: Wanted, settings: Duplicates, output: P
     )
 
 
-def collect_words(job: Job) -> pd.DataFrame:
+def collect_words(job: MiningJob) -> pd.DataFrame:
     """Return how often each word stands in the reference: word, class, number; no rows if no pattern has slots."""
     parts = [read_table(table_path(job, rank, "words")) for rank in range(len(job.source.shards))]
     return pd.concat(parts).groupby(["word", "class"]).sum().reset_index()
 
 
-def _counts(job: Job, name: str) -> Counter[str]:
+def _counts(job: MiningJob, name: str) -> Counter[str]:
     """Return the sums over all shards of what was counted of a construction, or, under "", of the corpus."""
     counts: Counter[str] = Counter()
     for rank in range(len(job.source.shards)):
@@ -143,7 +143,7 @@ def _counts(job: Job, name: str) -> Counter[str]:
     return counts
 
 
-def check_readable(found: ReadCorpus, corpus: str, most_faults: float) -> None:
+def check_most_faults(found: ReadingReport, corpus: str, most_faults: float) -> None:
     """Check that enough of the corpus could be read: where little could, its settings are wrong.
 
     Args:

@@ -20,7 +20,7 @@ NO_HEAD = -1  # of a word without a place in a tree
 _COLUMNS = 10
 
 
-class Word(NamedTuple):
+class TreeWord(NamedTuple):
     """A syntactic word; "_" stands for what is not annotated.
 
     Attributes:
@@ -48,16 +48,16 @@ class Word(NamedTuple):
     elements: tuple[str, ...] = ()
 
 
-class Sentence(NamedTuple):
+class ConlluSentence(NamedTuple):
     """A sentence; ``document`` is what "newdoc id" names, or "" where there is none."""
 
     id: str
     text: str
     document: str
-    words: tuple[Word, ...]
+    words: tuple[TreeWord, ...]
 
 
-def read_conllu(path: Path, *, tags: bool = False) -> Iterator[Sentence]:
+def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
     """Yield the sentences of a file in CoNLL-U, compressed (.gz) or not; empty nodes are left out.
 
     Args:
@@ -83,13 +83,13 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[Sentence]:
             words = _words(rows, tags)
             document = comments.get("newdoc id", document)
             text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
-            yield Sentence(comments.get("sent_id", f"line {number}"), text, document, words)
+            yield ConlluSentence(comments.get("sent_id", f"line {number}"), text, document, words)
             comments, rows = {}, []
 
 
-def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[Word, ...]:
+def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord, ...]:
     """Return the words of a sentence; rows are their cells, each with its place."""
-    words: list[Word] = []
+    words: list[TreeWord] = []
     joined, space_after = 0, True  # the last of words that are written as one, and whether a space follows them
     most = sum(cells[0].isdecimal() for _, cells in rows)
     for place, cells in rows:
@@ -112,7 +112,7 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[Word, ...
         head = NO_HEAD if cells[6] == "_" else int(cells[6])
         cxn = (cells[9][2:],) * (cells[9] != "O") if tags else _values(misc, "Cxn")
         form, lemma, upos, xpos, feats = cells[1:6]
-        words.append(Word(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
+        words.append(TreeWord(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
     return tuple(words)
 
 
@@ -120,7 +120,7 @@ def _values(misc: Mapping[str, str], key: str) -> tuple[str, ...]:
     return tuple(misc[key].split(",")) if misc.get(key) else ()
 
 
-def conllu_text(sentences: Iterable[Sentence]) -> str:
+def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
     """Return sentences as a file in CoNLL-U; `read_conllu` gives them back.
 
     Their texts and forms have no tab and no line break.
@@ -142,7 +142,7 @@ def conllu_text(sentences: Iterable[Sentence]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gold_doc(sentence: Sentence, vocab: Vocab) -> Doc:
+def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
     """Return a sentence with its own words, tags, lemmas and tree as spaCy has them.
 
     Raises:
@@ -168,7 +168,7 @@ def gold_doc(sentence: Sentence, vocab: Vocab) -> Doc:
 
 def annotated_sentence(
     doc: Doc, id: str, document: str, construction: str = "", parts: Sequence[tuple[str, Token]] = ()
-) -> Sentence:
+) -> ConlluSentence:
     """Return a parsed sentence, with a construction where one is named.
 
     The head of the construction is the part that is highest in the tree, the first one of several; the root of the
@@ -194,7 +194,7 @@ def annotated_sentence(
         depends = token.head != token
         head = token.head.i + 1 if depends else 0 if token == root else root.i + 1
         words.append(
-            Word(
+            TreeWord(
                 token.text,
                 token.lemma_ or "_",
                 token.pos_ or "_",
@@ -207,4 +207,4 @@ def annotated_sentence(
                 tuple(f"{top.i + 1}:{construction}.{role}" for role, part in parts if part == token and construction),
             )
         )
-    return Sentence(id, doc.text, document, tuple(words))
+    return ConlluSentence(id, doc.text, document, tuple(words))

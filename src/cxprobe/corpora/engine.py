@@ -3,7 +3,7 @@
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -12,34 +12,33 @@ from functools import lru_cache, partial
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Event, Thread
-from typing import IO, Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from datatrove.executor import LocalPipelineExecutor
-from datatrove.io import get_datafolder
 from datatrove.utils.logging import logger
 from datatrove.utils.stats import PipelineStats
 from threadpoolctl import threadpool_limits
 
 from cxprobe import segmentation
 from cxprobe.corpora import pattern as pattern_module
-from cxprobe.corpora import readers, search
+from cxprobe.corpora import readers, trees
+from cxprobe.corpora import search as search_module
 from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import Block, Fault, Keys, read_blocks
-from cxprobe.corpora.search import Candidate, Matchers, Reject, load_matchers
+from cxprobe.corpora.readers import read_blocks
+from cxprobe.corpora.search import Matchers, count_words, load_matchers, pipeline_of, search
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table, write_table
-from cxprobe.files.writing import digest, scratch_folder, write_json
+from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write_json
 
-_FLUSH = 8 << 20  # bytes of broken lines that are kept in memory before they are written
 _LOOK = 2.0  # seconds between two counts of finished shards
 # What a shard finds follows from these modules alone: a change of another one must not mine everything again.
-SHARD_MODULES = tuple(Path(str(module.__file__)) for module in (segmentation, pattern_module, readers, search))
+_MODULES = (segmentation, pattern_module, readers, search_module, trees)
+SHARD_MODULES = tuple(Path(str(module.__file__)) for module in _MODULES)
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
 SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
@@ -53,7 +52,7 @@ SCHEMAS = {
 
 
 @dataclass(frozen=True)
-class Job:
+class MiningJob:
     """What every shard's task is given; it is sent to other processes and machines.
 
     Attributes:
@@ -75,21 +74,18 @@ class Job:
     output: str
 
 
-def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Pattern], scratch: Path) -> Job:
+def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Pattern], scratch: Path) -> MiningJob:
     """Return the job of mining a corpus; its folder in ``scratch`` is named by everything that its output depends on.
 
     So a run that was killed continues where it stopped, and one with another pattern, pipeline or corpus, or with
     another version of the code that a shard runs, starts from the beginning.
     """
-    names = {construction: settings.pipeline_of(pattern) for construction, pattern in patterns.items()}
-    job = Job(source, settings.longest_line, patterns, names, settings.most_words, settings.reference, output="")
-    folders = [Path(name) for name in sorted(set(names.values()))]
-    contents = [  # none of an installed package
-        (str(path), digest(path))
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    ]
+    names = {construction: pipeline_of(pattern, settings) for construction, pattern in patterns.items()}
+    job = MiningJob(source, settings.longest_line, patterns, names, settings.most_words, settings.reference, output="")
+    contents = []  # of folders; an installed package is known by its name
+    for folder in map(Path, sorted(set(names.values()))):
+        files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        contents.append(digest_of_files(folder, files))
     code = [digest(path) for path in SHARD_MODULES]
     output = scratch_folder(scratch, astuple(job), contents, code)
     # Workers of a cluster run in folders of their own, where a relative path may lead to another pipeline.
@@ -97,12 +93,12 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     return replace(job, output=str(output.resolve()), pipelines=where)
 
 
-def count_finished(job: Job, engine: Engine) -> int:
+def count_finished(job: MiningJob, engine: Engine) -> int:
     """Return how many shards an earlier run has finished."""
     return len(job.source.shards) - len(_executor(job, engine).get_incomplete_ranks())
 
 
-def run_shards(job: Job, engine: Engine, progress: Callable[[int], object] = lambda _: None) -> int:
+def run_shards(job: MiningJob, engine: Engine, progress: Callable[[int], object] = lambda _: None) -> int:
     """Mine every shard that no earlier run has finished, and return how many those were.
 
     The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
@@ -146,7 +142,7 @@ def _counted(executor: Any, left: int, progress: Callable[[int], object]) -> Ite
         counter.join()
 
 
-def _executor(job: Job, engine: Engine) -> "_LocalExecutor | RayExecutor | SlurmExecutor":
+def _executor(job: MiningJob, engine: Engine) -> "_LocalExecutor | RayExecutor | SlurmExecutor":
     tasks = len(job.source.shards)
     shared: dict[str, Any] = {
         "pipeline": [partial(mine_shard, job=job)],
@@ -215,13 +211,13 @@ def _start_process() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def table_path(job: Job, rank: int, table: str, construction: str = "") -> Path:
+def table_path(job: MiningJob, rank: int, table: str, construction: str = "") -> Path:
     """Return the path of a shard's table: of a construction, or of the corpus (counts, faults, words)."""
     suffix = "json" if table == "counts" else "parquet"
     return Path(job.output) / ".".join(filter(None, (f"{rank:05d}", construction, table, suffix)))
 
 
-def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator[Any]:
+def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> Iterator[Any]:
     """Mine one shard; datatrove calls this with the number of the task."""
     # One process per shard: more threads would only take the other shards' cores.
     pa.set_cpu_count(1)
@@ -231,13 +227,12 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: Job) -> Iterator
     return iter(())
 
 
-def _mine(job: Job, rank: int) -> dict[str, Counter[str]]:
+def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
     """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
     counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
     looking = _matchers(tuple((name, job.pipelines[name], one.model_dump_json()) for name, one in job.patterns.items()))
     parser = next((one.nlp for one in looking.values() if one.pattern.has_trees), None)
     words: Counter[tuple[str, str]] = Counter()
-    broken: list[Fault] = []
     with ExitStack() as stack:
         faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
         tables = {
@@ -245,77 +240,24 @@ def _mine(job: Job, rank: int) -> dict[str, Counter[str]]:
             for name in job.patterns
             for table in ("candidates", "rejects")
         }
-        for block in _read(job, job.source.shards[rank]):
-            if isinstance(block, Fault):
-                broken.append(block)
-                counts[""]["faults"] += 1
-                if sum(len(fault.raw) for fault in broken) > _FLUSH:
-                    faults.write_batch(_rows(broken, "faults"))
-                    broken = []
-            else:
-                size = pc.sum(pc.binary_length(block.texts)).as_py()
-                counts[""].update(documents=len(block.texts), bytes_of_text=size)
-                if parser is not None:
-                    words.update(search.count_words(block, parser, job.reference, job.most_words))
-                for name, findings in search.search(block, looking, job.most_words).items():
-                    counts[name].update(findings.counts)
-                    tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
-                    tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
-        faults.write_batch(_rows(broken, "faults"))
+        for records, unreadable in read_blocks(job.source, job.source.shards[rank], job.longest_line):
+            faults.write_batch(_rows([one._asdict() for one in unreadable], "faults"))
+            size = sum(len(record.text.encode()) for record in records)
+            counts[""] += Counter(faults=len(unreadable), documents=len(records), bytes_of_text=size)
+            if parser is not None:
+                words.update(count_words(records, parser, job.reference, job.most_words))
+            for name, findings in search(records, looking, job.most_words).items():
+                counts[name].update(findings.counts)
+                tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
+                tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
     counted = [(*word, number) for word, number in sorted(words.items())]
     table = pd.DataFrame(counted, columns=["word", "class", "number"]).astype({"number": "int64"})
     write_table(table, table_path(job, rank, "words"))
     return counts
 
 
-def _read(job: Job, shard: str) -> Iterator[Block | Fault]:
-    """Yield a shard's blocks; a file that does not exist is a fault like any other."""
-    try:
-        file = get_datafolder(job.source.folder).open(shard, "rb")
-    except FileNotFoundError as fault:
-        yield Fault(shard, 0, -1, f"cannot be opened: {' '.join(str(fault).split())}", b"")
-        return
-    except Exception as fault:  # each storage raises what its own library does
-        raise _out_of_reach(shard, fault) from fault
-    with file:
-        stored = cast(IO[bytes], _Stored(file, shard))
-        keys = Keys(job.source.text, job.source.url)
-        yield from read_blocks(job.source.format, stored, shard, keys, job.longest_line)
-
-
-class _Stored:
-    """A file whose errors of storage are distinguished from errors of content.
-
-    Decompressors and parsers raise OSError for corrupt data: that is recorded as a fault, and the shard counts as
-    finished. If a connection is lost, the shard must fail instead, so that the next run reads it again.
-    """
-
-    def __init__(self, file: IO[bytes], shard: str) -> None:
-        self._file = file
-        self._shard = shard
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            return self._file.read(size)
-        except Exception as fault:
-            raise _out_of_reach(self._shard, fault) from fault
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-
-def _out_of_reach(shard: str, fault: Exception) -> DataError:
-    said = " ".join(str(fault).split()) or type(fault).__name__
-    return DataError(
-        f"{shard} was not read to its end: {said}. Run the stage again: it goes on with the shards that are left"
-    )
-
-
-def _rows(rows: Sequence[Candidate | Reject | Fault], table: str) -> pa.RecordBatch:
-    schema = SCHEMAS[table]
-    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    arrays = [pa.array(column, column_of.type) for column, column_of in zip(columns, schema, strict=True)]
-    return pa.record_batch(arrays, schema=schema)
+def _rows(rows: list[dict[str, Any]], table: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
 
 
 @lru_cache(maxsize=2)

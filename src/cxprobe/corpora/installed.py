@@ -24,10 +24,7 @@ LEAST_PLAIN = 0.9
 
 _KEPT = "note|warning|tip|important|caution|attention|hint|seealso"
 _FENCE = re.compile(r"^([ \t]*)(```|~~~).*?(?:^[ \t]*\2[^\n]*$|\Z)", re.M | re.S)
-_DIRECTIVE = re.compile(
-    rf"^([ \t]*)\.\. (?!{_KEPT})[^\n]*(?:\n\1[ \t]+[^\n]*|\n[ \t]*(?=\n))*",
-    re.M,
-)
+_DIRECTIVE = re.compile(rf"^([ \t]*)\.\. (?!{_KEPT})[^\n]*(?:\n\1[ \t]+[^\n]*|\n[ \t]*(?=\n))*", re.M)
 _ADMONITION = re.compile(rf"^[ \t]*\.\. (?:{_KEPT})::[ \t]*", re.M)
 _LITERAL = re.compile(r"::[ \t]*\n[ \t]*\n((?:[ \t]+[^\n]*\n?|[ \t]*\n)+)")
 _DOCTEST = re.compile(r"^[ \t]*(?:>>>|In \[\d*\]:|\$ )[^\n]*(?:\n[ \t]*\S[^\n]*)*", re.M)

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cxprobe.corpora.pattern import Pattern
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
 from cxprobe.files.writing import DATA
@@ -135,10 +134,6 @@ class Mining(Closed):
                 "the corpus there in which it is looked for"
             )
         return DATA / "mine_sentences" / self.constructions[construction] / construction
-
-    def pipeline_of(self, pattern: Pattern) -> str:
-        """Return which of the two pipelines a pattern needs."""
-        return self.parser if pattern.is_parsed else self.tagger
 
 
 def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _one_word(token: TokenPattern) -> TokenPattern:
 
 
 Expression = Annotated[str, AfterValidator(_re2)]
-Word = Annotated[str, AfterValidator(_lower)]
+LowerWord = Annotated[str, AfterValidator(_lower)]
 
 
 class Node(Closed):
@@ -152,15 +152,15 @@ class Pattern(Closed):
     """Sentences that are candidates."""
     must_not_match: Annotated[list[str], Field(min_length=1)]
     """Sentences that are not candidates."""
-    never: list[Word] = Field(default_factory=list)
+    never: list[LowerWord] = Field(default_factory=list)
     """Words, in lower case, that no part may contain, whatever their tag says."""
 
     @model_validator(mode="after")
     def _some_form_is_left(self) -> "Pattern":
         faults = [
             f"parts[{number}]: none of its patterns is enabled, so nothing could ever match; enable one"
-            for number in range(len(self.parts))
-            if not self.alternatives(number)
+            for number, forms in enumerate(self.forms)
+            if not forms
         ]
         if faults:
             raise FaultsError(faults)
@@ -179,23 +179,23 @@ class Pattern(Closed):
     @property
     def asks_for(self) -> set[str]:
         """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
-        forms = [form for part in range(len(self.parts)) for form in self.alternatives(part)]
-        trees = {"DEP"} if self.has_trees else set()
-        return trees | {key for form in forms for key in form.keys & (FROM_TAGS | FROM_PARSES)}
+        keys = set().union(*(form.keys for forms in self.forms for form in forms))
+        return (keys & (FROM_TAGS | FROM_PARSES)) | ({"DEP"} if self.has_trees else set())
 
     @property
     def has_trees(self) -> bool:
         """Whether some part is looked for as a tree, whose words can fill slots."""
-        return any(form.dependencies for part in range(len(self.parts)) for form in self.alternatives(part))
+        return any(form.dependencies for forms in self.forms for form in forms)
 
     @property
     def is_parsed(self) -> bool:
         """Whether sentences must be parsed; tags alone do not say where the construction is."""
         return bool(self.asks_for & FROM_PARSES)
 
-    def alternatives(self, part: int) -> list[Alternative]:
-        """Return the forms of a part that are enabled."""
-        return [form for form in self.parts[part].patterns if form.enabled]
+    @property
+    def forms(self) -> list[list[Alternative]]:
+        """The forms of each part that are enabled."""
+        return [[form for form in part.patterns if form.enabled] for part in self.parts]
 
 
 class Wanted(Closed):
@@ -232,8 +232,10 @@ def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None
         ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.
     """
     wanted = load_wanted(name, constructions)
-    parts = [wanted.pattern.alternatives(part) for part in range(len(wanted.pattern.parts))]
-    if not any(all({node.RIGHT_ID for node in form.dependencies} & {*wanted.slots} for form in part) for part in parts):
+    slots = set(wanted.slots)
+    if not any(
+        all(slots & {node.RIGHT_ID for node in form.dependencies} for form in forms) for forms in wanted.pattern.forms
+    ):
         raise ConstructionError(
             f"{constructions / name / 'pattern.yaml'}: not every form fills a slot of construction.yaml "
             f"({', '.join(wanted.slots)}), so sentences can be without a marked span; give each form of a part "

@@ -1,40 +1,38 @@
-"""Files of a corpus -> blocks of records, and what could not be read of them."""
+"""Files of a corpus -> records, and what could not be read of them."""
 
 import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet
+from datatrove.io import get_datafolder
 
-KEPT = 1 << 20  # bytes of what could not be read that a fault keeps, so that it can be repaired
-BLOCK = 8 << 20  # bytes of text in a block
-PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
+from cxprobe.corpora.sources import CorpusFiles
+from cxprobe.errors import DataError
+
+_KEPT = 1 << 20  # bytes of what could not be read that are kept, so that it can be repaired
+_BLOCK = 8 << 20  # bytes of a block
+_PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
 _WIDE = "no UTF-8 but, as its zero bytes show, UTF-16 or UTF-32; convert it to UTF-8"
 
 
-class Block(NamedTuple):
-    """Some records of a shard as columns.
+class CorpusRecord(NamedTuple):
+    """A text, the url or name of its source, and where it starts there, in characters."""
 
-    Attributes:
-        texts: The records' texts, valid UTF-8.
-        urls: Where each comes from.
-        bases: Where each text starts in what its url names, in characters.
-    """
-
-    texts: pa.Array
-    urls: list[str]
-    bases: list[int]
+    text: str
+    url: str
+    base: int = 0
 
 
-class Fault(NamedTuple):
+class Unreadable(NamedTuple):
     """A line, a record or a whole file that could not be read.
 
     Attributes:
@@ -42,7 +40,7 @@ class Fault(NamedTuple):
         line: The number of the line (of the record, in a .parquet file) from 1; 0 for the file as a whole.
         offset: The byte of the uncompressed file at which it starts; -1 where a file has no such bytes.
         fault: What is wrong with it.
-        raw: Its first bytes, at most `KEPT`.
+        raw: Its first bytes, at most 1 MiB.
     """
 
     shard: str
@@ -50,21 +48,6 @@ class Fault(NamedTuple):
     offset: int
     fault: str
     raw: bytes
-
-
-class Keys(NamedTuple):
-    """Where a record has its text and the name of its source."""
-
-    text: str
-    url: str
-
-
-class Record(NamedTuple):
-    """A text, where it comes from, and where it starts there, in characters."""
-
-    text: str
-    url: str
-    base: int = 0
 
 
 class Line(NamedTuple):
@@ -75,37 +58,77 @@ class Line(NamedTuple):
     offset: int
 
 
-def read_blocks(format: str, file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Block | Fault]:
-    """Yield the records of a file as blocks, and what could not be read as it comes.
+Records = Iterator[CorpusRecord | Unreadable]
+
+
+def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
+    """Yield the records of a file, and what could not be read, in blocks of some 8 MB; see `read_records`."""
+    records, unreadable, size = list[CorpusRecord](), list[Unreadable](), 0
+    for one in read_records(corpus, shard, longest):
+        if isinstance(one, Unreadable):
+            unreadable.append(one)
+            size += len(one.raw) + len(one.fault)
+        else:
+            records.append(one)
+            size += len(one.text)
+        if size >= _BLOCK:
+            yield records, unreadable
+            records, unreadable, size = [], [], 0
+    if records or unreadable:
+        yield records, unreadable
+
+
+def read_records(corpus: CorpusFiles, shard: str, longest: int) -> Records:
+    """Yield the records of a file, and what could not be read as it comes; a file that does not exist is one of these.
 
     Args:
-        format: A key of `FORMATS`.
-        file: The file as it is stored; its compression follows from the shard's name.
-        shard: The file's name.
-        keys: Where a record has its text and its source; running text has no keys.
-        longest: Bytes; a longer line (a longer text, in a .parquet file) is a fault.
+        corpus: The corpus, which says where a record has its text and its source.
+        shard: The file's name, which says how it is compressed.
+        longest: Bytes; a longer line (a longer text, in a .parquet file) is not read.
+
+    Raises:
+        DataError: The storage failed.
     """
-    held: list[Record] = []
-    size = 0
-    for record in FORMATS[format](file, shard, keys, longest):
-        if isinstance(record, Fault):
-            yield record
-            continue
-        held.append(record)
-        size += len(record.text)
-        if size >= BLOCK:
-            yield _block(held)
-            held, size = [], 0
-    if held:
-        yield _block(held)
+    try:
+        file = get_datafolder(corpus.folder).open(shard, "rb")
+    except FileNotFoundError as fault:
+        yield Unreadable(shard, 0, -1, f"cannot be opened: {_one_line(fault)}", b"")
+        return
+    except Exception as fault:  # each storage raises what its own library does
+        raise _out_of_reach(shard, fault) from fault
+    with file:
+        yield from _READERS[corpus.format](cast(IO[bytes], _Stored(file, shard)), shard, corpus, longest)
 
 
-def _block(records: Sequence[Record]) -> Block:
-    texts, urls, bases = zip(*records, strict=True)
-    return Block(pa.array(texts, pa.string()), list(urls), list(bases))
+class _Stored:
+    """A file whose errors of storage are distinguished from errors of content.
+
+    Decompressors and parsers raise OSError for corrupt data: that is recorded as a fault, and the shard counts as
+    finished. If a connection is lost, the shard must fail instead, so that the next run reads it again.
+    """
+
+    def __init__(self, file: IO[bytes], shard: str) -> None:
+        self._file = file
+        self._shard = shard
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._file.read(size)
+        except Exception as fault:
+            raise _out_of_reach(self._shard, fault) from fault
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
-def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Fault]:
+def _out_of_reach(shard: str, fault: Exception) -> DataError:
+    said = " ".join(str(fault).split()) or type(fault).__name__
+    return DataError(
+        f"{shard} was not read to its end: {said}. Run the stage again: it goes on with the shards that are left"
+    )
+
+
+def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Unreadable]:
     """Yield a file's lines, and what could not be read.
 
     Args:
@@ -128,34 +151,34 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Fau
                 rest = content
                 while not rest.endswith(b"\n") and (rest := stream.readline(_PIECE)):
                     size += len(rest)
-                    content += rest[: max(0, KEPT - len(content))]
+                    content += rest[: max(0, _KEPT - len(content))]
                 fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
-                yield Fault(shard, number, offset, fault, content[:KEPT])
+                yield Unreadable(shard, number, offset, fault, content[:_KEPT])
             else:
                 yield Line(content, number, offset)
             number, offset = number + 1, offset + size
         if (suffix == ".gz" or suffix in _CODECS) and not file.tell():
             raise EOFError("the file is empty")  # even an archive of nothing has some bytes
     except (OSError, EOFError, zlib.error) as broken:
-        yield Fault(shard, number, offset, f"cannot be read further: {_one_line(broken)}", b"")
+        yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}", b"")
 
 
-def _json_records(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Record | Fault]:
+def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
     for line in read_lines(file, shard, longest):
-        if isinstance(line, Fault):
+        if isinstance(line, Unreadable):
             yield line
             continue
         content = line.content if line.offset else line.content.removeprefix(_MARK)
         if not content.strip():
             continue
         try:
-            text, url = _parsed(content, keys)
-            yield Record(text, url or f"{shard}#{line.number}")
+            text, url = _parsed(content, corpus)
+            yield CorpusRecord(text, url or f"{shard}#{line.number}")
         except ValueError as fault:
-            yield Fault(shard, line.number, line.offset, str(fault), line.content[:KEPT])
+            yield Unreadable(shard, line.number, line.offset, str(fault), line.content[:_KEPT])
 
 
-def _parsed(line: bytes, keys: Keys) -> tuple[str, str]:
+def _parsed(line: bytes, corpus: CorpusFiles) -> tuple[str, str]:
     """Return the text of a record and the name of its source, "" where it has none.
 
     Raises:
@@ -165,9 +188,9 @@ def _parsed(line: bytes, keys: Keys) -> tuple[str, str]:
         record = json.loads(line.decode(), parse_int=float)  # an integer may be longer than Python reads
         if not isinstance(record, dict):
             raise ValueError(f"no JSON object but a {type(record).__name__}")
-        text, url = record.get(keys.text), record.get(keys.url)
+        text, url = record.get(corpus.text), record.get(corpus.url)
         if not isinstance(text, str) or not text:
-            raise ValueError(f"no text under the key '{keys.text}'; its keys are {', '.join(sorted(record))[:200]}")
+            raise ValueError(f"no text under the key '{corpus.text}'; its keys are {', '.join(sorted(record))[:200]}")
         url = url if isinstance(url, str) else ""
         (text + url).encode()
     except UnicodeDecodeError as fault:
@@ -183,38 +206,38 @@ def _parsed(line: bytes, keys: Keys) -> tuple[str, str]:
     return text, url
 
 
-def _parquet_records(file: IO[bytes], shard: str, keys: Keys, longest: int) -> Iterator[Record | Fault]:
+def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
     row = 0
     try:
         table = pa.parquet.ParquetFile(file)
-        if fault := _schema_fault(table.schema_arrow, keys):
-            yield Fault(shard, 0, -1, fault, b"")
+        if fault := _schema_fault(table.schema_arrow, corpus):
+            yield Unreadable(shard, 0, -1, fault, b"")
             return
-        columns = [name for name in dict.fromkeys(keys) if name in table.schema_arrow.names]
-        for batch in table.iter_batches(PARQUET_ROWS, columns=columns, use_threads=False):
+        columns = [name for name in dict.fromkeys((corpus.text, corpus.url)) if name in table.schema_arrow.names]
+        for batch in table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
             # Neither Parquet nor Arrow looks whether bytes are UTF-8.
             cells = {name: batch[name].cast(pa.string(), safe=False).cast(pa.binary()).to_pylist() for name in columns}
-            for text, url in zip(cells[keys.text], cells.get(keys.url, [None] * len(batch)), strict=True):
+            for text, url in zip(cells[corpus.text], cells.get(corpus.url, [None] * len(batch)), strict=True):
                 row += 1
                 if fault := _row_fault(text or b"", url or b"", longest):
-                    yield Fault(shard, row, -1, fault, (text or b"")[:KEPT])
+                    yield Unreadable(shard, row, -1, fault, (text or b"")[:_KEPT])
                 else:
-                    yield Record(text.decode(), url.decode() if url else f"{shard}#{row}")
+                    yield CorpusRecord(text.decode(), url.decode() if url else f"{shard}#{row}")
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as broken:  # of a column's name
-        yield Fault(shard, row + 1, -1, f"cannot be read further: {_one_line(broken)}", b"")
+        yield Unreadable(shard, row + 1, -1, f"cannot be read further: {_one_line(broken)}", b"")
 
 
-def _schema_fault(schema: pa.Schema, keys: Keys) -> str:
+def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
     """Return what is wrong with the columns of a table, or ""."""
-    if keys.text not in schema.names:
-        return f"no column '{keys.text}'; its columns are {', '.join(schema.names)}"
-    if twice := [name for name in keys if schema.names.count(name) > 1]:
+    if corpus.text not in schema.names:
+        return f"no column '{corpus.text}'; its columns are {', '.join(schema.names)}"
+    if twice := [name for name in (corpus.text, corpus.url) if schema.names.count(name) > 1]:
         return f"the column '{twice[0]}' is there {schema.names.count(twice[0])} times"
-    stored = schema.field(keys.text).type
+    stored = schema.field(corpus.text).type
     value = stored.value_type if pa.types.is_dictionary(stored) else stored
     # Any other type could be cast to text, and would be nonsense.
     text = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.null())
-    return "" if value in text else f"the column '{keys.text}' holds {stored}, not text"
+    return "" if value in text else f"the column '{corpus.text}' holds {stored}, not text"
 
 
 def _row_fault(text: bytes, url: bytes, longest: int) -> str:
@@ -232,7 +255,7 @@ def _row_fault(text: bytes, url: bytes, longest: int) -> str:
     return ""
 
 
-def _paragraphs(file: IO[bytes], shard: str, _keys: Keys, longest: int) -> Iterator[Record | Fault]:
+def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
 
     The place of a paragraph is counted in the characters of the lines that could be read.
@@ -240,7 +263,7 @@ def _paragraphs(file: IO[bytes], shard: str, _keys: Keys, longest: int) -> Itera
     paragraph = ""
     base = length = 0
     for line in read_lines(file, shard, longest):
-        if isinstance(line, Fault):
+        if isinstance(line, Unreadable):
             yield line
             continue
         # A mark at the beginning of the file becomes a space, so that all places stay.
@@ -252,16 +275,16 @@ def _paragraphs(file: IO[bytes], shard: str, _keys: Keys, longest: int) -> Itera
             text = ""
         if not text:
             fault = _WIDE if _is_wide(content) else "invalid UTF-8"
-            yield Fault(shard, line.number, line.offset, fault, line.content[:KEPT])
+            yield Unreadable(shard, line.number, line.offset, fault, line.content[:_KEPT])
         elif text.strip():
             paragraph += text
         elif paragraph:
-            yield Record(paragraph.replace("\n", " "), shard, base)
+            yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
             paragraph = ""
         length += len(text)
         base = base if paragraph else length
     if paragraph:
-        yield Record(paragraph.replace("\n", " "), shard, base)
+        yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
 
 
 def _is_wide(content: bytes) -> bool:
@@ -273,8 +296,8 @@ def _one_line(fault: Exception) -> str:
     return " ".join(str(fault).split())[:300]
 
 
-# Format -> what reads a file: file, shard, keys, longest line in bytes -> records and faults.
-FORMATS: dict[str, Callable[[IO[bytes], str, Keys, int], Iterator[Record | Fault]]] = {
+# Format -> what reads a file: file, shard, corpus, longest line in bytes -> records and what could not be read.
+_READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,
     "text": _paragraphs,

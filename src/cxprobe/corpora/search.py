@@ -1,11 +1,11 @@
 """From a sentence to a candidate or the reason for its rejection: first by its words alone, then by its tags."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import pyarrow as pa
@@ -14,13 +14,13 @@ from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 
-from cxprobe import tagging
+from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import Node, Pattern, lexical_only
-from cxprobe.corpora.readers import Block
-from cxprobe.corpora.trees import Words, find_trees
+from cxprobe.corpora.readers import CorpusRecord
+from cxprobe.corpora.trees import find_trees
 from cxprobe.errors import ConstructionError
-from cxprobe.segmentation import joined, sentences
-from cxprobe.tagging import BATCH
+from cxprobe.segmentation import joined, sentence_spans
+from cxprobe.tagging import BATCH, load_tagger
 
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
@@ -46,16 +46,6 @@ class Match(NamedTuple):
         return max(self.tokens) + 1
 
 
-class Slot(NamedTuple):
-    """A word that a pattern names: its name, its characters in the sentence, its lemma in lower case, its tag."""
-
-    slot: str
-    start: int
-    end: int
-    word: str
-    tag: str
-
-
 class Found(NamedTuple):
     """A sentence that has the pattern.
 
@@ -63,25 +53,25 @@ class Found(NamedTuple):
         tags: Of all tokens.
         words: Their number, by spaces.
         marks: The numbers, from 0, of the words at which the parts start.
-        slots: The words that the pattern names, in their order; without lemmas, ``word`` is the form in lower case.
+        slots: The words that the pattern names, in their order. Each has a ``slot``, its characters in the sentence
+            (``start``, ``end``), its ``tag``, and as ``word`` its lemma, or without lemmas its form, in lower case.
     """
 
     tags: str
     words: int
     marks: tuple[int, ...]
-    slots: tuple[Slot, ...]
+    slots: tuple[dict[str, str | int], ...]
 
 
-class Rejected(NamedTuple):
-    """Why a sentence is not a candidate."""
+def pipeline_of(pattern: Pattern, settings: Mining) -> str:
+    """Return which of the two pipelines of the section mining a pattern needs."""
+    return settings.parser if pattern.is_parsed else settings.tagger
 
-    reason: str
 
-
-def load_tagger(name: str, *patterns: Pattern) -> Language:
+def load_pipeline(name: str, *patterns: Pattern) -> Language:
     """Load a pipeline of the section mining with what patterns ask for, see `cxprobe.tagging.load_tagger`."""
     place = f"mining.{'parser' if any(pattern.is_parsed for pattern in patterns) else 'tagger'}"
-    return tagging.load_tagger(place, name, asks_for=set().union(*(pattern.asks_for for pattern in patterns)))
+    return load_tagger(place, name, asks_for=set().union(*(pattern.asks_for for pattern in patterns)))
 
 
 class Matchers:
@@ -90,7 +80,6 @@ class Matchers:
     Args:
         pattern: What to look for.
         nlp: The pipeline whose vocabulary and tokeniser are used.
-        words: What the words of its trees are, together with those of other patterns; None for these alone.
 
     Attributes:
         pattern: What is looked for.
@@ -99,17 +88,15 @@ class Matchers:
             and 2, or None. It has only words that the tokeniser keeps whole, in places where it is sure to do so.
     """
 
-    def __init__(self, pattern: Pattern, nlp: Language, words: Words | None = None) -> None:
-        forms = [pattern.alternatives(part) for part in range(len(pattern.parts))]
+    def __init__(self, pattern: Pattern, nlp: Language) -> None:
+        forms = pattern.forms
         # Parts that look for the same are looked for once, under the number of the first of them.
         self._parts = [forms.index(part) for part in forms]
         self.pattern = pattern
         self.nlp = nlp
         self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
-        self._whole, self._lexical = Matcher(nlp.vocab, validate=True), Matcher(nlp.vocab, validate=True)
-        self._not_found = Rejected(_AFTER_TAGGING[pattern.is_parsed])
-        self._words = words or Words(nlp)
-        self._trees: list[tuple[int, Sequence[Node], list[int]]] = []  # of a tree: its part, its words, their keys
+        self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
+        self._trees: list[tuple[int, Sequence[Node], list[int]]] = []  # of a tree: its part, its nodes, their keys
         self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
         for part, form in [(number, form) for number in sorted(set(self._parts)) for form in forms[number]]:
             key = nlp.vocab.strings.add(str(len(self._keys)))
@@ -119,15 +106,20 @@ class Matchers:
                     self._whole.add(key, [form.tokens])
                     self._lexical.add(key, [lexical_only(form.tokens)])
                 else:
-                    keys = [self._words.add(node.RIGHT_ATTRS) for node in form.dependencies]
-                    self._trees.append((part, form.dependencies, keys))
+                    self._trees.append((part, form.dependencies, [self._key_of(node) for node in form.dependencies]))
             except ValueError as fault:
                 said = " ".join(str(fault).split())
                 raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
-    def refuse(self, doc: Doc) -> Rejected | None:
+    def _key_of(self, node: Node) -> int:
+        """Return the key of what a word must be, which is looked for once, however many trees ask for it."""
+        if repr(node.RIGHT_ATTRS) not in self._nodes:
+            self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
+        return int(self.nlp.vocab.strings[repr(node.RIGHT_ATTRS)])
+
+    def refuse(self, doc: Doc) -> str | None:
         """Return why a sentence's words do not allow the pattern, or None if they do; of trees they say nothing."""
         if self._trees:
             return None
@@ -135,27 +127,27 @@ class Matchers:
         if self._first([match for match in matches if not self._never_in(doc, match)]):
             return None
         if not self._first(matches):
-            return Rejected("other words")
-        return Rejected(f"dropped word: {min(filter(None, (self._never_in(doc, match) for match in matches)))}")
+            return "other words"
+        return f"dropped word: {min(filter(None, (self._never_in(doc, match) for match in matches)))}"
 
-    def match(self, doc: Doc) -> Found | Rejected:
+    def match(self, doc: Doc) -> Found | str:
         """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
         matches = self._of_tokens(self._whole, doc)
+        places = defaultdict[int, list[int]](list)
+        for key, place, _ in self._nodes(doc, as_spans=False) if self._trees else ():
+            places[key].append(place)
         for part, nodes, keys in self._trees:
             names = [node.RIGHT_ID for node in nodes]
-            trees = find_trees(doc, nodes, keys, self._words)
+            trees = find_trees(doc, nodes, [places[key] for key in keys])
             matches += [Match(part, tree, dict(zip(names, tree, strict=True))) for tree in trees]
         first = self._first([match for match in matches if not self._never_in(doc, match)])
         if not first:
-            return self._not_found
+            return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
         marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
         named = sorted((place, name) for match in first for name, place in match.names.items())
-        slots = [
-            Slot(name, token.idx, token.idx + len(token), _word(token), token.tag_)
-            for token, name in ((doc[place], name) for place, name in named)
-        ]
-        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, tuple(slots))
+        slots = tuple(_slot(name, doc[place]) for place, name in named)
+        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, slots)
 
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return what a matcher of sequences finds."""
@@ -179,18 +171,21 @@ class Matchers:
         return first
 
 
+def _slot(name: str, token: Token) -> dict[str, str | int]:
+    return {"slot": name, "start": token.idx, "end": token.idx + len(token), "word": _word(token), "tag": token.tag_}
+
+
 def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str]) -> dict[str, Matchers]:
     """Return the matchers of each construction; a pipeline that several constructions need is loaded once."""
     matchers: dict[str, Matchers] = {}
     for pipeline in set(pipelines.values()):
         of_it = {name: pattern for name, pattern in patterns.items() if pipelines[name] == pipeline}
-        nlp = load_tagger(pipeline, *of_it.values())
-        words = Words(nlp)
-        matchers |= {name: Matchers(pattern, nlp, words) for name, pattern in of_it.items()}
+        nlp = load_pipeline(pipeline, *of_it.values())
+        matchers |= {name: Matchers(pattern, nlp) for name, pattern in of_it.items()}
     return {name: matchers[name] for name in patterns}
 
 
-def find(sentences: Sequence[tuple[str, Sequence[Matchers]]]) -> Iterator[list[Found | Rejected]]:
+def find(sentences: Sequence[tuple[str, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
     """Yield, for each sentence and each of its patterns, the places of the pattern or why it is not there.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
@@ -223,9 +218,9 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         found = matchers.match(doc)
         if not passes(pattern, sentence):
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
-        if isinstance(found, Rejected):
+        if not isinstance(found, Found):
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
-            faults.append(f"{path}: must_match: {sentence!r} is not found ({found.reason}); its tags are {tags}")
+            faults.append(f"{path}: must_match: {sentence!r} is not found ({found}); its tags are {tags}")
     for sentence, doc in zip(pattern.must_not_match, nlp.pipe(pattern.must_not_match), strict=True):
         if passes(pattern, sentence) and isinstance(found := matchers.match(doc), Found):
             faults.append(f"{path}: must_not_match: {sentence!r} is found, from the words {found.marks}; {found.tags}")
@@ -240,8 +235,8 @@ def passes(pattern: Pattern, sentence: str) -> bool:
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
 
 
-class Span(NamedTuple):
-    """A line or a sentence of a block: which record, where in it, and its text; a sentence's has single spaces."""
+class Passage(NamedTuple):
+    """A line or a sentence: its record's number, where it is in it, and its text; a sentence's has single spaces."""
 
     record: int
     start: int
@@ -249,71 +244,55 @@ class Span(NamedTuple):
     text: str
 
 
-class Candidate(NamedTuple):
-    """A sentence that has the pattern; ``start`` and ``end`` are characters of what ``url`` names."""
-
-    text: str
-    url: str
-    start: int
-    end: int
-    tags: str
-    words: int
-    marks: list[int]
-    slots: list[dict[str, str | int]]
-
-
-class Reject(NamedTuple):
-    """A sentence that passed the pre-filter and is not a candidate."""
-
-    url: str
-    start: int
-    end: int
-    reason: str
-
-
 class Findings(NamedTuple):
-    """What a block holds of a construction; ``counts`` has the numbers of documents and sentences at each step."""
+    """What some records hold of a construction: rows of tables, and counts of documents and sentences at each step.
 
-    candidates: list[Candidate]
-    rejects: list[Reject]
+    Attributes:
+        candidates: Sentences that have the pattern: ``text``, ``url``, ``start`` and ``end`` in what the url names, and
+            what `Found` has.
+        rejects: Sentences that passed the pre-filter and are no candidates: ``url``, ``start``, ``end``, ``reason``.
+        counts: The numbers.
+    """
+
+    candidates: list[dict[str, Any]]
+    rejects: list[dict[str, Any]]
     counts: Counter[str]
 
 
-def search(block: Block, looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
-    """Find the candidates of all constructions in a block; what several of them need is done once.
+def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
+    """Find the candidates of all constructions in some records; what several of them need is done once.
 
     Args:
-        block: The records.
+        records: The records.
         looking: Construction -> what is looked for.
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
     findings = {name: Findings([], [], Counter()) for name in looking}
-    documents = {name: _documents(block, matchers, findings[name].counts) for name, matchers in looking.items()}
+    texts = pa.array([record.text for record in records], pa.string())
+    documents = {name: _documents(texts, matchers, findings[name].counts) for name, matchers in looking.items()}
     filters = {name: matchers.pattern.sentence_filter for name, matchers in looking.items()}
-    texts = ((record, block.texts[record].as_py()) for record in sorted(set().union(*documents.values())))
-    lines = [line for record, text in texts for line in _lines(record, text)]  # no sentence is longer than a line
+    some = sorted(set().union(*documents.values()))
+    lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
     passing = sorted(set().union(*_rows_that_match(lines, filters).values()))
-    spans = list(_sentences(lines[row] for row in passing))
+    sentences = list(_sentences(lines[row] for row in passing))
     wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
-    for name, rows in _rows_that_match(spans, filters).items():
+    for name, rows in _rows_that_match(sentences, filters).items():
         for row in rows:
-            if spans[row].record in documents[name]:
+            if sentences[row].record in documents[name]:
                 wanted.setdefault(row, []).append(name)
-    for row, verdicts in sorted(_verdicts(spans, wanted, looking, most_words).items()):
-        sentence = spans[row]
-        base = block.bases[sentence.record]
-        place = (block.urls[sentence.record], base + sentence.start, base + sentence.end)
+    for row, verdicts in sorted(_verdicts(sentences, wanted, looking, most_words).items()):
+        sentence = sentences[row]
+        _, url, base = records[sentence.record]
+        place = {"url": url, "start": base + sentence.start, "end": base + sentence.end}
         for name, verdict in verdicts.items():
             candidates, rejects, counts = findings[name]
             counts["sentences_that_pass"] += 1
-            if isinstance(verdict, Rejected):
-                rejects.append(Reject(*place, verdict.reason))
-                counts[f"rejected: {verdict.reason}"] += 1
-            else:
-                tags, words, marks, slots = verdict
-                named = [slot._asdict() for slot in slots]
-                candidates.append(Candidate(sentence.text, *place, tags, words, list(marks), named))
+            if isinstance(verdict, Found):
+                candidates.append({"text": sentence.text, **place, **verdict._asdict()})
                 counts["candidates"] += 1
+            else:
+                rejects.append({**place, "reason": verdict})
+                counts[f"rejected: {verdict}"] += 1
     for _, _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[f"rejected: {why}"] for why in _AFTER_TAGGING)
     return findings
@@ -329,18 +308,20 @@ def class_of(tag: str) -> str:
     return tag[:2]
 
 
-def count_words(block: Block, nlp: Language, share: float, most_words: int) -> Counter[tuple[str, str]]:
-    """Return how often each word stands in the reference: (its lemma in lower case as in `Slot`, its class) -> number.
+def count_words(
+    records: Sequence[CorpusRecord], nlp: Language, share: float, most_words: int
+) -> Counter[tuple[str, str]]:
+    """Return how often each word stands in the reference: (its lemma in lower case as in `Found`, its class) -> number.
 
     Args:
-        block: The records.
+        records: The records.
         nlp: The pipeline that reads the sentences in which slots are filled, with the same lemmas and tags.
         share: Of the records, see `in_reference`.
         most_words: A longer sentence is left out, as it is no candidate.
     """
-    taken = (row for row, url in enumerate(block.urls) if in_reference(url, share))
-    spans = _sentences(line for row in taken for line in _lines(row, block.texts[row].as_py()))
-    texts = (span.text for span in spans if _fits(span.text, most_words, nlp.max_length))
+    taken = (record.text for record in records if in_reference(record.url, share))
+    sentences = _sentences(line for text in taken for line in _lines(0, text))
+    texts = (sentence.text for sentence in sentences if _fits(sentence.text, most_words, nlp.max_length))
     # Lemmas and tags do not need the parser, which takes half of the time.
     docs = nlp.pipe(texts, batch_size=BATCH, disable=["parser"])
     return Counter((_word(token), class_of(token.tag_)) for doc in docs for token in doc)
@@ -351,49 +332,51 @@ def _word(token: Token) -> str:
 
 
 def _verdicts(
-    spans: Sequence[Span], wanted: Mapping[int, list[str]], looking: Mapping[str, Matchers], most_words: int
-) -> dict[int, dict[str, Found | Rejected]]:
+    sentences: Sequence[Passage], wanted: Mapping[int, list[str]], looking: Mapping[str, Matchers], most_words: int
+) -> dict[int, dict[str, Found | str]]:
     """Return, for each sentence that is wanted, the places of each construction that it may have."""
-    verdicts: dict[int, dict[str, Found | Rejected]] = {row: {} for row in wanted}
+    verdicts: dict[int, dict[str, Found | str]] = {row: {} for row in wanted}
     for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
         names = {row: [name for name in of if looking[name].nlp is nlp] for row, of in wanted.items()}
-        fitting = [row for row in sorted(wanted) if names[row] and _fits(spans[row].text, most_words, nlp.max_length)]
-        sentences = [(spans[row].text, [looking[name] for name in names[row]]) for row in fitting]
-        found = dict(zip(fitting, find(sentences), strict=True))
+        fitting = [
+            row for row in sorted(wanted) if names[row] and _fits(sentences[row].text, most_words, nlp.max_length)
+        ]
+        found = find([(sentences[row].text, [looking[name] for name in names[row]]) for row in fitting])
+        by_row = dict(zip(fitting, found, strict=True))
         for row, of in names.items():
-            verdicts[row] |= zip(of, found.get(row, [Rejected("too long")] * len(of)), strict=True)
+            verdicts[row] |= zip(of, by_row.get(row, ["too long"] * len(of)), strict=True)
     return verdicts
 
 
-def _documents(block: Block, matchers: Matchers, counts: Counter[str]) -> set[int]:
-    """Return the records that may have a construction, and count them."""
+def _documents(texts: pa.Array, matchers: Matchers, counts: Counter[str]) -> set[int]:
+    """Return the numbers of the texts that may have a construction, and count them."""
     expression, never = matchers.pattern.document_filter, matchers.never
-    passing = documents = pc.indices_nonzero(pc.match_substring_regex(block.texts, expression))
+    passing = documents = pc.indices_nonzero(pc.match_substring_regex(texts, expression))
     if never is not None:  # only those that would pass even without the words that no part may contain
-        struck = pc.replace_substring_regex(block.texts.take(passing), never, r"\1#\2")
+        struck = pc.replace_substring_regex(texts.take(passing), never, r"\1#\2")
         documents = passing.filter(pc.match_substring_regex(struck, expression))
     counts["documents_that_pass"] = len(documents)
     counts["documents_with_dropped_words_only"] = len(passing) - len(documents)
     return set(documents.to_pylist())
 
 
-def _lines(record: int, text: str) -> Iterator[Span]:
+def _lines(record: int, text: str) -> Iterator[Passage]:
     start = 0
     for line in text.split("\n"):
-        yield Span(record, start, start + len(line), line)
+        yield Passage(record, start, start + len(line), line)
         start += len(line) + 1
 
 
-def _sentences(texts: Iterable[Span]) -> Iterator[Span]:
+def _sentences(texts: Iterable[Passage]) -> Iterator[Passage]:
     """Yield the sentences of some texts, with single spaces."""
     for text in texts:
-        for start, end in sentences(text.text):
-            yield Span(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
+        for start, end in sentence_spans(text.text):
+            yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
-def _rows_that_match(spans: Sequence[Span], filters: Mapping[str, str]) -> dict[str, list[int]]:
+def _rows_that_match(passages: Sequence[Passage], filters: Mapping[str, str]) -> dict[str, list[int]]:
     """Return the numbers of the texts that satisfy each expression."""
-    texts = pa.array([span.text for span in spans], pa.string())
+    texts = pa.array([passage.text for passage in passages], pa.string())
     return {
         name: pc.indices_nonzero(pc.match_substring_regex(texts, expression)).to_pylist()
         for name, expression in filters.items()

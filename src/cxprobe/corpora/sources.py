@@ -1,13 +1,11 @@
 """A corpus whose files can be read one by one."""
 
-import errno
 import hashlib
-import stat
 from collections.abc import Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
@@ -108,20 +106,11 @@ def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
     if not shard.isprintable():
         name = f"{folder.path}/{shard}"
         raise DataError(f"corpora: the name of {name!r} cannot be written into a table; rename it")
-    if folder.is_local():
-        try:
-            mode = path.stat().st_mode
-        except OSError as fault:
-            if path.is_symlink() and fault.errno in (errno.ENOENT, errno.ELOOP):
-                where = "in a circle" if fault.errno == errno.ELOOP else "to nothing"
-                raise DataError(
-                    f"corpora: {path} is a link {where} ({path.readlink()}); mend or remove it, or name another glob"
-                ) from None
-            raise
-        if not stat.S_ISREG(mode):
-            raise DataError(
-                f"corpora: {path} is no file but a pipe, a device or the like; remove it, or name another glob"
-            )
+    if folder.is_local() and not path.is_file():
+        raise DataError(
+            f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name another "
+            "glob"
+        )
     info: Mapping[str, Any] = folder.info(shard)
     return info
 
@@ -131,22 +120,18 @@ def _check_that_it_answers(folder: DataFolder) -> None:
 
     The thread that waits for a storage that never answers ends with the program.
     """
-    answers: SimpleQueue[Exception | None] = SimpleQueue()
+    answer = Future[bool]()
 
     def ask() -> None:
         try:
-            folder.fs.exists(folder.path)
-            answers.put(None)
+            answer.set_result(folder.fs.exists(folder.path))
         except Exception as fault:
-            answers.put(fault)
+            answer.set_exception(fault)
 
     Thread(target=ask, daemon=True).start()
-    try:
-        fault = answers.get(timeout=_ANSWERS_WITHIN)
-    except Empty:
-        raise TimeoutError(f"no answer within {_ANSWERS_WITHIN:.0f} seconds") from None
-    if fault is not None:
-        raise fault
+    if not wait([answer], timeout=_ANSWERS_WITHIN).done:
+        raise TimeoutError(f"no answer within {_ANSWERS_WITHIN:.0f} seconds")
+    answer.result()
 
 
 def _absolute(folder: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from cxprobe.corpora.conllu import Sentence, gold_doc
+from cxprobe.corpora.conllu import ConlluSentence, gold_doc
 from cxprobe.corpora.search import Found, Matchers, passes
 from cxprobe.errors import DataError
 from cxprobe.segmentation import joined
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]+$")
 
 
 def search_treebank(
-    sentences: Sequence[Sentence], matchers: Matchers, constructions: Collection[str], *, gold: bool
+    sentences: Sequence[ConlluSentence], matchers: Matchers, constructions: Collection[str], *, gold: bool
 ) -> pd.DataFrame:
     """Return, for each sentence, whether others annotated a construction in it and whether a pattern finds it.
 
@@ -33,7 +33,7 @@ def search_treebank(
 
     Returns:
         One row a sentence: id, text, annotated, found, why_not ("", "pre-filter" or the reason of
-        `cxprobe.corpora.search.Rejected`) and cluster_document (a sentence of its own where no document is named).
+        `cxprobe.corpora.search.Matchers.match`) and cluster_document (a sentence alone where no document is named).
 
     Raises:
         DataError: No sentence has any of the constructions, or one has no tree and ``gold`` is asked for.
@@ -55,7 +55,7 @@ def search_treebank(
     why_not = ["pre-filter"] * len(sentences)
     for row, doc in zip(passing, docs, strict=True):
         verdict = matchers.match(doc)
-        why_not[row] = "" if isinstance(verdict, Found) else verdict.reason
+        why_not[row] = "" if isinstance(verdict, Found) else verdict
     return pd.DataFrame(
         {
             "id": [sentence.id for sentence in sentences],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 from spacy.language import Language
 
-from cxprobe.corpora.conllu import Sentence, annotated_sentence
+from cxprobe.corpora.conllu import ConlluSentence, annotated_sentence
 from cxprobe.errors import DataError
 
 
@@ -15,7 +15,7 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
 
 
-def treebank_of(sentences: pd.DataFrame, nlp: Language, construction: str) -> Iterator[Sentence]:
+def treebank_of(sentences: pd.DataFrame, nlp: Language, construction: str) -> Iterator[ConlluSentence]:
     """Yield mined sentences as a pipeline parses them, with the construction in those that are labelled positive.
 
     Args:

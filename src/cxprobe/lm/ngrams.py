@@ -18,7 +18,7 @@ from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
 from cxprobe.run.record import ModelFacts
-from cxprobe.segmentation import Spans, cut, sentences
+from cxprobe.segmentation import Spans, cut, sentence_spans
 from cxprobe.tagging import open_tagger
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def sentences_of(text: str) -> list[list[Word]]:
     """
     return [
         [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
-        for start, end in sentences(text)
+        for start, end in sentence_spans(text)
     ]
 
 

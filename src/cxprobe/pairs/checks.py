@@ -11,7 +11,6 @@ from cxprobe.constructions.faults import (
     normalised,
     repeated,
     unbearable,
-    words_of,
 )
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.pairs.frames import (
@@ -113,7 +112,7 @@ def _pronouns(template: str, content: PairsFile) -> set[str]:
 
 
 def _fixed_pronouns(text: str) -> Iterator[str]:
-    for word in dict.fromkeys(words_of(text)):
+    for word in dict.fromkeys(normalised(text).split()):
         if any(word in forms for forms in PRONOUNS.values()):
             yield (
                 f"'{word}' agrees with women or with men only, and the people are both; write a slot of the pronouns, "

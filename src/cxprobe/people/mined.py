@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from cxprobe.seeding import generator_for
-from cxprobe.segmentation import joined, sentences
+from cxprobe.segmentation import joined, sentence_spans
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from cxprobe.corpora.pattern import Pattern
-    from cxprobe.corpora.readers import Record
+    from cxprobe.corpora.readers import CorpusRecord
 
 MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
 MOST_AROUND = 2  # sentences on each side
@@ -164,7 +164,7 @@ class Surroundings(NamedTuple):
 
 
 def find_surroundings(
-    candidates: Collection[MinedSentence], records: Iterable["Record"], *, paragraphs: bool
+    candidates: Collection[MinedSentence], records: Iterable["CorpusRecord"], *, paragraphs: bool
 ) -> dict[str, Surroundings]:
     """Return the surroundings of each sentence, by its id; those whose record is not there are left out.
 
@@ -181,7 +181,7 @@ def find_surroundings(
 
     urls = {candidate.url for candidate in candidates}
     wanted = {name for url in urls for name in (url, beside(url, -1), beside(url, 1)) if name}
-    by_url: dict[str, list[Record]] = {}
+    by_url: dict[str, list[CorpusRecord]] = {}
     for record in records:
         if record.url in wanted:
             by_url.setdefault(record.url, []).append(record)
@@ -200,7 +200,7 @@ def find_surroundings(
 
 def _cut(texts: Iterable[str], *, from_end: bool = False) -> str:
     """Return the first sentences of texts, or the last; if they are too long, up to a word."""
-    whole = [joined(text[span.start : span.end]) for text in texts for span in sentences(text)]
+    whole = [joined(text[span.start : span.end]) for text in texts for span in sentence_spans(text)]
     text = " ".join(whole[-MOST_AROUND:] if from_end else whole[:MOST_AROUND])
     if len(text) <= LONGEST_AROUND:
         return text

@@ -13,7 +13,7 @@ from cxprobe.constructions.construction import (
     grammar_file,
     load_construction,
     load_sound_parts,
-    sentences_of,
+    without_marks,
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.pattern import require_slots
@@ -85,7 +85,7 @@ class RecognitionLine(Line):
             except CxprobeError:  # its faults have been reported
                 continue
             for source in sources:
-                drawn = sentences_of(source)
+                drawn = without_marks(source)
                 if source == "generated" and construction.grammar is None:
                     what = f"{name} has no grammar in its construction.yaml; write it, or take generated out"
                 elif source == "balanced" and construction.balanced is None:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from cxprobe.constructions.construction import Source
+from cxprobe.constructions.construction import SentenceSource
 from cxprobe.corpora.params import Mining
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.report.params import LineParams
@@ -131,7 +131,7 @@ class RecognitionParams(Closed):
 
     models: Distinct[Slug]
     """Slugs of the section models."""
-    constructions: dict[Slug, SomeDistinct[Source]]
+    constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
     grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv. "marked" has
     the sentences and subsets of "mined", but a vector is the mean of the tokens from the first to the last word that

@@ -5,14 +5,16 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.constructions.construction import Source, sentences_of
+from cxprobe.constructions.construction import SentenceSource, without_marks
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import Member
 from cxprobe.recognition.figures import figures_of_model, optimisation_history, parameter_importance
 from cxprobe.recognition.judge import Recognition, metrics_of, series_of, trials_of
 
 
-def run_fields(member: Member, judged: Recognition, construction: str, source: Source, splits: Path) -> dict[str, Any]:
+def run_fields(
+    member: Member, judged: Recognition, construction: str, source: SentenceSource, splits: Path
+) -> dict[str, Any]:
     """Return the fields of `cxprobe.run.stage.JudgedRun` that follow from what was judged.
 
     Args:
@@ -35,7 +37,7 @@ def run_fields(member: Member, judged: Recognition, construction: str, source: S
     }
 
 
-def fields_of_search(member: Member, construction: str, source: Source, folder: Path) -> dict[str, Any]:
+def fields_of_search(member: Member, construction: str, source: SentenceSource, folder: Path) -> dict[str, Any]:
     """Return the tables, figures and trials of the search over regularisation, if there was one.
 
     Args:
@@ -55,9 +57,9 @@ def fields_of_search(member: Member, construction: str, source: Source, folder: 
     return {"tables": tables, "figures": figures, "trials": trials_of(tried)}
 
 
-def settings_of(source: Source, *, tuned: bool) -> tuple[str, ...]:
+def settings_of(source: SentenceSource, *, tuned: bool) -> tuple[str, ...]:
     """Return the parts of params.yaml that decide on the numbers of a source."""
-    names = (f"recognition.make.{sentences_of(source)}", "recognition.embed", "recognition.probe")
+    names = (f"recognition.make.{without_marks(source)}", "recognition.embed", "recognition.probe")
     return (*names, "recognition.tune") if tuned else names
 
 

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
-from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Label, Split
+from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.people import labels as people
 from cxprobe.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
@@ -133,9 +133,9 @@ def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
     return ShapeSampler(grammar, rules.content, Spelling(rules.marker, frozenset(rules.no_space_before)))
 
 
-def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> dict[Label, dict[Shape, float]]:
+def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> dict[LabelName, dict[Shape, float]]:
     """Return the shapes of each label's sentences with their probabilities."""
-    rules, shapes = construction.rules(), dict[Label, dict[Shape, float]]()
+    rules, shapes = construction.rules(), dict[LabelName, dict[Shape, float]]()
     for label in LABELS:
         shapes[label] = sampler.shapes(rules.start[label])
         if wrong := {len(shape.marks) for shape in shapes[label]} - {rules.marks}:
@@ -147,8 +147,8 @@ def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> 
 
 
 def _cells(
-    features: Mapping[str, Feature], shapes: Mapping[Label, Mapping[Shape, float]]
-) -> Iterator[tuple[str, int, Label, Mapping[Shape, float]]]:
+    features: Mapping[str, Feature], shapes: Mapping[LabelName, Mapping[Shape, float]]
+) -> Iterator[tuple[str, int, LabelName, Mapping[Shape, float]]]:
     """Yield feature, value, label and the shapes that fit; a label without a shape of the value gives an empty cell."""
     if not features:
         yield from ((ALL_SENTENCES, 0, label, shapes[label]) for label in LABELS)
@@ -159,7 +159,7 @@ def _cells(
 
 
 def _sentence(
-    construction: Construction, spelling: Spelling, split: Split, label: Label, leaves: Sequence[Leaf]
+    construction: Construction, spelling: Spelling, split: Split, label: LabelName, leaves: Sequence[Leaf]
 ) -> dict[str, Any]:
     text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
     # Reversed, so that of several words of a category the first is kept.

@@ -8,7 +8,7 @@ from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
     Construction,
     GrammarSource,
-    Source,
+    SentenceSource,
     grammar_file,
 )
 from cxprobe.constructions.sentences import SPLITS
@@ -46,7 +46,7 @@ def generated_source(
 
 
 def labelled_source(
-    stage: Stage[RecognitionStage], name: str, construction: Construction, source: Source
+    stage: Stage[RecognitionStage], name: str, construction: Construction, source: SentenceSource
 ) -> SourceSentences:
     """Give mined sentences the labels of labels.tsv, and divide them into two parts; mark their spans if asked."""
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))

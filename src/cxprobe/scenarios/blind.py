@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.templates import MASK
+from cxprobe.constructions.templates import WORD_MASK
 from cxprobe.lm.ngrams import places_of, words_of
-from cxprobe.segmentation import sentences
+from cxprobe.segmentation import sentence_spans
 
 CHOSEN = 0.75  # the pseudo-probability of a word that is chosen; without a choice both have 0.5
 _POSSESSIVE = re.compile(r"[’']s$")
@@ -40,7 +40,7 @@ def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
         first, second = (candidate.lower() for candidate in candidates)
         return int(first < second) - int(second < first)
     if kind == "last_rule":
-        before = text.partition(MASK)[0]
+        before = text.partition(WORD_MASK)[0]
         places = [max(places_of(before, candidate), default=-1) for candidate in candidates]
         return places[0] - places[1]
     if kind == "copier":
@@ -54,8 +54,8 @@ def _votes(text: str, candidates: tuple[str, str]) -> int:
     The rules are the sentences that name a candidate. The fact is what the sentences say that name none and have no
     mask; where every sentence names one, it is the sentence with the mask.
     """
-    every = [text[start:end] for start, end in sentences(text)]
-    unmasked = [sentence for sentence in every if MASK not in sentence]
+    every = [text[start:end] for start, end in sentence_spans(text)]
+    unmasked = [sentence for sentence in every if WORD_MASK not in sentence]
     rules = [sentence for sentence in unmasked if any(places_of(sentence, candidate) for candidate in candidates)]
     facts = [sentence for sentence in unmasked if sentence not in rules]
     stated = {word for sentence in facts or every for word, _ in _words(sentence) if sentence not in rules}
@@ -71,5 +71,5 @@ def _votes(text: str, candidates: tuple[str, str]) -> int:
 
 def _words(sentence: str) -> list[tuple[str, int]]:
     """Return the words of a sentence in lower case and without a possessive ending, each with its place."""
-    plain = sentence.replace(MASK, " " * len(MASK))
+    plain = sentence.replace(WORD_MASK, " " * len(WORD_MASK))
     return [(_POSSESSIVE.sub("", word.text).lower(), word.start) for word in words_of(plain)]

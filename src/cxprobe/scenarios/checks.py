@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from cxprobe.constructions.faults import Fault, Keys, article_faults, repeated
-from cxprobe.constructions.templates import MASK, SLOT, form_and_number, spell
+from cxprobe.constructions.templates import SLOT, WORD_MASK, form_and_number, spell
 from cxprobe.scenarios.rules import Scenarios, example_words
 
 _FIXED_ARTICLE = re.compile(r"\b(?:an?|the) \{([A-Z]+[1-9][0-9]*)\}", re.IGNORECASE)
@@ -108,4 +108,4 @@ def _articles(scenarios: Scenarios, text: str) -> Iterator[str]:
         word_set = scenarios.words[scenarios.forms[form]]
         tried += [words | {slot: row[word_set.forms.index(form)]} for row in word_set.rows]
     for each in tried:
-        yield from article_faults(spell(text, each).replace(MASK, "_"))
+        yield from article_faults(spell(text, each).replace(WORD_MASK, "_"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.templates import slots_of, spell
+from cxprobe.constructions.templates import spell, template_slots
 from cxprobe.scenarios.rules import Calibration, Row, Scenarios, WordSet
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
@@ -156,7 +156,7 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
                 for base, template in zip(calibration.texts, templates, strict=True):
                     # The slots of the text, and of that of the base test, that have the item's own words.
                     kept, of_base = (
-                        {slot: words[slot] for slot in slots_of(text) if scenarios.row_of(slot) not in varied}
+                        {slot: words[slot] for slot in template_slots(text) if scenarios.row_of(slot) not in varied}
                         for text in (template, base)
                     )
                     key = (name, template, *kept.values())

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.templates import MASK
+from cxprobe.constructions.templates import WORD_MASK
 from cxprobe.lm.ngrams import places_of
 from cxprobe.report.cards import composition_table, word_table
 from cxprobe.report.tables import cell
@@ -101,7 +101,7 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
     right, wrong = tests["right"], wrong_words(tests)
     labels = []
     for text, *words in zip(tests["text"], right, wrong, strict=True):
-        last = [max(places_of(text.split(MASK)[0], word), default=-1) for word in words]
+        last = [max(places_of(text.split(WORD_MASK)[0], word), default=-1) for word in words]
         is_last = "last" if last[0] > last[1] else "first"
         labels.append("not told apart" if last[0] == last[1] else f"right word {is_last}")
     named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})

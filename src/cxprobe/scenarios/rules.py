@@ -9,17 +9,19 @@ import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.templates import BRACES, MASK, SLOT, form_and_number, slots_of
+from cxprobe.constructions.templates import BRACES, SLOT, WORD_MASK, form_and_number, template_slots
 from cxprobe.english import SENTENCE_START
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 
 def _template(text: str) -> str:
-    if (masks := text.count(MASK)) != 1:
-        raise ValueError(f"{text!r} has {masks} masks; write {MASK} where the word is asked for, exactly once")
-    if re.search(SENTENCE_START + re.escape(MASK), text):
-        raise ValueError(f"{text!r} begins a sentence with {MASK}, where a candidate would need a capital; reword it")
+    if (masks := text.count(WORD_MASK)) != 1:
+        raise ValueError(f"{text!r} has {masks} masks; write {WORD_MASK} where the word is asked for, exactly once")
+    if re.search(SENTENCE_START + re.escape(WORD_MASK), text):
+        raise ValueError(
+            f"{text!r} begins a sentence with {WORD_MASK}, where a candidate would need a capital; reword it"
+        )
     for braced in BRACES.findall(text):
         if not SLOT.fullmatch(braced):
             raise ValueError(f"{text!r} has {braced!r}, which is not a slot; write a form and a number, as {{NAME1}}")
@@ -238,7 +240,7 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
             place = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
             if text.answer not in candidates:
                 yield f"{place}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            yield from _unknown(f"{place}.text", slots_of(text.text), own)
+            yield from _unknown(f"{place}.text", template_slots(text.text), own)
     if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
         yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
@@ -270,7 +272,7 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
 def _faults_of_calibration_text(
     scenarios: Scenarios, calibration: Calibration, place: str, part: str, text: str
 ) -> Iterator[str]:
-    known, slots = [*scenarios.slots_of_items(), *calibration.vary], slots_of(text)
+    known, slots = [*scenarios.slots_of_items(), *calibration.vary], template_slots(text)
     yield from _unknown(f"{place}.{part}", slots, known)
     for slot in calibration.vary:
         if slot not in slots:
@@ -304,7 +306,7 @@ def example_words(scenarios: Scenarios, text: str) -> dict[str, str]:
         text: A text of a test or of a calibration.
     """
     words = {}
-    for slot in slots_of(text):
+    for slot in template_slots(text):
         form, number = form_and_number(slot)
         known = scenarios.words[scenarios.forms[form]]
         words[slot] = known.rows[(number - 1) % len(known.rows)][known.forms.index(form)]
