@@ -87,9 +87,9 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
     try:
         faults = list(_faults(text, english=english))
         if not faults:
-            yaml = YAML(typ="safe")
-            yaml.Constructor = _PlainConstructor
-            content = yaml.load(text)
+            reader = YAML(typ="safe")
+            reader.Constructor = _PlainConstructor
+            content = reader.load(text)
             _check_size(content)
     except MarkedYAMLError as fault:
         faults = [_described(fault)]
