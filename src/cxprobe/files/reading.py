@@ -49,7 +49,7 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
         else:
             what = "is a link to nothing" if path.is_symlink() else "there is no such file"
     except (OSError, EOFError, zlib.error) as fault:
-        raise error(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise error(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
     raise error(f"{path}: {what}")
 
 
