@@ -340,4 +340,4 @@ def test_what_a_pattern_cannot_be_compared_with_is_refused(treebank):
     assert "the sentence s1 has no tree" in output
     code, output = validate("pattern", "toy", "none.conllu", "--cxn", "Toy")
     assert code == 2
-    assert "none.conllu does not exist" in output
+    assert "none.conllu: there is no such file" in output

@@ -150,7 +150,8 @@ def faults_of_end(signum: int, ended: Ended) -> Iterator[str]:
     """Yield what is wrong with how a process ended; it may have come to its end before the signal."""
     if ended.code not in (0, 128 + signum, -signum):  # or it had not set yet how it takes signals
         yield f"ended with {ended.code}: {ended.said[-2000:]}"
-    if signum != signal.SIGKILL and "Traceback" in ended.said and ended.code != -signum:
+    lost = "Exception ignored in"  # Python says so where it drops an exception; the stage has ended nevertheless
+    if signum != signal.SIGKILL and "Traceback" in ended.said and lost not in ended.said and ended.code != -signum:
         yield f"a traceback: {ended.said[-2000:]}"
 
 

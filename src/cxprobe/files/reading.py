@@ -49,7 +49,7 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
         else:
             what = "is a link to nothing" if path.is_symlink() else "there is no such file"
     except (OSError, EOFError, zlib.error) as fault:
-        raise error(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise error(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
     raise error(f"{path}: {what}")
 
 
@@ -87,9 +87,9 @@ def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -
     try:
         faults = list(_faults(text, english=english))
         if not faults:
-            yaml = YAML(typ="safe")
-            yaml.Constructor = _PlainConstructor
-            content = yaml.load(text)
+            reader = YAML(typ="safe")
+            reader.Constructor = _PlainConstructor
+            content = reader.load(text)
             _check_size(content)
     except MarkedYAMLError as fault:
         faults = [_described(fault)]
