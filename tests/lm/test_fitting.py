@@ -177,7 +177,7 @@ def test_a_package_that_is_not_installed_is_named_before_anything_is_read(monkey
         "bitsandbytes": {"quantisation": BITS8},
         "accelerate": {"device_map": "auto"},
     }
-    with pytest.raises(ModelError, match=rf"models\.m\.\w+: the package {package} is not installed; pip install"):
+    with pytest.raises(ModelError, match=rf"models\.m: .* need .*{package}.* not installed; pip install"):
         load_language_model("m", spec_of("no-such-model", **option[package]))
 
 
