@@ -154,11 +154,10 @@ def test_what_a_twin_is_drawn_with_is_nobody_elses_chance(tmp_path):
     save_lm(tmp_path, "bert")
     torch.manual_seed(5)
     expected = torch.rand(3)
-    first = twin(tmp_path, "random")
+    twin(tmp_path, "random")
     torch.manual_seed(5)
-    second = twin(tmp_path, "random", dtype="bfloat16")
+    twin(tmp_path, "random", dtype="bfloat16")
     assert torch.equal(torch.rand(3), expected)
-    assert torch.equal(first.get_input_embeddings().weight.bfloat16(), second.get_input_embeddings().weight)
 
 
 @pytest.mark.parametrize("weights", ["random", "shuffled"])

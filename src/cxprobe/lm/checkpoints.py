@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from cxprobe.errors import CxprobeError, ModelError
-from cxprobe.lm.folders import reason_of
 from cxprobe.lm.params import ModelSpec
 
 
@@ -75,13 +75,20 @@ class Source:
             first = error  # transformers says "Can't load" of whatever the hub's client met
             while before := first.__cause__ or first.__context__:
                 first = before
-            why = f" ({reason_of(first)})" if first is not error else ""
+            why = f" ({_reason_of(first)})" if first is not error else ""
             if self.is_local:
                 advice = advice or f"mend the file in {self.path}, or copy or download the whole folder again"
             ways = ways_to_get(self.spec.name, self.spec.revision, f"set models.{self.slug}.name to its path")
-            raise ModelError(f"{self} cannot be loaded: {reason_of(error)}{why} ({what}). {advice or ways}") from error
+            raise ModelError(f"{self} cannot be loaded: {_reason_of(error)}{why} ({what}). {advice or ways}") from error
 
     @property
     def loading_options(self) -> dict[str, Any]:
         """What transformers is told whenever it reads a part of the model: to run no code of it, and the revision."""
         return {"trust_remote_code": False, "revision": self.spec.revision}
+
+
+def _reason_of(error: BaseException) -> str:
+    """Return an error's message in one line, with its type where the message alone says nothing."""
+    text = shorten(str(error), 400, placeholder=" ...")
+    plain = isinstance(error, OSError | ValueError | RuntimeError) and text
+    return text if plain else f"{type(error).__name__}: {text}"

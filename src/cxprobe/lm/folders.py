@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import shorten
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import digest_of_files, read_json
@@ -16,13 +15,6 @@ _PIN = (
     "if these are the ones you want"
 )
 _PACKAGE = "package:"
-
-
-def reason_of(error: BaseException) -> str:
-    """Return an error's message in one line, with its type where the message alone says nothing."""
-    text = shorten(str(error), 400, placeholder=" ...")
-    plain = isinstance(error, OSError | ValueError | RuntimeError) and text
-    return text if plain else f"{type(error).__name__}: {text}"
 
 
 def path_of(place: str, name: str) -> str:

@@ -112,7 +112,9 @@ def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -
     transformers_logging.disable_progress_bar()
     source = Source(slug, spec, path_of(f"models.{slug}", spec.name))
     if source.is_local:
-        source = replace(source, origin=f"sha256 {check_digest(f'models.{slug}', Path(source.path), spec.sha256)}")
+        with source.refusing("the folder"):
+            digest = check_digest(f"models.{slug}", Path(source.path), spec.sha256)
+        source = replace(source, origin=f"sha256 {digest}")
     elif spec.sha256:
         raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is not a local folder")
     with source.refusing("config.json"):
@@ -284,7 +286,23 @@ def _fitting_options(source: Source, device: str, model_class: Any) -> dict[str,
                 f"{source} is a quantised checkpoint already; take its original, or leave out "
                 f"models.{source.slug}.quantisation"
             )
-        options |= {"quantization_config": _quantisation(spec, model_class), "device_map": {"": device}}
+        if isinstance(spec.quantisation, BitsAndBytes):
+            quantisation = transformers.BitsAndBytesConfig(
+                load_in_8bit=spec.quantisation.bits == 8,
+                load_in_4bit=spec.quantisation.bits == 4,
+                llm_int8_threshold=spec.quantisation.threshold,
+                bnb_4bit_quant_type=spec.quantisation.quant_type or "nf4",  # 8 bits have none; the library wants a name
+                bnb_4bit_use_double_quant=spec.quantisation.double_quant,
+                bnb_4bit_compute_dtype=getattr(torch, spec.dtype),
+                # Nothing reads an encoder's pooler, and bitsandbytes cannot run what the checkpoint lacks.
+                llm_int8_skip_modules=["pooler"] if model_class is transformers.AutoModel else None,
+            )
+        else:
+            from torchao.quantization import Float8WeightOnlyConfig, Int8WeightOnlyConfig
+
+            rounded = Int8WeightOnlyConfig if spec.quantisation.weights == "int8" else Float8WeightOnlyConfig
+            quantisation = transformers.TorchAoConfig(quant_type=rounded())
+        options |= {"quantization_config": quantisation, "device_map": {"": device}}
     if spec.device_map:
         from accelerate.utils import get_max_memory
 
@@ -293,26 +311,6 @@ def _fitting_options(source: Source, device: str, model_class: Any) -> dict[str,
             most = {"cpu": most.get("cpu", get_max_memory()["cpu"])}
         options |= {"device_map": spec.device_map, "max_memory": most or None, "offload_folder": spec.offload_folder}
     return options
-
-
-def _quantisation(spec: ModelSpec, model_class: Any) -> Any:
-    """Return what transformers calls the quantisation of a spec."""
-    # Nothing reads an encoder's pooler, and bitsandbytes cannot run what the checkpoint lacks. None: the library's own.
-    how, left = spec.quantisation, ["pooler"] if model_class is transformers.AutoModel else None
-    if isinstance(how, BitsAndBytes):
-        return transformers.BitsAndBytesConfig(
-            load_in_8bit=how.bits == 8,
-            load_in_4bit=how.bits == 4,
-            llm_int8_threshold=how.threshold,
-            bnb_4bit_quant_type=how.quant_type or "nf4",  # 8 bits have none, and the library wants a name
-            bnb_4bit_use_double_quant=how.double_quant,
-            bnb_4bit_compute_dtype=getattr(torch, spec.dtype),
-            llm_int8_skip_modules=left,
-        )
-    from torchao.quantization import Float8WeightOnlyConfig, Int8WeightOnlyConfig
-
-    chosen = Int8WeightOnlyConfig if how and how.weights == "int8" else Float8WeightOnlyConfig
-    return transformers.TorchAoConfig(quant_type=chosen())
 
 
 @contextmanager
