@@ -14,8 +14,7 @@ import torch
 from paired import take_turns
 
 from cxprobe.files.arrays import read_features, write_features
-from cxprobe.lm.embedding import pool_texts, token_budget_batches, tokenise
-from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.embedding import load_encoder, pool_texts, token_budget_batches, tokenise
 from cxprobe.lm.params import ModelSpec
 
 SENTENCES = 1200

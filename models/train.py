@@ -14,7 +14,7 @@ import typer
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from cxprobe.errors import CxprobeError
-from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.ngrams import NGRAMS_FILE
 from cxprobe.lm.params import ModelSpec
 from cxprobe.seeding import generator_for, seed_for

@@ -132,7 +132,7 @@ def test_a_public_name_has_one_definition():
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 names = [node.target.id]
             for name in names:
-                # A letter is a variable of types, which has no meaning of its own. Commands are named as people type them.
+                # A letter is a variable of types, without a meaning of its own; commands are named as people type them.
                 if not name.startswith("_") and len(name) > 1 and part_of(path) not in ("api", "cli"):
                     places[name].append(named(path))
     assert not {name: paths for name, paths in places.items() if len(paths) > 1}

@@ -5,8 +5,7 @@ from typing import cast
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import SCRATCH, project_folder
-from cxprobe.lm.embedding import embed_texts
-from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.embedding import embed_texts, load_encoder
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.pairs.params import PairsStage, ProbePairs
 from cxprobe.pairs.probing import probe_pairs as probe

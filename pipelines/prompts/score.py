@@ -7,11 +7,10 @@ import pandas as pd
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.measuring import MeasuredModel, measure_members
 from cxprobe.lm.ngrams import blind_facts
 from cxprobe.lm.params import Member
-from cxprobe.lm.scoring import measure_texts
+from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.texts import HowToScore, distinct_texts
 from cxprobe.prompts.measure import answer_blindly, check_lengths, texts_of_choices
 from cxprobe.prompts.params import PromptsStage

@@ -10,9 +10,8 @@ from pathlib import Path
 from cxprobe.files.arrays import Features, read_features
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
-from cxprobe.lm.embedding import embed_texts
+from cxprobe.lm.embedding import embed_texts, load_encoder
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.measuring import MeasuredModel, measure_members
 from cxprobe.lm.ngrams import blind_facts
 from cxprobe.lm.params import Member

@@ -8,7 +8,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.candidates import Usable, drop_items
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.measuring import MeasuredModel, measure_members
 from cxprobe.lm.ngrams import blind_facts
 from cxprobe.lm.params import Member, Rule

@@ -37,13 +37,12 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.schema import suggest
-from cxprobe.lm import causal, embedding, language_models, loading, masked
+from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.checkpoints import ways_to_get
 from cxprobe.lm.embedding import Pooling, pooled_features
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.lm.scoring import score_texts
 from cxprobe.lm.terms import Bos, Dtype, SchemeName
 from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
@@ -433,7 +432,7 @@ class LanguageModel(Encoder):
         distinct = dict.fromkeys(texts, 0)
         how = HowToScore([scheme], bos, self._budget)
         with _bar(len(distinct), "texts") as progress:
-            scored = score_texts(self._loaded, [distinct], how, progress=progress)
+            scored = scoring.score_texts(self._loaded, [distinct], how, progress=progress)
         scores = {of_tokens.text: of_tokens for of_tokens in scored}
         return [scores[text] for text in texts]
 
@@ -469,7 +468,7 @@ def load(
         >>> cxprobe.load("mini-mlm")
         <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
     """
-    return LanguageModel(_load(loading.load_language_model, name, revision, dtype, device), name, token_budget)
+    return LanguageModel(_load(scoring.load_language_model, name, revision, dtype, device), name, token_budget)
 
 
 def load_encoder(
@@ -492,7 +491,7 @@ def load_encoder(
         >>> cxprobe.load_encoder("mini-mlm").features(["She smiles.", "It rains."]).shape
         (7, 2, 384)
     """
-    return Encoder(_load(loading.load_encoder, name, revision, dtype, device), name, token_budget)
+    return Encoder(_load(embedding.load_encoder, name, revision, dtype, device), name, token_budget)
 
 
 def list_constructions(folder: str | Path | None = None) -> list[str]:

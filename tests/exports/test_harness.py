@@ -16,10 +16,9 @@ from tiny_lms import save_lm, tokenizer_of
 from conftest import ROOT
 from cxprobe.exports.harness import choice_tasks, harness_files, pair_tasks
 from cxprobe.exports.project import write_files
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs
-from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, distinct_texts, token_table
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs

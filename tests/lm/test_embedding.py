@@ -15,13 +15,13 @@ from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features
 from cxprobe.lm.embedding import (
     embed_texts,
+    load_encoder,
     mean_of_each_layer,
     mean_over_tokens,
     pool_texts,
     token_budget_batches,
     tokenise,
 )
-from cxprobe.lm.loading import load_encoder
 from cxprobe.lm.params import ModelSpec
 from cxprobe.run.processes import Job, Share
 from cxprobe.segmentation import Span

@@ -10,8 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from conftest import save_tiny_gpt2
 from cxprobe.errors import DataError
-from cxprobe.lm.embedding import tokenise
-from cxprobe.lm.loading import load_encoder
+from cxprobe.lm.embedding import load_encoder, tokenise
 from cxprobe.lm.params import ModelSpec
 from cxprobe.segmentation import Span
 

@@ -1,5 +1,6 @@
 """Models that are made to fit: half precision, 8 and 4 bits, layers on the disk, against the same model in float32."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,11 +13,10 @@ from scored import measured
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.files.arrays import read_features
-from cxprobe.lm.embedding import embed_texts, pool_texts, tokenise
-from cxprobe.lm.loading import load_encoder, load_language_model
+from cxprobe.lm.embedding import embed_texts, load_encoder, pool_texts, tokenise
 from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import ModelSpec, Precision
-from cxprobe.lm.scoring import open_answers, score_texts
+from cxprobe.lm.scoring import load_language_model, open_answers, score_texts
 from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
@@ -152,14 +152,11 @@ def test_a_quantised_model_is_compared_with_the_one_that_is_not_in_the_precision
     assert 0.005 < value < 0.25
     [(name, value)] = check({"quantisation": BITS4, "dtype": "bfloat16", "compared": {"dtype": "bfloat16"}}).items()
     assert name == "difference_from_bfloat16"
-    with pytest.raises(ModelError) as raised:
+    reason = (
+        r"in float32, bitsandbytes 4-bit nf4 the difference of .* from float32 is 0\..*; leave out models\.m\.quant"
+    )
+    with pytest.raises(ModelError, match=reason):
         check({"quantisation": BITS4}, 0.001)
-    assert "in float32, bitsandbytes 4-bit nf4 the difference of the raw answers from float32 is 0." in str(
-        raised.value
-    )
-    assert "more than compute.precision.largest_difference (0.001); leave out models.m.quantisation" in str(
-        raised.value
-    )
     assert check({"quantisation": BITS4, "compared": {"largest_difference": 0.3}}, 0.001)
     with pytest.raises(ModelError, match=r"more than models\.m\.compared\.largest_difference \(0\.0001\)"):
         check({"quantisation": BITS4, "compared": {"largest_difference": 0.0001}}, 0.3)
@@ -179,7 +176,7 @@ def test_a_package_that_is_not_installed_is_named_before_anything_is_read(monkey
         "bitsandbytes": {"quantisation": BITS8},
         "accelerate": {"device_map": "auto"},
     }
-    with pytest.raises(ModelError, match=rf"models\.m\.\w+: the package {package} is not installed; pip install"):
+    with pytest.raises(ModelError, match=rf"models\.m: .* need .*{package}.* not installed; pip install"):
         load_language_model("m", spec_of("no-such-model", **option[package]))
 
 
@@ -214,10 +211,7 @@ def test_options_that_do_not_go_together_are_refused_in_params(changes, message)
 
 def test_a_checkpoint_that_is_quantised_already_is_not_quantised_again(tmp_path):
     need({"quantisation": INT8})
-    for file in Path(ROOT / "models" / "mini-clm").iterdir():
-        if file.is_file():
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    config = (tmp_path / "config.json").read_text().rstrip().removesuffix("}")
-    (tmp_path / "config.json").write_text(config + ', "quantization_config": {"quant_method": "gptq", "bits": 4}}')
+    folder = shutil.copytree(ROOT / "models" / "mini-clm", tmp_path / "quantised")
+    model_folders.change(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(ModelError, match=r"is a quantised checkpoint already; take its original"):
-        load_language_model("m", spec_of(quantisation=INT8, name=str(tmp_path)))
+        load_language_model("m", spec_of(quantisation=INT8, name=str(folder)))

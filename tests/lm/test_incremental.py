@@ -12,8 +12,7 @@ from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
-from cxprobe.lm.loading import load_language_model
-from cxprobe.lm.scoring import open_answers, score_texts
+from cxprobe.lm.scoring import load_language_model, open_answers, score_texts
 from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
 

@@ -1,17 +1,22 @@
-"""What identifies a model: all that is loaded from its folder; and what a folder alone shows to be wrong."""
+"""What identifies a model: all that is loaded from its folder, and nothing else."""
 
 import json
-import re
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 import torch
-from model_folders import both_loaders, change, refusal, rewrite, save_sound, spec
-from tiny_lms import tokenizer_of
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from model_folders import change, refusal, rewrite, save_sound, spec
+from safetensors.torch import load_file, save_file
 
-from cxprobe.lm.folders import digest_of, pin_faults
-from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
-from cxprobe.lm.scoring import open_answers
+from cxprobe.errors import ModelError
+from cxprobe.lm.folders import digest_of, loaded_files, pin_faults
+from cxprobe.lm.masked import load_masked_lm
+from cxprobe.lm.scoring import load_language_model, open_answers
 
 
 @pytest.fixture
@@ -19,26 +24,24 @@ def bert(tmp_path):
     return save_sound(tmp_path, "bert")
 
 
-def change_tokenizer(folder, **values):
-    change(folder / "tokenizer.json", **values)
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A folder that no test changes."""
+    return save_sound(tmp_path_factory.mktemp("sound"), "bert")
 
 
 def exchange_words(folder):
     content = json.loads((folder / "tokenizer.json").read_text())
     words = content["model"]["vocab"]
     words["cat"], words["dog"] = words["dog"], words["cat"]
-    change_tokenizer(folder, **content)
+    change(folder / "tokenizer.json", **content)
 
 
 CHANGES = {
     "two words exchanged": exchange_words,
-    "no lower case": lambda folder: change_tokenizer(folder, normalizer=None),
     "another activation": lambda folder: change(folder / "config.json", hidden_act="relu"),
-    "another layer norm": lambda folder: change(folder / "config.json", layer_norm_eps=1.0),
-    "fewer heads": lambda folder: change(folder / "config.json", num_attention_heads=1),
     "another longest input": lambda folder: change(folder / "tokenizer_config.json", model_max_length=32),
     "a special token": lambda folder: (folder / "special_tokens_map.json").write_text('{"bos_token": "[CLS]"}'),
-    "a generation setting": lambda folder: (folder / "generation_config.json").write_text('{"temperature": 2.0}'),
     "a weight": lambda folder: rewrite(folder, lambda weights: weights["cls.predictions.bias"].add_(1)),
 }
 
@@ -49,7 +52,9 @@ def test_a_change_of_anything_that_is_loaded_is_refused_by_the_pin_and_seen_by_t
     pinned, folder = digest_of(bert), open_answers("tiny", load_language_model("tiny", spec(bert)), "cpu").folder
     assert load_language_model("tiny", spec(bert, sha256=pinned)).fingerprint == f"sha256 {pinned}"
     CHANGES[name](bert)
-    message = refusal(load_language_model, bert, sha256=pinned)
+    with pytest.raises(ModelError) as refused:
+        load_language_model("tiny", spec(bert, sha256=pinned))
+    message = str(refused.value)
     assert f": sha256 is {pinned}, and the files of {bert} have {digest_of(bert)}; weights, configuration" in message
     assert [*pin_faults({"tiny": spec(bert, sha256=pinned)})] == [message]
     assert open_answers("tiny", load_language_model("tiny", spec(bert), "meta"), "cpu").folder != folder
@@ -77,60 +82,119 @@ def test_a_random_twin_of_a_folder_without_weights_is_known_by_the_other_files(b
         assert "cannot be loaded" in refusal(load_masked_lm, bert, weights=weights, seed=seed)
 
 
-# What the folder alone shows
+# Folders with several files of weights
 
 
-@both_loaders
-@pytest.mark.parametrize("kind", ["bert", "gpt2", "roberta", "deberta-v2"])
-def test_a_model_whose_weights_are_all_zero_is_refused(tmp_path, load, kind):
-    folder = save_sound(tmp_path, kind)
-    rewrite(folder, lambda weights: [value.zero_() for value in weights.values()])
-    assert "what it answers is the same at every token" in refusal(load, folder)
+def save_weights(folder: Path, layout: str, factor: float) -> None:
+    """Save the weights of a folder again, times a factor, in a layout: a file's name, shards behind an index, or both
+    parts of an adapter."""
+    weights = {name: value * factor for name, value in load_file(folder.parent / "weights.safetensors").items()}
+    match layout:
+        case "model.safetensors.index.json" | "pytorch_model.bin.index.json":
+            stem, _, ending = layout.removesuffix(".index.json").partition(".")
+            where = {name: f"{stem}-{1 + ('cls' in name)}.{ending}" for name in weights}
+            for shard in set(where.values()):
+                save_weight_file(folder / shard, {name: weights[name] for name in weights if where[name] == shard})
+            (folder / layout).write_text(json.dumps({"metadata": {}, "weight_map": where}))
+        case "adapter_config.json":
+            (folder / layout).write_text('{"peft_type": "LORA", "base_model_name_or_path": "elsewhere"}')
+            save_weight_file(folder / "adapter_model.safetensors", weights)
+        case "named.safetensors":
+            change(folder / "config.json", transformers_weights=layout)
+            save_weight_file(folder / layout, weights)
+        case _:
+            save_weight_file(folder / layout, weights)
 
 
-@both_loaders
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"pre_tokenizer": None}, "are the same tokens, and all texts would have one score"),
-        (
-            {"normalizer": {"type": "Replace", "pattern": {"Regex": ".*"}, "content": ""}},
-            "the tokenizer finds no token in 'The more",
-        ),
-        ({"post_processor": None}, r"has \[CLS\] and \[SEP\] and puts neither around a text"),
-    ],
+def save_weight_file(file: Path, weights: dict[str, torch.Tensor]) -> None:
+    file.parent.mkdir(exist_ok=True)
+    if file.suffix == ".bin":
+        torch.save(weights, file)
+    else:
+        save_file(weights, file, {"format": "pt"})
+
+
+LAYOUTS = (
+    *("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"),
+    *("training_state.safetensors", "optimizer.bin", "named.safetensors", "inner/model.safetensors"),
+    "adapter_config.json",
 )
-def test_a_tokenizer_that_reads_texts_alike_or_without_their_ends_is_refused(bert, load, change, reason):
-    change_tokenizer(bert, **change)
-    assert re.search(reason, refusal(load, bert))
 
 
-def test_a_causal_model_needs_nothing_around_a_text(tmp_path):
-    load_language_model("tiny", spec(save_sound(tmp_path, "gpt2")))
+def odd_folder(sound: Path, parent: str, layouts: set[str]) -> Path:
+    """Return a copy of a model's folder with weights in some layouts, all different."""
+    folder = Path(shutil.copytree(sound, Path(parent) / "model"))
+    (folder / "model.safetensors").rename(folder.parent / "weights.safetensors")
+    for factor, layout in enumerate(LAYOUTS, start=1):
+        if layout in layouts:
+            save_weights(folder, layout, factor)
+    return folder
 
 
-def test_a_mask_that_is_another_special_token_is_refused(bert):
-    change(bert / "tokenizer_config.json", mask_token="[PAD]")
-    assert "the mask token of its tokenizer, '[PAD]', is its pad_token too" in refusal(load_masked_lm, bert)
-    tokenizer = tokenizer_of("bert")
-    tokenizer.mask_token = None
-    tokenizer.save_pretrained(bert)
-    assert "has a tokenizer without a mask token" in refusal(load_masked_lm, bert)
+def outcome(folder: Path) -> tuple[dict[str, torch.Tensor], str]:
+    """Return the weights that are loaded, and configuration and tokenizer as text; nothing of a refused model."""
+    try:
+        model = load_masked_lm("odd", spec(folder))
+    except ModelError:
+        return {}, ""
+    return model.model.state_dict(), f"{model.model.config} {model.tokenizer.backend_tokenizer.to_str()}"
 
 
-@both_loaders
-def test_a_masked_model_that_is_a_decoder_is_refused(bert, load):
-    change(bert / "config.json", is_decoder=True)
-    assert "says that it is a BertForMaskedLM and that is_decoder is true" in refusal(load, bert)
+def digest_or_refusal(folder: Path) -> str:
+    try:
+        return digest_of(folder)
+    except ModelError:
+        return "refused"
 
 
-@both_loaders
-def test_a_configuration_that_asks_for_tuples_changes_nothing(tmp_path, load):
-    one, other = save_sound(tmp_path / "one", "bert"), save_sound(tmp_path / "other", "bert")
-    change(one / "config.json", return_dict=False)
-    found, expected = (load("tiny", spec(folder)) for folder in (one, other))
-    ids = torch.tensor([[2, 9, 10, 3]])
-    with torch.inference_mode():
-        assert torch.equal(found.model(input_ids=ids)[0], expected.model(input_ids=ids)[0])
-    assert found.model.config.return_dict
-    assert load is load_encoder or found.model(input_ids=ids).logits.shape[:2] == (1, 4)
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.sampled_from(LAYOUTS), min_size=1, max_size=4), st.integers(0))
+@example({"pytorch_model.bin", "training_state.safetensors"}, 0)
+def test_a_changed_byte_that_the_digest_does_not_see_changes_nothing_that_is_loaded(sound, layouts, seed):
+    with tempfile.TemporaryDirectory() as parent:
+        folder = odd_folder(sound, parent, layouts)
+        digest, (weights, rest) = digest_or_refusal(folder), outcome(folder)
+        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+            content = file.read_bytes()
+            place = seed % len(content)
+            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            if digest_or_refusal(folder) == digest:
+                found, found_rest = outcome(folder)
+                assert (found.keys(), found_rest) == (weights.keys(), rest), file
+                assert all(torch.equal(value, weights[name]) for name, value in found.items()), file
+            file.write_bytes(content)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sets(st.sampled_from(LAYOUTS), min_size=1, max_size=4))
+def test_the_weights_that_are_loaded_are_those_of_the_files_that_count(sound, layouts):
+    with tempfile.TemporaryDirectory() as parent:
+        folder = odd_folder(sound, parent, layouts)
+        weights, _ = outcome(folder)
+        first = next((layout for layout in LAYOUTS[:4] if layout in layouts), None)
+        if first is None or "adapter_config.json" in layouts:
+            assert not weights
+            return
+        stored = load_file(folder.parent / "weights.safetensors")["bert.embeddings.word_embeddings.weight"]
+        assert torch.equal(weights["bert.embeddings.word_embeddings.weight"], stored * (1 + LAYOUTS.index(first)))
+        shards = [first.replace(".", f"-{number}.", 1).removesuffix(".index.json") for number in (1, 2)]
+        counted = [file.name for file in loaded_files(folder) if file.suffix != ".json"]
+        assert counted == (shards if "index" in first else [first])
+
+
+@pytest.mark.parametrize("content", ["{}", "[1]", '{"weight_map": ["a"]}', '{"weight_map": {"a": 1}}', "no JSON"])
+def test_an_index_without_a_map_is_refused(bert, content):
+    (bert / "model.safetensors").rename(bert / "model-1.safetensors")
+    index = bert / "model.safetensors.index.json"
+    index.write_text(content)
+    with pytest.raises(ModelError, match="has no weight_map from weights to names of files"):
+        load_masked_lm("tiny", spec(bert))
+
+
+@pytest.mark.parametrize("shard", ["../model.safetensors", "/model.safetensors", "inner/model.safetensors", "gone.bin"])
+def test_an_index_that_names_what_is_no_file_of_the_folder_is_refused(bert, shard):
+    shutil.copytree(bert, bert / "inner")
+    (bert / "model.safetensors").rename(bert.parent / "model.safetensors")
+    (bert / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"cls.predictions.bias": shard}}))
+    with pytest.raises(ModelError, match=r"index\.json names .*, which is no file of the folder"):
+        load_masked_lm("tiny", spec(bert))

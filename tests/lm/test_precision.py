@@ -8,10 +8,11 @@ from tiny_lms import save_lm
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.embedding import pool_texts, tokenise
-from cxprobe.lm.loading import load_encoder, load_language_model, load_masked_lm
+from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
+from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import Precision
+from cxprobe.lm.scoring import load_language_model
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
 TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]

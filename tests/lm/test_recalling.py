@@ -15,9 +15,8 @@ from conftest import run
 from cxprobe.files.arrays import read_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import SCRATCH
-from cxprobe.lm.embedding import embed_texts
-from cxprobe.lm.loading import load_encoder, load_language_model
-from cxprobe.lm.scoring import measure_texts
+from cxprobe.lm.embedding import embed_texts, load_encoder
+from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.texts import HowToScore, token_scores_of
 from cxprobe.run.processes import Job
 from cxprobe.scenarios.measure import fill_masks

@@ -14,9 +14,8 @@ from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ServedModel
-from cxprobe.lm.scoring import measure_texts, open_answers, score_texts
+from cxprobe.lm.scoring import load_language_model, measure_texts, open_answers, score_texts
 from cxprobe.lm.texts import HowToScore, Pair, token_scores_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.measure import check_lengths

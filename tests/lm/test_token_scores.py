@@ -9,8 +9,8 @@ from scored import causal_token_scores, pll_token_scores
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.errors import DataError
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.masked import MaskedLM
+from cxprobe.lm.scoring import load_language_model
 
 pytest_plugins = ["loaded_lms"]
 

@@ -10,8 +10,8 @@ from safetensors import safe_open
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 from conftest import ROOT
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec, members_of
+from cxprobe.lm.scoring import load_language_model
 from cxprobe.project.params import load_params
 from pretraining.settings import load_pretraining_params
 

@@ -5,9 +5,8 @@ import torch
 from toy_pairs import load_all
 
 from conftest import ROOT
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, token_table
 from cxprobe.pairs.judge import HowToJudge, judge_answers, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs

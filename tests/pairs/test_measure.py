@@ -7,9 +7,8 @@ import pytest
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, Pair
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 

@@ -5,9 +5,8 @@ import pandas as pd
 import torch
 from tiny_lms import save_lm
 
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, distinct_texts
 from cxprobe.prompts.measure import texts_of_choices
 

@@ -202,30 +202,6 @@ def test_a_private_model_needs_a_token_which_is_sent_to_the_hub_alone_and_writte
     assert written_with(TOKEN, tmp_path, cache.parent) == []
 
 
-# Downloads that go wrong
-
-
-@pytest.mark.parametrize(
-    ("file", "at"),
-    [("model.safetensors", -1000), ("config.json", rb'"n_layer": \d'), ("tokenizer.json", rb'"merges"')],
-    ids=["another number", "another layer", "no tokenizer"],
-)
-def test_a_file_of_the_right_size_with_another_hash_is_refused_until_it_is_downloaded_anew(
-    hub, load, python, models, file, at
-):
-    commit = hub.commit("team/model", models["first"])
-    content = models["first"][file]
-    at = at % len(content) if isinstance(at, int) else re.search(at, content).end() - 1
-    hub.damaged[file] = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-    [found] = load(("team/model", None))
-    assert re.search(rf"'team/model': {file} of the hub has another hash than the hub", found["refused"])
-    hub.damaged.clear()
-    assert "another hash" in load(("team/model", commit))[0]["refused"]
-    command = re.search("run `(.*?)`", found["refused"])[1].split()
-    assert python(*command).returncode == 0
-    assert load(("team/model", None))[0]["fingerprint"] == f"commit {commit}"
-
-
 # No network
 
 

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertForMaskedLM
 from conftest import ROOT, tiny_tokenizer
 from cxprobe.errors import DataError
 from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.loading import load_masked_lm
+from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.params import ModelSpec
 from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.judge import (

@@ -54,7 +54,6 @@ class Hub:
     Attributes:
         repositories: ("models" or "datasets", "owner/name") -> repository.
         breaks: File -> after how many bytes the connection ends, for each of the next downloads.
-        damaged: File -> what is sent in place of its content.
         moves: File -> which branch of which repository moves to which commit when the file has first been sent.
         asked: All requests.
     """
@@ -63,7 +62,6 @@ class Hub:
         self.address, self.storage = address, storage
         self.repositories: dict[tuple[str, str], Repository] = {}
         self.breaks: dict[str, list[int]] = {}
-        self.damaged: dict[str, bytes] = {}
         self.moves: dict[str, tuple[Repository, str, str]] = {}
         self.asked: list[Asked] = []
 
@@ -195,8 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_file(file, self.hub.repositories[kind, f"{owner}/{name}"].commits[commit][file])
 
     def _send_file(self, path: str, content: bytes, **headers: str) -> None:
-        """Send a file, or the part of it that was asked for, with the fault that a test wants."""
-        content, status = self.hub.damaged.get(path, content), 200
+        """Send a file, or the part of it that was asked for, broken off where a test wants it."""
+        status = 200
         if asked := self.headers.get("Range"):
             whole = len(content)
             first, last = (int(end) if end else whole - 1 for end in asked.removeprefix("bytes=").split("-"))

@@ -17,10 +17,9 @@ from scored import ALONE, measured
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.candidates import measure_candidates
-from cxprobe.lm.embedding import embed_texts
-from cxprobe.lm.loading import load_encoder, load_language_model
+from cxprobe.lm.embedding import embed_texts, load_encoder
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import measure_texts
+from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
 from cxprobe.run.processes import Job

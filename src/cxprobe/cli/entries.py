@@ -14,7 +14,7 @@ from cxprobe.errors import ParamsError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import write_bytes
-from cxprobe.lm.folders import check_folder, digest_of, path_of
+from cxprobe.lm.folders import digest_of, path_of
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.terms import Dtype
 from cxprobe.project.carried import carried_files
@@ -53,7 +53,6 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         raise ProjectError(
             f"--name {name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
         )
-    check_folder(f"models.{slug}", folder)
     return spec.model_copy(update={"sha256": digest_of(folder)})
 
 

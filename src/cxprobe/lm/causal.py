@@ -6,20 +6,25 @@ used for all of them. Padding is on the right, where a causal model cannot see i
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.loading import fields_of, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Bos, Scheme
 from cxprobe.lm.texts import HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
+
+if TYPE_CHECKING:
+    from cxprobe.lm.checkpoints import Source
 
 Ids = NDArray[np.int32]
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
@@ -69,6 +74,19 @@ class CausalLM(LanguageModel):
             return {}
         encoded = encode(self.tokenizer, texts, special_tokens=False)
         return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
+
+
+def load_causal_lm(source: "Source", device: str) -> CausalLM:
+    """Load a model that reads from left to right.
+
+    Args:
+        source: What `cxprobe.lm.loading.open_source` returned.
+        device: Where it runs; see `cxprobe.lm.embedding.load_encoder`.
+
+    Raises:
+        ModelError: See `cxprobe.lm.embedding.load_encoder`; or it is no language model.
+    """
+    return CausalLM(*fields_of(source, load_model(source, transformers.AutoModelForCausalLM, device)))
 
 
 class CausalQuestions:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVa
 import numpy as np
 import pandas as pd
 import torch
+import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -17,12 +18,15 @@ from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import Record, answer
 from cxprobe.lm.language_models import LanguageModel, write_model_facts
+from cxprobe.lm.loading import fields_of, load_model, open_source
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
 
 if TYPE_CHECKING:
+    from cxprobe.lm.checkpoints import Source
     from cxprobe.lm.measuring import MeasuredModel
+    from cxprobe.lm.params import ModelSpec
 
 R = TypeVar("R")
 Vectors = NDArray[np.float32]
@@ -43,6 +47,27 @@ class Encoder(LanguageModel):
     kind: ClassVar[ModelKind] = "encoder"
 
     pad_token_id: int = field(kw_only=True)
+
+
+def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> Encoder:
+    """Load a model to read hidden states from; code of a checkpoint is never run.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from, its precision, whether it is a twin, and how it is made to fit.
+        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
+            has its tokenizer, its configuration and its fingerprint.
+        source: What `open_source` returned, if it was called before.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, or a file is damaged; its files differ from
+            ``sha256``; some weights are not in the checkpoint (transformers would initialise them at random), and it is
+            no random twin, or have other shapes there, or some of the body are not used; it is an encoder-decoder; its
+            tokenizer is not a fast one; or it does not read a plain sentence as a trained model does.
+    """
+    source = source or open_source(slug, spec, device)
+    model = load_model(source, transformers.AutoModel, device)
+    return Encoder(*fields_of(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def embed_texts(

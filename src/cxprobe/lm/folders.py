@@ -1,33 +1,20 @@
-"""The files of a model in a local folder: whether they are whole, and the digest of all that is loaded."""
+"""The files of a model in a local folder: which of them are loaded, and the digest of these."""
 
-import json
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import shorten
-from typing import Any
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest_of_files
+from cxprobe.files.writing import digest_of_files, read_json
 from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
-# The end of a message on a damaged file.
-AGAIN = "copy or download it again"
-SETTINGS = (".json", ".txt", ".model", ".jinja")
-WEIGHTS = (".safetensors", ".bin")
+_SETTINGS = (".json", ".txt", ".model", ".jinja")
+_AGAIN = "copy or download it again"
 _PIN = (
     "weights, configuration or tokenizer are others, which DVC does not see: take the right ones, or write this digest "
     "if these are the ones you want"
 )
 _PACKAGE = "package:"
-_POINTER = b"version https://git-lfs"  # what git-lfs leaves in place of a file that was not fetched
-
-
-def reason_of(error: BaseException) -> str:
-    """Return an error's message in one line, with its type where the message alone says nothing."""
-    text = shorten(str(error), 400, placeholder=" ...")
-    plain = isinstance(error, OSError | ValueError | RuntimeError) and text
-    return text if plain else f"{type(error).__name__}: {text}"
 
 
 def path_of(place: str, name: str) -> str:
@@ -55,54 +42,43 @@ def path_of(place: str, name: str) -> str:
     return str(Path(package.submodule_search_locations[0]) / folder)
 
 
-def check_folder(place: str, folder: Path) -> None:
-    """Refuse a folder with files that were not fetched or are empty, or with settings that are no JSON."""
-    for file in sorted(folder.iterdir()):
-        if file.suffix in SETTINGS + WEIGHTS and file.is_file():
-            with file.open("rb") as opened:
-                start = opened.read(len(_POINTER))
-            if start == _POINTER:
-                raise ModelError(
-                    f"{place}: {file} is a git-lfs pointer, which stands in place of the file itself; run "
-                    "`git lfs pull` in the repository that it comes from, or download the file"
-                )
-            if not start:
-                raise ModelError(f"{place}: {file} is empty; {AGAIN}")
-    named = ("config.json", "tokenizer_config.json", "tokenizer.json")
-    settings = {name: _read_object(place, folder / name) for name in named if (folder / name).is_file()}
-    config, file = settings.get("config.json", {"model_type": ""}), folder / "config.json"
-    if not isinstance(config.get("model_type"), str):
-        raise ModelError(
-            f"{place}: {file} has no model_type (such as bert or gpt2), so its architecture is unknown; add it, or "
-            f"{AGAIN}"
-        )
-    if "transformers_weights" in config:
-        raise ModelError(
-            f"{place}: {file} names its weights (transformers_weights: {config['transformers_weights']!r}); call them "
-            "model.safetensors and remove the entry"
-        )
+def loaded_files(folder: Path) -> list[Path]:
+    """Return the files that are loaded from a model's folder: configuration, tokenizer and weights.
 
+    Weights are one file, or those that an index names. Transformers looks for them in this order; it is told in which
+    of the two formats they are, so that it takes these.
 
-def _read_object(place: str, file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{place}: {file} is no JSON: {reason_of(error)}; {AGAIN}") from error
-    if not isinstance(content, dict):
-        raise ModelError(f"{place}: {file} is a JSON {type(content).__name__} and not an object; {AGAIN}")
-    return content
+    Raises:
+        ModelError: An index has no names of files in the folder; or there is an adapter, which transformers applies
+            where peft is installed, and nowhere else.
+    """
+    if (folder / "adapter_config.json").is_file():
+        raise ModelError(f"{folder} has an adapter (adapter_config.json); merge it into the weights, or move it away")
+    loaded = {file for file in folder.iterdir() if file.suffix in _SETTINGS and file.is_file()}
+    for name in ("model.safetensors", "pytorch_model.bin"):
+        index = folder / f"{name}.index.json"
+        if (folder / name).is_file():
+            return sorted({*loaded, folder / name})
+        if index in loaded:
+            try:
+                shards = {folder / shard for shard in read_json(index)["weight_map"].values()}
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise ModelError(f"{index} has no weight_map from weights to names of files; {_AGAIN}") from error
+            if strange := [shard for shard in shards if shard.parent != folder or not shard.is_file()]:
+                raise ModelError(f"{index} names {min(strange)}, which is no file of the folder; {_AGAIN}")
+            return sorted(loaded | shards)
+    return sorted(loaded)
 
 
 def digest_of(folder: Path) -> str:
     """Return the SHA-256 of all that is loaded from a model's folder: weights, configuration and tokenizer.
 
-    It is that of what `sha256sum` prints for these files, one line each in the order of their names. Weights in
-    PyTorch's format do not count where there are safetensors, since nothing reads them.
+    It is that of what `sha256sum` prints for `loaded_files`, one line each in the order of their names.
+
+    Raises:
+        ModelError: As for `loaded_files`.
     """
-    files = [file for file in folder.iterdir() if file.suffix in SETTINGS + WEIGHTS and file.is_file()]
-    if any(file.suffix == ".safetensors" for file in files):
-        files = [file for file in files if file.suffix != ".bin"]
-    return digest_of_files(folder, files)
+    return digest_of_files(folder, loaded_files(folder))
 
 
 def check_digest(place: str, folder: Path, pinned: str | None) -> str:
@@ -131,31 +107,3 @@ def pin_faults(models: Mapping[str, Model]) -> Iterator[str]:
         if (folder / "config.json").is_file() and (actual := digest_of(folder)) != spec.sha256:
             what = _PIN if spec.sha256 else "write it there, since DVC sees no change of the files by itself"
             yield f"{place}: sha256 is {spec.sha256 or 'null'}, and the files of {folder} have {actual}; {what}"
-
-
-def weight_files(place: str, folder: Path) -> list[Path]:
-    """Return the files with the weights of a folder, in the order in which transformers looks for them.
-
-    Raises:
-        ModelError: An index names files that are not there, or not inside the folder, whose digest is checked.
-    """
-    for name in ("model.safetensors", "pytorch_model.bin"):
-        if (folder / name).is_file():
-            return [folder / name]
-        index = folder / f"{name}.index.json"
-        if not index.is_file():
-            continue
-        shards = _read_object(place, index).get("weight_map")
-        if not isinstance(shards, dict) or not shards or not all(isinstance(file, str) for file in shards.values()):
-            raise ModelError(f"{place}: {index} has no weight_map from weights to names of files; {AGAIN}")
-        files = sorted(set(shards.values()))
-        for file in files:
-            if Path(file).name != file:
-                raise ModelError(
-                    f"{place}: {index} points to {file!r}; weights must lie in the folder itself, so move them there "
-                    "and name the file alone"
-                )
-            if not (folder / file).is_file():
-                raise ModelError(f"{place}: {index} names {file}, which is not in the folder; {AGAIN}")
-        return [folder / file for file in files]
-    return []  # transformers says so

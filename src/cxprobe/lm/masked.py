@@ -7,19 +7,25 @@ texts share is computed once; the head is applied at the masks only.
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
+import transformers
 from numpy.typing import NDArray
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ModelError
 from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.loading import DebertaV2Masked, fields_of, is_masked, load_model, open_source
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Bos, Scheme
 from cxprobe.lm.texts import Encoded, HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
+
+if TYPE_CHECKING:
+    from cxprobe.lm.checkpoints import Source
+    from cxprobe.lm.params import ModelSpec
 
 PORTION = 2048  # texts whose masked copies are in memory at once
 
@@ -52,6 +58,34 @@ class MaskedLM(LanguageModel):
         """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
         del texts, bos
         return {}
+
+
+def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> MaskedLM:
+    """Load a model that fills masks, with its own head; code of a checkpoint is never run.
+
+    DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
+    not implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder
+    and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A random
+    twin of DeBERTa has the authors' head.
+
+    Arguments are those of `cxprobe.lm.embedding.load_encoder`.
+
+    Raises:
+        ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
+            it is DeBERTa v3, whose checkpoints hold a discriminator.
+    """
+    source = source or open_source(slug, spec, device)
+    if not is_masked(source.config):
+        raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
+    if source.tokenizer.mask_token is None:
+        raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
+    model_class: Any = transformers.AutoModelForMaskedLM
+    if source.config.model_type in ("deberta", "deberta-v2"):
+        source.config.legacy = False
+        if source.config.model_type == "deberta-v2":
+            model_class = DebertaV2Masked
+    return MaskedLM(*fields_of(source, load_model(source, model_class, device)))
 
 
 class MaskedQuestions:

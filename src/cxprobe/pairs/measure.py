@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from cxprobe.errors import DataError
 from cxprobe.lm.causal import CausalLM
-from cxprobe.lm.loading import load_language_model
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.ngrams import without_contexts
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel
+from cxprobe.lm.scoring import load_language_model
 from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import PairsStage
