@@ -117,9 +117,7 @@ def test_the_words_of_the_papers_prompts_are_read(before, reply, answer, chain_o
     assert judge_reply(before + reply, answer, answers, chain_of_thought=chain_of_thought) == (answer, "right")
 
 
-@pytest.mark.parametrize(
-    "part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "]
-)
+@pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])
 def test_a_long_reply_is_read_in_a_time_that_grows_with_its_length_alone(part):
     reply = part * (10_000_000 // len(part)) + "\n\nAnswer: 1"
     began = time.process_time()
