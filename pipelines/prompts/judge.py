@@ -13,10 +13,11 @@ from cxprobe.lm.params import Member, ModelFacts, members_of
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.figures import prompt_accuracy_figure
 from cxprobe.prompts.judge import (
-    ALL,
+    ALL_CONSTRUCTIONS,
     RULE,
-    RUN,
+    RUN_KEY,
     accuracy_by_shots,
+    answers_of_runs,
     judge_blind_answers,
     judge_likelihoods,
     judge_reply_table,
@@ -25,7 +26,6 @@ from cxprobe.prompts.judge import (
     prompt_metrics,
     prompt_tables,
     score_answers,
-    with_runs,
 )
 from cxprobe.prompts.make import questions_for
 from cxprobe.run.running import run_stage
@@ -56,7 +56,7 @@ def judge_prompts(stage: Stage) -> Outcome:
     write_table(judged, stage.data / "items.parquet")
     write_table(pd.concat(scores, ignore_index=True), stage.data / "scores.parquet")
     runs = _runs(stage, [member for member in members if member.slug in answers], judged, facts)
-    headline = {run.model: prompt_headline(run.metrics) for run in runs if run.construction == ALL}
+    headline = {run.model: prompt_headline(run.metrics) for run in runs if run.construction == ALL_CONSTRUCTIONS}
     return Outcome(headline=headline, runs=runs, faults=faults)
 
 
@@ -94,18 +94,20 @@ def _runs(
                 "bos": section.score.bos,
             }
     deciding = {slug: asked["asked"] for slug, asked in how.items()}
-    every = with_runs(judged[judged["drawn"]])
-    tables = prompt_tables(every, [*RUN, "asked"])
+    every = answers_of_runs(judged[judged["drawn"]])
+    tables = prompt_tables(every, [*RUN_KEY, "asked"])
     metrics, series = prompt_metrics(every, deciding), accuracy_by_shots(every, deciding)
-    items = every.groupby(RUN)["id"].nunique()
+    items = every.groupby(RUN_KEY)["id"].nunique()
     runs = []
     for member in members:
         slug = member.slug
-        for name in (*section.constructions, ALL):
+        for name in (*section.constructions, ALL_CONSTRUCTIONS):
             if (slug, name) not in metrics:  # a blind model is for one kind of item, and not every construction has it
                 continue
             of_run = {
-                stem: table[(table["model"] == slug) & (table["run"] == name)].drop(columns=RUN).reset_index(drop=True)
+                stem: table[(table["model"] == slug) & (table["run"] == name)]
+                .drop(columns=RUN_KEY)
+                .reset_index(drop=True)
                 for stem, table in tables.items()
             }
             by_prompt = of_run["accuracy_by_prompt"]
@@ -119,7 +121,7 @@ def _runs(
                     facts=facts[slug],
                     construction=name,
                     source="own",
-                    dataset=stage.use(MADE if name == ALL else MADE / name / f"{stem}.parquet"),
+                    dataset=stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet"),
                     items=int(items[slug, name]),
                     metrics=metrics[slug, name],
                     settings=made | how[slug],

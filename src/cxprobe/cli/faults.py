@@ -28,7 +28,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.files.schema import suggest
 from cxprobe.lm.folders import pin_faults
-from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
+from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.checks import lint_pairs
 from cxprobe.pairs.frame_prompts import WritingPrompts, require_sentences
@@ -38,7 +38,7 @@ from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import WORDING_FILE, load_wording
 from cxprobe.prompts.checks import lint_items, lint_premises
-from cxprobe.prompts.items import Items, load_items
+from cxprobe.prompts.items import ConstructionItems, load_items
 from cxprobe.prompts.make import (
     Material,
     build_choices,
@@ -48,7 +48,7 @@ from cxprobe.prompts.make import (
     material_files,
 )
 from cxprobe.prompts.params import Wording
-from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.recognition.grammar import read_grammar
 from cxprobe.recognition.sentences import load_grammars
 from cxprobe.run.params import PARAMS_FILE, Params, load_params
@@ -95,7 +95,7 @@ def find_faults() -> list[str]:
     if people is not None:
         faults.lint(PEOPLE_FILE, lint_people(people))
     constructions: dict[str, Construction | None] = {}
-    items: dict[Path, Items] = {}
+    items: dict[Path, ConstructionItems] = {}
     for folder in folders:
         constructions[folder.name], content = _check_construction(folder, people, faults)
         if content is not None:
@@ -123,7 +123,7 @@ def find_faults() -> list[str]:
 
 def _check_construction(
     folder: Path, people: People | None, faults: Faults
-) -> tuple[Construction | None, Items | None]:
+) -> tuple[Construction | None, ConstructionItems | None]:
     """Check every file of a construction, first whether it can be read, then whether its items hold.
 
     Returns:
@@ -216,13 +216,13 @@ def _read_prompts(params: Params | None, faults: Faults) -> dict[str, Any]:
     asked = params is None or bool(params.prompts.constructions)
     wording: Wording = "own" if params is None else params.prompts.make.wording
     files: list[tuple[str, Callable[[], Any], bool]] = [
-        ("inference", lambda: load_inference_prompts(wording=wording), asked),
-        ("reasoning", lambda: load_reasoning_prompts(wording=wording), asked),
+        ("inference", lambda: load_prompts(InferencePrompts, wording=wording), asked),
+        ("reasoning", lambda: load_prompts(ReasoningPrompts, wording=wording), asked),
         ("continuations", load_continuations, asked),
         ("preferences", load_preference_prompts, params is None or bool(params.pairs.llms)),
         (
             "frames",
-            lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
+            lambda: read_prompt_file(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
             params is None or bool(params.pairs.writers),
         ),
     ]

@@ -34,7 +34,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.judge import RULE
-from cxprobe.prompts.wording import load_reasoning_prompts
+from cxprobe.prompts.wording import ReasoningPrompts, load_prompts
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.provenance import begin
 from cxprobe.scenarios.judge import UNCALIBRATED
@@ -227,7 +227,7 @@ def _prompts(params: Params) -> dict[str, pd.DataFrame]:
     nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
     nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
     reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-    options = reasoning.assign(c=load_reasoning_prompts().neither)[["a", "b", "c"]]
+    options = reasoning.assign(c=load_prompts(ReasoningPrompts).neither)[["a", "b", "c"]]
     return {"nli": nli, "reasoning": reasoning.assign(options=_lists(options))}
 
 

@@ -14,18 +14,18 @@ from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.tables import with_blanks
+from cxprobe.run.stage import MOST_METRICS
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
 
-Run = tuple[str, str]  # a model, and a construction or "all"
+RunKey = tuple[str, str]  # a model, and a construction or "all"
 Point = tuple[int, float]
 RULE = "rule"  # how blind models are asked: about an item, not by a prompt
 NO_PROMPT = "none"
 OUTCOMES = ("right", "wrong", "tied", "unparsed", "failed")  # tied: of likelihoods; unparsed and failed: of replies
-MOST_METRICS = 40  # of a judged run, together with its series
 MOST_HEADLINES = 12  # numbers of a model in metrics.json
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
-RUN = ["model", "run"]
-ALL = "all"  # the run over all constructions
+RUN_KEY = ["model", "run"]
+ALL_CONSTRUCTIONS = "all"  # the run over all constructions
 JUDGED = [
     *("model", "construction", "id", "item", "kind", "set", "test", "template", "reading", "answerable", "prompt"),
     *("shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply"),
@@ -184,9 +184,11 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return table.assign(**texts, drawn=table["drawn"].ne(False))
 
 
-def with_runs(judged: pd.DataFrame) -> pd.DataFrame:
+def answers_of_runs(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers twice, with the column run: under their construction, and under "all"."""
-    return pd.concat([judged.assign(run=judged["construction"]), judged.assign(run=ALL)], ignore_index=True)
+    return pd.concat(
+        [judged.assign(run=judged["construction"]), judged.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
+    )
 
 
 def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -418,15 +420,15 @@ def reasoning_accuracy(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
     """
     reasoning = judged[judged["kind"] == "reasoning"]
     each = prompt_accuracy(reasoning, [*of, "construction", "chain_of_thought"])
-    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction=ALL)
+    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction=ALL_CONSTRUCTIONS)
     return pd.concat([each, together], ignore_index=True)
 
 
-def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, float]]:
+def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, float]]:
     """Return the numbers of every run by name, the most important first.
 
     Args:
-        judged: See `prompt_tables`; besides, the columns model, run (see `with_runs`) and asked.
+        judged: See `prompt_tables`; besides, the columns model, run (see `answers_of_runs`) and asked.
         deciding: Model -> the way of asking that decides: a score, "reply", or "rule". The others have only their
             accuracy.
 
@@ -438,9 +440,9 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         several ways of asking, score.<asked>; as many of these as a run may have.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
-    counts = dict(_by_run(count_outcomes(decides, RUN)))
-    metrics: dict[Run, dict[str, Any]] = {run: {} for run in counts}
-    for run, row in _by_run(prompt_accuracy(decides, RUN)):
+    counts = dict(_by_run(count_outcomes(decides, RUN_KEY)))
+    metrics: dict[RunKey, dict[str, Any]] = {run: {} for run in counts}
+    for run, row in _by_run(prompt_accuracy(decides, RUN_KEY)):
         metrics[run] |= {name: row[name] for name in ("accuracy", "low", "high", "n")}
         if row["n_parsed"]:
             metrics[run]["accuracy_parsed"] = row["accuracy_parsed"]
@@ -448,23 +450,23 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         metrics[run] |= {name: row[name] for name in ("n_parsed", "chance", "tie_rate", "macro_f1", "unparsed")}
     for run, row in counts.items():
         metrics[run]["failed"] = row["failed"] / row["questions"]
-    for run, row in _by_run(consistency_over_orders(decides, RUN)):
+    for run, row in _by_run(consistency_over_orders(decides, RUN_KEY)):
         bounds = {"consistency_low": row["low"], "consistency_high": row["high"]}
         metrics[run] |= {"consistency": row["consistent"], **bounds, "n_consistency": row["n"]}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set"])):
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set"])):
         name = f"set.{row['set']}"
         metrics[run] |= {name: row["accuracy"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
     several = judged[judged.groupby("model")["asked"].transform("nunique") > 1]
-    for run, row in _by_run(prompt_accuracy(several, [*RUN, "asked"])):
+    for run, row in _by_run(prompt_accuracy(several, [*RUN_KEY, "asked"])):
         metrics[run][f"score.{row['asked']}"] = row["accuracy"]
-    sets = judged.groupby(RUN)["set"].nunique()  # each has a series too
+    sets = judged.groupby(RUN_KEY)["set"].nunique()  # each has a series too
     return {
         run: {name: float(value) for name, value in list(numbers.items())[: MOST_METRICS - sets[run]]}
         for run, numbers in metrics.items()
     }
 
 
-def _by_run(table: pd.DataFrame) -> Iterator[tuple[Run, dict[str, Any]]]:
+def _by_run(table: pd.DataFrame) -> Iterator[tuple[RunKey, dict[str, Any]]]:
     """Give the rows of a table, each with the model and the run that it is of."""
     for row in table.to_dict("records"):
         yield (row["model"], row["run"]), {str(name): value for name, value in row.items()}
@@ -477,7 +479,7 @@ def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) ->
     return {name: metrics[name] for name in ranked[:most]}
 
 
-def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, list[Point]]]:
+def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, list[Point]]]:
     """Return, for each run and set, the accuracy by the number of shots, over all prompts and sources of examples.
 
     Args:
@@ -488,8 +490,8 @@ def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict
         (model, run) -> "by_shots.<set>" -> (shots, accuracy) pairs.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
-    series: dict[Run, dict[str, list[Point]]] = {}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set", "shots"])):
+    series: dict[RunKey, dict[str, list[Point]]] = {}
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set", "shots"])):
         points = series.setdefault(run, {}).setdefault(f"by_shots.{row['set']}", [])
         points.append((int(row["shots"]), float(row["accuracy"])))
     return series

@@ -14,7 +14,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.pairs.frames import PairsFile, load_pairs, pairs_file
 from cxprobe.pairs.params import construction_of_pairs
-from cxprobe.prompts.items import Items, load_items
+from cxprobe.prompts.items import ConstructionItems, load_items
 from cxprobe.run.params import LINES, Params
 from cxprobe.run.stage import Stage
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
@@ -35,7 +35,7 @@ class About:
     construction: Construction
     pairs: Mapping[str, PairsFile]
     scenarios: Scenarios | None
-    items: Items | None
+    items: ConstructionItems | None
 
 
 @dataclass(frozen=True)
