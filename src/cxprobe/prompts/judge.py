@@ -363,8 +363,24 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
     return spread.assign(range=spread["highest"] - spread["lowest"])
 
 
+# Name of a table of rates -> which rows ("" for all), and what the rates are by.
+_TABLES = {
+    "accuracy_by_construction": ("", ["construction", *SETTING]),
+    "accuracy_by_setting": ("", SETTING),
+    "accuracy_by_prompt": ("", [*SETTING, "prompt"]),
+    "accuracy_by_template": ("template != ''", ["construction", "set", "chain_of_thought", "template"]),
+    "accuracy_by_reading": ("reading != ''", ["construction", "set", "chain_of_thought", "reading"]),
+    "accuracy_by_test": ("kind == 'reasoning'", ["construction", "set", "chain_of_thought", "answerable", "test"]),
+    "accuracy_answerable": ("kind == 'reasoning'", ["set", "answerable", "prompt", "chain_of_thought"]),
+}
+_NOT_OF_BLIND = ("shots", "examples", "chain_of_thought", "prompt")  # columns of tables that blind models do not have
+
+
 def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Return the tables of judged answers by name.
+
+    Those by template, over all prompts and numbers of shots, have the column relations, the gold answers that the
+    template has, such as "0" or, in a challenge set, "0, 1"; their intervals are clustered by premise alone.
 
     Args:
         judged: See `prompt_accuracy`; besides, the columns of questions (kind, item, construction, set, test,
@@ -372,56 +388,19 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
             orders, order) and of ``of``.
         of: The first columns of every table, such as model and asked.
     """
-    reasoning = judged[judged["kind"] == "reasoning"]
-    by_prompt = prompt_accuracy(judged, [*of, *SETTING, "prompt"])
-    thought = "chain_of_thought"
-    readings = judged[judged["reading"] != ""]
-    return {
-        "outcomes": count_outcomes(judged, [*of, "construction", *SETTING, "prompt"]),
-        "accuracy_by_construction": prompt_accuracy(judged, [*of, "construction", *SETTING]),
-        "accuracy_by_setting": prompt_accuracy(judged, [*of, *SETTING]),
-        "accuracy_by_prompt": by_prompt,
-        "accuracy_by_template": accuracy_by_template(judged, of),
-        "accuracy_by_reading": prompt_accuracy(readings, [*of, "construction", "set", thought, "reading"]),
-        "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", "set", thought, "answerable", "test"]),
-        "accuracy_answerable": prompt_accuracy(reasoning, [*of, "set", "answerable", "prompt", thought]),
-        "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "set", "prompt", thought]),
-        "spread_over_prompts": spread_over_prompts(by_prompt, [*of, *SETTING]),
+    tables = {"outcomes": count_outcomes(judged, [*of, "construction", *SETTING, "prompt"])}
+    for name, (which, by) in _TABLES.items():
+        keys = [*of, *by]
+        rows = judged.query(which) if which else judged
+        tables[name] = prompt_accuracy(rows, keys)
+        if name == "accuracy_by_template":
+            golds = rows.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds))))
+            tables[name] = golds.reset_index(name="relations").merge(tables[name], on=keys, validate="one_to_one")
+    orders = [*of, "construction", "set", "prompt", "chain_of_thought"]
+    return tables | {
+        "consistency_over_orders": consistency_over_orders(judged, orders),
+        "spread_over_prompts": spread_over_prompts(tables["accuracy_by_prompt"], [*of, *SETTING]),
     }
-
-
-def accuracy_by_template(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy of inferences by the template of the hypothesis, over all prompts and numbers of shots.
-
-    The interval is about each template as it is: it is clustered by premise alone.
-
-    Args:
-        judged: See `prompt_tables`. Items without a template are left out.
-        of: The first columns, such as model and asked.
-
-    Returns:
-        The rows of `prompt_accuracy` by ``of``, construction, set, chain_of_thought, template and relations, the gold
-        answers that the template has, such as "0" or, in a challenge set, "0, 1".
-    """
-    keys = [*of, "construction", "set", "chain_of_thought", "template"]
-    known = judged[judged["template"] != ""]
-    relations = (
-        known.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds)))).reset_index(name="relations")
-    )
-    return relations.merge(prompt_accuracy(known, keys), on=keys, validate="one_to_one")
-
-
-def reasoning_accuracy(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy of multiple-choice items by construction, and then of all constructions ("all").
-
-    Args:
-        judged: See `prompt_tables`.
-        of: The first columns, such as model and asked.
-    """
-    reasoning = judged[judged["kind"] == "reasoning"]
-    each = prompt_accuracy(reasoning, [*of, "construction", "chain_of_thought"])
-    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction=ALL_CONSTRUCTIONS)
-    return pd.concat([each, together], ignore_index=True)
 
 
 def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, float]]:
@@ -505,15 +484,9 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
         members: The models.
 
     Returns:
-        Name of a table -> what `best_blind` returns by its cells: construction and set, set, construction, set and test
-        (and whether it is answerable), or set and whether it is answerable.
+        Name of a table of rates -> what `best_blind` returns by those of its columns that blind models have.
     """
-    cells = {
-        "accuracy_by_construction": ["construction", "set"],
-        "accuracy_by_setting": ["set"],
-        "accuracy_by_test": ["construction", "set", "test", "answerable"],
-        "accuracy_answerable": ["set", "answerable"],
-    }
+    cells = {name: [column for column in by if column not in _NOT_OF_BLIND] for name, (_, by) in _TABLES.items()}
     return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
 
 

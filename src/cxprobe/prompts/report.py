@@ -165,10 +165,7 @@ def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame
 
 
 def prompts_beside_published(
-    tables: Mapping[str, pd.DataFrame],
-    reasoning: pd.DataFrame,
-    reasoning_by_prompt: pd.DataFrame,
-    published: PublishedResults,
+    judged: pd.DataFrame, tables: Mapping[str, pd.DataFrame], published: PublishedResults
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of all models beside published results, by name.
 
@@ -177,9 +174,8 @@ def prompts_beside_published(
     reasoning; for multiple choice it is the best over all constructions.
 
     Args:
-        tables: What `prompt_tables` returns, of model and asked.
-        reasoning: What `reasoning_accuracy` returns, of model, asked and set.
-        reasoning_by_prompt: The same of model, asked, set and prompt.
+        judged: See `cxprobe.prompts.judge.prompt_tables`.
+        tables: What that returns, of model and asked.
         published: The published results.
 
     Returns:
@@ -189,6 +185,17 @@ def prompts_beside_published(
         inference again, free-form hypotheses next to templatic ones.
     """
     names, theirs = published.names, published.inference
+    items = judged[judged["kind"] == "reasoning"]
+    reasoning, reasoning_by_prompt = (
+        pd.concat(
+            [
+                prompt_accuracy(items, [*of, "construction", "chain_of_thought"]),
+                prompt_accuracy(items, [*of, "chain_of_thought"]).assign(construction="all"),
+            ],
+            ignore_index=True,
+        )
+        for of in ([*_WHO, "set"], [*_WHO, "set", "prompt"])
+    )
     pooled, by_prompt = (
         _inferences(tables[name], {REASONING, *reasoning["set"]})
         for name in ("accuracy_by_setting", "accuracy_by_prompt")
