@@ -41,7 +41,7 @@ _NOUN = (
     r"classification|verdict|prediction|judge?ment|antwort|respuesta|réponse|risposta|resposta|ответ|答案|回答|정답|verhältnis)"
 )
 _IS = r"(?:is|was|would be|should be|must be|has to be|ist|es|est|è|是|为|は)"
-_BEFORE = r"(?:(?:most likely|perhaps|\w+ly|option|choice|label|class|answer|number|an?|the|la)\s+)*[(\[{]*"
+_BEFORE = r"(?:(?:most likely|perhaps|\w+ly|option|choice|label|class|answer|number|an?|the|la)[^\S\n]+)*[(\[{]*"
 _WORDS = r"(?:[^\S\n]+(?!(?:not|never|neither|cannot)\b)[^\W\d]+(?:'\w+)?){0,8}"
 _ANNOUNCES = rf"\s*(?:{_IS}(?!\w)\s*:?|[:=]|\s[-–—]\s)\s*{_BEFORE}\Z"
 _NAMED = re.compile(rf"{_NOUN}{_ANNOUNCES}", re.IGNORECASE)
@@ -149,11 +149,14 @@ def _labels(text: str, words: Mapping[str, str], grouped: re.Pattern[str]) -> li
     for match in pattern.finditer(text):
         symbol = (match["symbol"] or match["after"] or "").upper()
         word = match["word"] or match["alone"]
-        by_word = known[word.lower()] if word else symbol
+        by_word = known.get(word.lower(), "") if word else symbol
         is_article = match[0] == "A" and bool(_ARTICLE.match(text, match.end()))
         agrees = symbol in ("", by_word) and not is_article
         one = _Label(match.start(), match.end(), by_word if agrees else "", is_article)
-        if labels and not is_article and grouped.fullmatch(text, labels[-1].end, one.start):
+        gap = text[labels[-1].end : one.start] if labels else "."
+        # "A\n\nB is wrong, because ..." is an answer and a sentence.
+        begins_sentence = "\n" in gap and not _CLAUSE_ENDS.match(text, one.end)
+        if grouped.fullmatch(gap) and not (is_article or begins_sentence):
             before = labels.pop()
             one = _Label(before.start, one.end, one.symbol if one.symbol == before.symbol else "")
         if _FRACTION.match(text, one.end):
