@@ -38,6 +38,7 @@ def test_a_sentence_about_another_option_after_the_answer_leaves_it_as_it_is():
     assert letter("Answer: A\n\nB is wrong, because Marek is younger.") == "A"
     assert letter("A\nB is not said to be taller.") == "A"
     assert letter("A or B is right.") == ""
+    assert digit("Answer: 0\n1. The premise says so.\n2. The hypothesis does not.") == "0"
 
 
 def test_no_reply_is_a_failure_and_no_reply_to_judge():

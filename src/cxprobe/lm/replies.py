@@ -139,6 +139,7 @@ def _label_pattern(words: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str],
 
 
 _ARTICLE = re.compile(r"[^\S\n]+(?!(?:as|because|due|for|given|is|since|the|or|and|would|must)\b)[a-z]")
+_LIST_GOES_ON = re.compile(r"[.:][^\S\n]+\w")
 _FRACTION = re.compile(r"\s*/\s*\d")
 
 
@@ -154,8 +155,9 @@ def _labels(text: str, words: Mapping[str, str], grouped: re.Pattern[str]) -> li
         agrees = symbol in ("", by_word) and not is_article
         one = _Label(match.start(), match.end(), by_word if agrees else "", is_article)
         gap = text[labels[-1].end : one.start] if labels else "."
-        # "A\n\nB is wrong, because ..." is an answer and a sentence.
-        begins_sentence = "\n" in gap and not _CLAUSE_ENDS.match(text, one.end)
+        # "A\n\nB is wrong, because ..." is an answer and a sentence, "0\n1. The premise ..." an answer and a list.
+        is_clause = _CLAUSE_ENDS.match(text, one.end) and not _LIST_GOES_ON.match(text, one.end)
+        begins_sentence = "\n" in gap and not is_clause
         if grouped.fullmatch(gap) and not (is_article or begins_sentence):
             before = labels.pop()
             one = _Label(before.start, one.end, one.symbol if one.symbol == before.symbol else "")
