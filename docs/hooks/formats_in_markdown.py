@@ -13,7 +13,7 @@ from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
 from cxprobe.pairs.frames import PairsFile
-from cxprobe.prompts.items import Items
+from cxprobe.prompts.items import ConstructionItems
 from cxprobe.scenarios.rules import Scenarios
 
 HEAD = """\
@@ -44,7 +44,7 @@ MODELS: dict[str, type[Closed]] = {
     "pattern.yaml": Pattern,
     "pairs.yaml": PairsFile,
     "scenarios.yaml": Scenarios,
-    "items.yaml": Items,
+    "items.yaml": ConstructionItems,
     "lexicon/people.yaml": People,
 }
 # What a heading is about -> the module whose docstring tells it.

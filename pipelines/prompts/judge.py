@@ -9,7 +9,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
 from cxprobe.prompts.judge import (
-    ALL,
+    ALL_CONSTRUCTIONS,
     judge_blind_answers,
     judge_likelihoods,
     judge_reply_table,
@@ -70,7 +70,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
                 run.model,
                 construction=name,
                 source="own",
-                dataset=stage.use(MADE if name == ALL else MADE / name / f"{stem}.parquet"),
+                dataset=stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet"),
                 items=run.items,
                 metrics=run.metrics,
                 settings=settings | how_asked(member, section),
@@ -79,7 +79,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
                 figures={"accuracy": run.figure},
             )
         )
-        if name == ALL:
+        if name == ALL_CONSTRUCTIONS:
             headline[run.model] = prompt_headline(run.metrics)
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 

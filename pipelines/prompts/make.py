@@ -18,7 +18,12 @@ from cxprobe.prompts.make import (
     material_files,
 )
 from cxprobe.prompts.params import PromptsStage
-from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.wording import (
+    InferencePrompts,
+    ReasoningPrompts,
+    load_continuations,
+    load_prompts,
+)
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -30,8 +35,8 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     asked_by = ["verbatim"] if settings.wording == "verbatim" else ["inference", "reasoning"]
     for stem in (*asked_by, "continuations"):
         stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
-    inference = load_inference_prompts(wording=settings.wording)
-    reasoning = load_reasoning_prompts(wording=settings.wording)
+    inference = load_prompts(InferencePrompts, wording=settings.wording)
+    reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
     continuations = load_continuations()
     asked: Counter[tuple[object, ...]] = Counter()
     repairs: dict[str, Sequence[Repair]] = {}

@@ -14,7 +14,6 @@ from cxprobe.prompts.judge import (
     compared_answers,
     prompt_accuracy,
     prompt_tables,
-    reasoning_accuracy,
 )
 from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.report import (
@@ -46,9 +45,7 @@ def report_prompts(stage: Stage[PromptsStage]) -> Outcome:
     tables = prompt_tables(judged, WHO)
     tables |= tables_of_figures(judged, tables["accuracy_by_prompt"])
     figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
-    reasoning = reasoning_accuracy(judged, [*WHO, "set"])
-    by_prompt = reasoning_accuracy(judged, [*WHO, "set", "prompt"])
-    tables |= prompts_beside_published(tables, reasoning, by_prompt, published)
+    tables |= prompts_beside_published(judged, tables, published)
     answers, series = compared_answers(judged, [REPLY, score], mocks), series_of(params.models, section.models)
     compared = compare_models(answers, ["construction", "set"], members, series, params.report.tested)
     tables["comparisons"] = with_blanks(compared)

@@ -15,7 +15,7 @@ from conftest import PEOPLE
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
 from cxprobe.pairs.frames import PairsFile, load_pairs
-from cxprobe.prompts.items import TESTS, load_items
+from cxprobe.prompts.items import FRAME_TESTS, load_items
 from cxprobe.scenarios.rules import load_scenarios
 
 RATES = pd.DataFrame(
@@ -88,7 +88,9 @@ def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_hav
 
 def test_every_test_of_reasoning_is_shown_with_its_answer(toy, people):
     told = [one for one in examples_of(toy, people) if one.kind.startswith("multiple choice")]
-    assert [one.kind for one in told] == [f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in TESTS]
+    assert [one.kind for one in told] == [
+        f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in FRAME_TESTS
+    ]
     base = "The older you are, the calmer you are. Ann is older than Bob and his dog. Of Ann and Bob, who is calmer?"
     assert told[0][1:] == (base, "Ann", f"Bob, {NOTHING_FOLLOWS}")
     assert [one.right for one in told[2:4]] == ["Bob", "Bob"]

@@ -14,7 +14,7 @@ from chat_server import chat_server
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
-from cxprobe.lm.asking import Question, demand, open_llm, put_questions, questions_of, replies_to
+from cxprobe.lm.asking import ModelQuestion, demand, open_llm, put_questions, questions_of, replies_to
 from cxprobe.lm.params import Llm
 
 pytestmark = pytest.mark.pipeline
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.pipeline
 pytest.importorskip("inspect_ai")
 pytest_plugins = ["small_disks"]
 
-QUESTIONS = [Question(f"id {number}", f"Is {number} even?") for number in range(10)]
+QUESTIONS = [ModelQuestion(f"id {number}", f"Is {number} even?") for number in range(10)]
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": USAGE}
 
@@ -158,7 +158,7 @@ def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_a
 def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path):
     url, _ = server
     model = local(url, retries=2)
-    asked = [Question("broken", "broken?"), QUESTIONS[0]]
+    asked = [ModelQuestion("broken", "broken?"), QUESTIONS[0]]
     told = []
     broken, whole = put_questions(asked, model, tmp_path, told.append)
     assert told == [1, 1]
@@ -170,7 +170,7 @@ def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path)
 def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path):
     url, asked = server
     model = local(url)
-    questions = [QUESTIONS[0], *(Question(name, f"{name} question") for name in ODD)]
+    questions = [QUESTIONS[0], *(ModelQuestion(name, f"{name} question") for name in ODD)]
     for times in (1, 2):
         replies = {reply.id: reply for reply in put_questions(questions, model, tmp_path)}
         failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
@@ -187,12 +187,12 @@ def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path
     url, _ = server
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     model = local(url, retries=0)
-    questions = [QUESTIONS[0], Question("echo", "echo question"), Question("repeat", "repeat question")]
+    questions = [QUESTIONS[0], ModelQuestion("echo", "echo question"), ModelQuestion("repeat", "repeat question")]
     _, echo, repeat = put_questions(questions, model, tmp_path)
     assert "Incorrect API key provided: [key]" in echo.error
     assert repeat.text == "Your key is [key]. Answer: 1"
     with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
-        put_questions([Question("echo", "echo question")], model, tmp_path)
+        put_questions([ModelQuestion("echo", "echo question")], model, tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
     assert KEY not in "".join(capfd.readouterr())
 
@@ -208,7 +208,7 @@ def content_of(path):
 def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path):
     url, asked = server
     model = local(url, retries=0)
-    broken = [Question(f"broken {number}", f"broken {number}?") for number in range(10)]
+    broken = [ModelQuestion(f"broken {number}", f"broken {number}?") for number in range(10)]
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
         put_questions(broken, model, tmp_path)
     assert set(asked) == {question.text for question in broken[:3]}
@@ -217,9 +217,9 @@ def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_othe
 def test_inspect_writes_nothing_outside_of_the_scratch(tmp_path):
     code = f"""
 from pathlib import Path
-from cxprobe.lm.asking import Question, replies_to
+from cxprobe.lm.asking import ModelQuestion, replies_to
 from cxprobe.lm.params import Llm
-replies_to([Question("a", "Is it?")], Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
+replies_to([ModelQuestion("a", "Is it?")], Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
 """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "INSPECT_"))}
     (tmp_path / "home").mkdir()

@@ -22,10 +22,10 @@ from tiny_lms import byte_bpe
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from conftest import ROOT
-from cxprobe.lm.asking import Question, put_questions
+from cxprobe.lm.asking import ModelQuestion, put_questions
 from cxprobe.lm.params import Llm
 from cxprobe.prompts.items import load_items, render_inferences
-from cxprobe.prompts.wording import ask_inference, load_inference_prompts
+from cxprobe.prompts.wording import InferencePrompts, ask_inference, load_prompts
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai")
@@ -36,8 +36,10 @@ PATIENCE = 300  # seconds for a server to start, on a busy machine
 CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 NAME = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")))
 ITEMS = render_inferences(load_items(NAME, ROOT / "constructions"), NAME)[:10]
-PROMPTS = load_inference_prompts(ROOT / "prompts")
-QUESTIONS = [Question(item.id, ask_inference(item, "paper-2", PROMPTS, [], chain_of_thought=False)) for item in ITEMS]
+PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts")
+QUESTIONS = [
+    ModelQuestion(item.id, ask_inference(item, "paper-2", PROMPTS, [], chain_of_thought=False)) for item in ITEMS
+]
 
 
 @pytest.fixture(scope="module")
@@ -135,11 +137,11 @@ CHILD = """
 import json, sys
 from pathlib import Path
 from types import SimpleNamespace
-from cxprobe.lm.asking import Question, put_questions
+from cxprobe.lm.asking import ModelQuestion, put_questions
 from cxprobe.lm.params import Llm
 llm, questions, folder = json.load(sys.stdin)
 llm = Llm.model_validate(llm)
-put_questions([Question(*one) for one in questions], llm, Path(folder))
+put_questions([ModelQuestion(*one) for one in questions], llm, Path(folder))
 """
 
 

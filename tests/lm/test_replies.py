@@ -1,4 +1,5 @@
 import csv
+import time
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def test_options_said_again_in_the_reasoning_are_no_answer():
     reply = "The options are:\nA) Ida\nB) Marek\nC) Unknown\nMarek is taller, so the answer is B) Marek."
     assert letter(reply, chain_of_thought=True) == "B"
     assert letter("Let us see.\nC) is what remains.\nSo Ida.", chain_of_thought=True) == ""
+
+
+def test_a_sentence_about_another_option_after_the_answer_leaves_it_as_it_is():
+    assert letter("Answer: A\n\nB is wrong, because Marek is younger.") == "A"
+    assert letter("A\nB is not said to be taller.") == "A"
+    assert letter("A or B is right.") == ""
+    assert digit("Answer: 0\n1. The premise says so.\n2. The hypothesis does not.") == "0"
 
 
 def test_no_reply_is_a_failure_and_no_reply_to_judge():
@@ -89,19 +97,39 @@ def replies_and_readings(name):
             yield row, judged.answer or "unparsed"
 
 
-# All replies were written, with what a person reads in them, before the judge read them: the first table before the
-# rules, the second after them and without looking at them, in three parts. Of their clear replies the judge read 35 of
-# 40, then (mended) 23 of 29, then (mended again) 19 of 20, and took none for another answer. Short ones are all read.
-@pytest.mark.parametrize(
-    ("name", "least"), [("replies_short.tsv", 1), ("replies.tsv", 0.99), ("replies_held_out.tsv", 0.96)]
-)
-def test_the_judge_reads_what_a_person_reads(name, least):
-    table = list(replies_and_readings(name))
-    clear = [(row["reply"], row["reads"], read) for row, read in table if row["reads"] != "unparsed"]
-    differing = [one for one in clear if one[1] != one[2]]
-    assert len(differing) <= (1 - least) * len(clear), differing
+# All replies were written, with what a person reads in them, before the judge read them.
+def test_the_judge_reads_what_a_person_reads_and_takes_no_answer_for_another():
+    tables = [list(replies_and_readings(name)) for name in ("replies_short.tsv", "replies.tsv", "replies_held_out.tsv")]
+    every = [(row["reply"], row["reads"], read) for table in tables for row, read in table]
+    differing = [one for one in every if one[1] != one[2]]
+    assert len(differing) <= 0.02 * len(every), differing
     assert not [one for one in differing if one[2] != "unparsed"]
-    assert not [row["reply"] for row, read in table if row["reads"] == "unparsed" != read]
+
+
+@pytest.mark.parametrize("before", ["", "The text says 2 things about Ida.\n\n"])
+@pytest.mark.parametrize("chain_of_thought", [False, True])
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Therefore, the numerical value is 2.", "2"),
+        ("The corresponding numerical value is 1.", "1"),
+        ("the output is 2", "2"),
+        ("the correct character is C", "C"),
+        ("Not enough information", "C"),
+        ("The answer is: not enough information.", "C"),
+    ],
+)
+def test_the_words_of_the_papers_prompts_are_read(before, reply, answer, chain_of_thought):
+    answers = DIGITS if answer in DIGITS else OPTIONS
+    assert judge_reply(before + reply, answer, answers, chain_of_thought=chain_of_thought) == (answer, "right")
+
+
+@pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])
+def test_a_long_reply_is_read_in_a_time_that_grows_with_its_length_alone(part):
+    reply = part * (10_000_000 // len(part)) + "\n\nAnswer: 1"
+    began = time.process_time()
+    assert digit(reply, chain_of_thought=True) == "1"
+    assert time.process_time() - began < 1
 
 
 def test_the_table_has_replies_of_all_sorts():

@@ -1,6 +1,5 @@
 """Pairs judged by replies in words, in both orders: against counting by hand, and models whose answers are known."""
 
-import string
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_pairs import metrics_of, of_benchmark, own
 
-from cxprobe.lm.replies import judge_preference, judge_reply
+from cxprobe.lm.replies import judge_reply
 from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models
 from cxprobe.pairs.params import Benchmark
 from cxprobe.pairs.replies import (
@@ -204,15 +203,7 @@ def test_in_a_paired_focus_table_the_choice_must_differ_from_that_in_the_control
     assert found[["id", "accuracy"]].to_numpy().tolist() == [["shifts-construction", 1.0], ["stays-construction", 0.5]]
 
 
-SIGNS = st.text(string.punctuation, max_size=3)
 OPTIONS = {"A": "Ann sent Beth a card. It was Ann.", "B": "Ann sent Beth a card. It was Beth."}
-
-
-@given(SIGNS, st.sampled_from("AaBbCx"), SIGNS, st.sampled_from([" ", "\n", ""]))
-def test_a_letter_alone_is_read_without_the_texts_as_it_is_with_them(before, letter, after, space):
-    reply = f"{before}{letter}{after}{space}"
-    slow = judge_reply(reply, "A", OPTIONS, chain_of_thought=False)
-    assert judge_preference(reply, "A", OPTIONS) == slow
 
 
 @pytest.mark.parametrize(
@@ -220,8 +211,8 @@ def test_a_letter_alone_is_read_without_the_texts_as_it_is_with_them(before, let
     [("A", "A"), ("(b)", "B"), (OPTIONS["B"], "B"), (f"B. {OPTIONS['B']}", "B"), (f"A. {OPTIONS['B']}", ""), ("C", "")],
 )
 def test_a_text_that_is_repeated_is_an_answer_unless_its_letter_is_another(reply, answer):
-    assert judge_preference(reply, "A", OPTIONS).answer == answer
+    assert judge_reply(reply, "A", OPTIONS, chain_of_thought=False).answer == answer
 
 
 def test_a_request_that_failed_has_no_answer():
-    assert judge_preference(None, "A", OPTIONS) == ("", "failed")
+    assert judge_reply(None, "A", OPTIONS, chain_of_thought=False) == ("", "failed")

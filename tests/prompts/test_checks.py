@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.constructions.faults import with_lines
-from cxprobe.prompts.checks import FEWEST_PREMISES, MOST_OF_A_RELATION, lint_inference, lint_items, lint_premises
+from cxprobe.prompts.checks import FEWEST_FOR_SHARES, MOST_OF_A_RELATION, lint_inference, lint_items, lint_premises
 from cxprobe.prompts.items import RELATIONS, InferenceItems, load_items
 
 HEAD = """\
@@ -168,6 +168,6 @@ def test_a_hypothesis_tells_its_relation_if_one_has_a_greater_share_than_is_allo
         name
         for place, name in enumerate(names)
         if max(Counter(gold[place] for gold in every).values()) > MOST_OF_A_RELATION * len(every)
-        and len(every) >= FEWEST_PREMISES
+        and len(every) >= FEWEST_FOR_SHARES
     ]
     assert [fault.keys[-1] for fault in lint_inference(asked)] == expected

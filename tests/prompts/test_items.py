@@ -6,7 +6,7 @@ import pytest
 from conftest import ITEMS as TOY
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
-from cxprobe.prompts.items import Phrase, fill, load_items, read_marks, render_inferences, render_reasonings
+from cxprobe.prompts.items import Phrase, fill_template, load_items, read_marks, render_inferences, render_reasonings
 
 
 def load_text(folder, text):
@@ -156,7 +156,7 @@ def test_the_first_word_of_a_verb_phrase_is_inflected(verb, forms):
 )
 def test_a_noun_phrase_agrees_with_its_pronoun(pronoun, sentence):
     template = "{X:they} {X:was} there, so ask {X:them} and {X:their} dog."
-    assert fill(template, {"X": Phrase("someone", pronoun)}) == sentence
+    assert fill_template(template, {"X": Phrase("someone", pronoun)}) == sentence
 
 
 # The items that the project has.

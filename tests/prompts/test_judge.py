@@ -9,8 +9,9 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_reply
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.judge import (
-    RUN,
+    RUN_KEY,
     accuracy_by_shots,
+    answers_of_runs,
     consistency_over_orders,
     count_outcomes,
     judge_reply_table,
@@ -20,7 +21,6 @@ from cxprobe.prompts.judge import (
     prompt_metrics,
     prompt_tables,
     spread_over_prompts,
-    with_runs,
 )
 from cxprobe.stats import estimate_rate
 
@@ -142,9 +142,9 @@ def test_ties_unparsed_replies_and_failures_have_their_rates_and_a_model_that_ne
 def test_models_and_constructions_that_are_judged_together_have_the_numbers_of_each_alone():
     models = {"one": judged_answers(), "two": judged_answers().query("kind == 'inference' and asked == 'pmi'")}
     deciding = {"one": "sum", "two": "pmi"}
-    together = with_runs(judged_table(models))
+    together = answers_of_runs(judged_table(models))
     metrics, series = prompt_metrics(together, deciding), accuracy_by_shots(together, deciding)
-    tables = prompt_tables(together, [*RUN, "asked"])
+    tables = prompt_tables(together, [*RUN_KEY, "asked"])
     assert set(metrics) == {(model, run) for model in models for run in ("a", "b", "all")}
     for (model, run), numbers in metrics.items():
         alone = judged_table({model: models[model]})
@@ -153,7 +153,7 @@ def test_models_and_constructions_that_are_judged_together_have_the_numbers_of_e
         of_run = alone.assign(run="all")
         assert accuracy_by_shots(of_run, deciding)[model, "all"] == series[model, run]
         for name, table in prompt_tables(alone, ["asked"]).items():
-            rows = tables[name].query("model == @model and run == @run").drop(columns=RUN).reset_index(drop=True)
+            rows = tables[name].query("model == @model and run == @run").drop(columns=RUN_KEY).reset_index(drop=True)
             pd.testing.assert_frame_equal(rows, table, check_dtype=False)
 
 

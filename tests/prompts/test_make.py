@@ -22,9 +22,9 @@ from cxprobe.prompts.make import (
     questions_for,
 )
 from cxprobe.prompts.params import JudgePrompts, MakePrompts, PromptsParams, Shots
-from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
-PROMPTS = load_inference_prompts(ROOT / "prompts"), load_reasoning_prompts(ROOT / "prompts")
+PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts"), load_prompts(ReasoningPrompts, ROOT / "prompts")
 CONTINUATIONS = load_continuations(ROOT / "prompts")
 NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
 SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]

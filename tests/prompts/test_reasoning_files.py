@@ -11,7 +11,7 @@ from reasoning_tables import COLUMNS, FIRST, FOREIGN, HEADER, PLAIN, SECOND, wit
 
 from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.prompts.reasoning_files import TESTS, read_reasoning_file
+from cxprobe.prompts.reasoning_files import TEST_NAMES, read_reasoning_file
 
 BASE = '1\tBase\t"The warmer the sea, the later they left. The sea was warmer in May than in June. Did they'
 
@@ -28,7 +28,7 @@ def as_tuples(file):
 def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
     file = read(tmp_path, PLAIN)
     assert file.repairs == []
-    assert [item.test for item in file.items] == [*TESTS.values()] * 2
+    assert [item.test for item in file.items] == [*TEST_NAMES.values()] * 2
     assert [item.gold for item in file.items] == [*"AABBCCCC", *"BBAACCCC"]
     first = file.items[0]
     assert first.text == "The warmer the sea, the later they left. The sea was warmer in May than in June."
@@ -102,7 +102,7 @@ def test_options_of_another_item_are_doubtful_and_kept_or_left_out(tmp_path):
     text = "\r\n".join([HEADER, *FIRST, *with_options_of_the_first(SECOND)])
     kept, left = (read(tmp_path, text, keep_doubtful=keep) for keep in (True, False))
     assert (len(kept.items), len(left.items)) == (16, 11)
-    assert {item.test for item in kept.items if item.a == "happier"} == {TESTS[test] for test in FOREIGN}
+    assert {item.test for item in kept.items if item.a == "happier"} == {TEST_NAMES[test] for test in FOREIGN}
     assert [repair.line for repair in kept.repairs] == [11, 12, 13, 14, 15]
     assert kept.repairs[0].what == (
         "the options 'happier' and 'sadder' are neither 'better' and 'worse' of the item's Base row (line 10) nor in "

@@ -159,7 +159,8 @@ def figures_of(table, tests=None):
     tests = table.iloc[:0].assign(test="", answerable=True) if tests is None else tests
     tables |= {"accuracy_by_test": tests, "accuracy_answerable": tests, "tests_by_prompt": tests}
     tables["best_by_construction"] = table.iloc[:0]
-    best = {name: rates[rates["model"] == "words"].drop(columns="prompt") for name, rates in tables.items()}
+    of_blind = {name: rates[rates["model"] == "words"].drop(columns="prompt") for name, rates in tables.items()}
+    best = {name: rates for name, rates in of_blind.items() if name.startswith("accuracy")}
     return prompt_figures(tables, PUBLISHED, "pmi", MEMBERS, best, ["mock"])
 
 

@@ -2,7 +2,7 @@
 
 import re
 from copy import deepcopy
-from functools import reduce
+from functools import partial, reduce
 from operator import getitem
 
 import pytest
@@ -12,13 +12,14 @@ from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.prompts.items import Reasoning, make_inference
 from cxprobe.prompts.wording import (
+    InferencePrompts,
+    ReasoningPrompts,
     ask_inference,
     ask_reasoning,
     continue_inference,
     continue_reasoning,
     load_continuations,
-    load_inference_prompts,
-    load_reasoning_prompts,
+    load_prompts,
 )
 
 CONTENT = {
@@ -47,7 +48,11 @@ CONTENT = {
 ITEM = make_inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
 SHOWN = make_inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
 RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
-LOAD = {"inference": load_inference_prompts, "reasoning": load_reasoning_prompts, "continuations": load_continuations}
+LOAD = {
+    "inference": partial(load_prompts, InferencePrompts),
+    "reasoning": partial(load_prompts, ReasoningPrompts),
+    "continuations": load_continuations,
+}
 PROJECT = {name: load(ROOT / "prompts") for name, load in LOAD.items()}
 
 
@@ -131,15 +136,15 @@ def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themsel
     theirs = deepcopy(CONTENT)
     theirs["inference"]["direct"] = ""
     YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
-    inference = load_inference_prompts(tmp_path, "verbatim")
+    inference = load_prompts(InferencePrompts, tmp_path, "verbatim")
     assert ask_inference(ITEM, "other", inference, [], chain_of_thought=False).endswith("/ A cat was awake.")
-    assert load_reasoning_prompts(tmp_path, "verbatim").neither == "nobody"
+    assert load_prompts(ReasoningPrompts, tmp_path, "verbatim").neither == "nobody"
     del theirs["reasoning"]
     YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
     with pytest.raises(PromptError, match=r"verbatim\.yaml: reasoning: missing"):
-        load_inference_prompts(tmp_path, "verbatim")
+        load_prompts(InferencePrompts, tmp_path, "verbatim")
     with pytest.raises(PromptError, match=r"verbatim\.yaml: there is no such file"):
-        load_reasoning_prompts(tmp_path / "none", "verbatim")
+        load_prompts(ReasoningPrompts, tmp_path / "none", "verbatim")
 
 
 PLAIN = {

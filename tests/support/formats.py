@@ -3,6 +3,7 @@
 import gzip
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Unreadable, read_records
 from cxprobe.corpora.sources import CorpusFiles, find_packages
 from cxprobe.errors import DataError
-from cxprobe.lm.prompts import read_prompts
+from cxprobe.lm.prompts import read_prompt_file
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_paired_focus, read_pairs
@@ -33,7 +34,7 @@ from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import load_items
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
-from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.recognition.sentences import load_grammars
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -137,11 +138,11 @@ FORMATS = {
     **{
         f"prompts of {name}": Format(f"prompts/{name}.yaml", "yaml", _prompts(read))
         for name, read in (
-            ("inference", load_inference_prompts),
-            ("reasoning", load_reasoning_prompts),
+            ("inference", partial(load_prompts, InferencePrompts)),
+            ("reasoning", partial(load_prompts, ReasoningPrompts)),
             ("continuations", load_continuations),
             ("preferences", load_preference_prompts),
-            ("frames", lambda folder: read_prompts(WritingPrompts, folder / "frames.yaml")),
+            ("frames", lambda folder: read_prompt_file(WritingPrompts, folder / "frames.yaml")),
             ("validation", lambda folder: load_wording(folder / "validation.yaml")),
         )
     },

@@ -22,7 +22,7 @@ NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one tha
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
-class Question(NamedTuple):
+class ModelQuestion(NamedTuple):
     """What is put to a model.
 
     Attributes:
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     text: str
 
 
-class Reply(NamedTuple):
+class ModelReply(NamedTuple):
     """The reply to a question, or why there is none.
 
     Attributes:
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
     error: str
 
 
-def demand(questions: Sequence[Question], llm: Llm) -> str:
+def demand(questions: Sequence[ModelQuestion], llm: Llm) -> str:
     """Return, before the first request, how much it takes at most to put these questions to a model."""
     characters = sum(len(question.text) for question in questions)
     return (
@@ -126,12 +126,12 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
     return asked
 
 
-def questions_of(table: pd.DataFrame) -> list[Question]:
+def questions_of(table: pd.DataFrame) -> list[ModelQuestion]:
     """Return the questions of a table with the columns id and question."""
-    return [Question(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
+    return [ModelQuestion(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
 
 
-def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+def replies_to(questions: Sequence[ModelQuestion], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
     """Put questions to a model, say how far it has come, and return the replies as a table.
 
     Args:
@@ -156,8 +156,8 @@ def replies_to(questions: Sequence[Question], llm: Llm, scratch: Path, what: str
 
 
 def put_questions(
-    questions: Sequence[Question], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
-) -> list[Reply]:
+    questions: Sequence[ModelQuestion], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
+) -> list[ModelReply]:
     """Put questions to a model and return a reply, or a failure, for each, in their order.
 
     Replies are kept in ``scratch`` at once: a run that was interrupted goes on from there and asks nothing again that
@@ -187,8 +187,8 @@ def put_questions(
 
 
 def _put(
-    questions: Sequence[Question], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
-) -> list[Reply]:
+    questions: Sequence[ModelQuestion], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
+) -> list[ModelReply]:
     if not questions:
         return []
     from inspect_ai import Task
@@ -231,7 +231,7 @@ def _put(
     for question in questions:
         sample = samples[question.id]
         text = None if sample.error else sample.output.completion
-        replies.append(Reply(question.id, text, blot(sample.error.message) if sample.error else ""))
+        replies.append(ModelReply(question.id, text, blot(sample.error.message) if sample.error else ""))
     return replies
 
 

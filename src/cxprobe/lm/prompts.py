@@ -11,9 +11,9 @@ from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
 PROMPTS_FOLDER = Path("prompts")
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-P = TypeVar("P", bound=Closed)
-T = TypeVar("T")
+PromptName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+FileOfPrompts = TypeVar("FileOfPrompts", bound=Closed)
+NamedPrompt = TypeVar("NamedPrompt")
 
 
 def fields_of(text: str) -> set[str]:
@@ -34,7 +34,7 @@ def with_fields(*fields: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def named(prompts: Mapping[str, T], name: str, kind: str) -> T:
+def named(prompts: Mapping[str, NamedPrompt], name: str, kind: str) -> NamedPrompt:
     """Return the prompt or continuation of a name.
 
     Raises:
@@ -45,7 +45,7 @@ def named(prompts: Mapping[str, T], name: str, kind: str) -> T:
     return prompts[name]
 
 
-def read_prompts(model: type[P], path: Path) -> P:
+def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
     """Read and check a file of prompts.
 
     Args:

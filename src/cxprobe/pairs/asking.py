@@ -8,7 +8,7 @@ import pandas as pd
 from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, named, read_prompts, with_fields
+from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.seeding import generator_for
 
 _TEXTS = ["id", "context", "good", "bad"]
@@ -18,7 +18,7 @@ _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
 class PreferencePrompts(Closed):
     """How models are asked about the two texts of a pair."""
 
-    prompts: Annotated[dict[Name, Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)]
+    prompts: Annotated[dict[PromptName, Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)]
     """Name -> the text before the two."""
     item: Annotated[str, with_fields("a", "b")]
     """What is asked about: the text that is shown as A, and the one that is shown as B."""
@@ -32,7 +32,7 @@ def load_preference_prompts(folder: Path = PROMPTS_FOLDER) -> PreferencePrompts:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return read_prompts(PreferencePrompts, folder / "preferences.yaml")
+    return read_prompt_file(PreferencePrompts, folder / "preferences.yaml")
 
 
 def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferencePrompts) -> pd.DataFrame:

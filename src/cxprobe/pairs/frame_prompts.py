@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, named, read_prompts, with_fields
+from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS
 
 
@@ -41,7 +41,7 @@ class WritingPrompt(Closed):
 class WritingPrompts(Closed):
     """All prompts of the file."""
 
-    prompts: Annotated[dict[Name, WritingPrompt], Field(min_length=1)]
+    prompts: Annotated[dict[PromptName, WritingPrompt], Field(min_length=1)]
     """Name -> prompts."""
 
 
@@ -74,4 +74,4 @@ def load_writing_prompt(name: str, folder: Path = PROMPTS_FOLDER) -> WritingProm
         extended or unacceptable and appropriate or inappropriate; all words are this project's own.
     """
     path = folder / "frames.yaml"
-    return named(read_prompts(WritingPrompts, path).prompts, name, f"{path}: prompt")
+    return named(read_prompt_file(WritingPrompts, path).prompts, name, f"{path}: prompt")

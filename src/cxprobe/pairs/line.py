@@ -14,7 +14,7 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
-from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompts
+from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompt_file
 from cxprobe.pairs.frames import PairsFile, fill, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
@@ -173,7 +173,7 @@ class PairsLine(Line):
         )
         faults.check_prompts(
             PROMPTS_FOLDER / "frames.yaml",
-            lambda: read_prompts(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
+            lambda: read_prompt_file(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
             needed=section is None or bool(section.writers),
             named={"pairs.frames.prompt": ("prompts", frames.prompt)} if frames else {},
         )

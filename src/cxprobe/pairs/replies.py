@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.replies import judge_preference
+from cxprobe.lm.replies import judge_reply
 from cxprobe.pairs.judge import ASKED, REPLY, HowToJudge, JudgedPairs, credit_pairs
 from cxprobe.pairs.sources import OWN
 from cxprobe.report.tables import with_blanks
@@ -42,7 +42,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: HowToJudge) ->
     if unknown:
         raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
     judged = [
-        judge_preference(None if failed else str(reply), gold, {"A": a, "B": b})
+        judge_reply(None if failed else str(reply), gold, {"A": a, "B": b}, chain_of_thought=False)
         for reply, failed, gold, a, b in replies[["reply", "failed", "gold", "option_a", "option_b"]].itertuples(
             index=False, name=None
         )

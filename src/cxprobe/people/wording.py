@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.files.schema import Closed
-from cxprobe.lm.prompts import read_prompts, with_fields
+from cxprobe.lm.prompts import read_prompt_file, with_fields
 
 WORDING_FILE = Path("prompts/validation.yaml")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -122,4 +122,4 @@ def load_wording(path: Path = WORDING_FILE) -> ValidationWording:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return read_prompts(ValidationWording, path)
+    return read_prompt_file(ValidationWording, path)

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, article_faults, gender_of, normalised, repeated
-from cxprobe.prompts.items import InferenceItems, Items, MarkedSentence, ReasoningFrame
+from cxprobe.prompts.items import ConstructionItems, InferenceItems, MarkedSentence, ReasoningFrame
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
 then guessed in 45 % of items at most, where chance is 33 %."""
-FEWEST_PREMISES = 10
-"""Of fewer premises, shares say little."""
+FEWEST_FOR_SHARES = 10
+"""Of fewer premises or frames, shares say little."""
 MOST_NAMED_FIRST = 0.6
 """The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
-FEWEST_FRAMES = 10
-"""Of fewer frames, shares say little."""
 _WORDS_OF_SLOT = re.compile(r"\{([A-Z][A-Z0-9]*)\}")
 _REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
 _WITH_ITSELF = re.compile(r"\{(R[1-4])\}[^.{}]*\b(?:than|as) \{\1\}")
@@ -54,7 +52,7 @@ def _faults_of_templates(asked: InferenceItems) -> Iterator[Fault]:
     for name in asked.hypotheses:
         golds = [gold[name] for gold in every if name in gold]
         relation, number = Counter(golds).most_common(1)[0]
-        if len(golds) >= FEWEST_PREMISES and number > MOST_OF_A_RELATION * len(golds):
+        if len(golds) >= FEWEST_FOR_SHARES and number > MOST_OF_A_RELATION * len(golds):
             share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
             yield Fault(
                 ("hypotheses", name),
@@ -108,7 +106,7 @@ def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
     # R1 is right in the base test.
     firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
     for referent, answer in (("R1", "right"), ("R2", "wrong")):
-        if len(firsts) >= FEWEST_FRAMES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
+        if len(firsts) >= FEWEST_FOR_SHARES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
             yield Fault(
                 (),
                 f"the facts of {number} of {len(firsts)} frames name {referent} first, who is {answer}; at most "
@@ -169,7 +167,7 @@ def _faults_of_referents(frame: ReasoningFrame, parts: Mapping[str, str]) -> Ite
             yield Fault((part,), what)
 
 
-def lint_items(items: Items) -> Iterator[Fault]:
+def lint_items(items: ConstructionItems) -> Iterator[Fault]:
     """Find what is wrong with the inferences and the reasoning items of a construction.
 
     Args:
@@ -180,7 +178,7 @@ def lint_items(items: Items) -> Iterator[Fault]:
     yield from (fault.below("reasoning") for fault in lint_reasoning(items.reasoning))
 
 
-def lint_premises(items: Mapping[Path, Items]) -> dict[Path, list[Fault]]:
+def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fault]]:
     """Find premises that an earlier file has too.
 
     Args:

@@ -44,7 +44,7 @@ def repair_table(repairs: Mapping[str, Sequence[Repair]]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class ImportedFile(Generic[Item]):
+class ItemsOfFile(Generic[Item]):
     """The items of an imported file.
 
     Attributes:
@@ -107,7 +107,7 @@ class FileReader:
             self.fault(line, f"{fault}; is a quotation mark never closed{hint}?")
 
 
-def read_inference_file(path: Path, of: str) -> ImportedFile[Inference]:
+def read_inference_file(path: Path, of: str) -> ItemsOfFile[Inference]:
     """Read a .tsv or .csv file in the format of the CxNLI release.
 
     An item is a row for its premise, one for its hypothesis and one for its relation. The first row of an item names
@@ -136,7 +136,7 @@ def read_inference_file(path: Path, of: str) -> ImportedFile[Inference]:
     if not reader.items and not reader.faults:
         reader.fault(line, "there is no item in the file")
     reader.check()
-    return ImportedFile(reader.items, reader.repairs)
+    return ItemsOfFile(reader.items, reader.repairs)
 
 
 @dataclass

@@ -154,12 +154,12 @@ def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
     return capitalise_first(text), phrases
 
 
-def slots_of(template: str) -> set[str]:
+def slots_in(template: str) -> set[str]:
     """Return the slots that a template takes up."""
     return {slot for slot, _ in _PLACE.findall(template)}
 
 
-def fill(template: str, phrases: Mapping[str, Phrase]) -> str:
+def fill_template(template: str, phrases: Mapping[str, Phrase]) -> str:
     """Return the sentence that a template and the phrases make.
 
     Raises:
@@ -197,14 +197,14 @@ def _inflect(verb: str, lemma: str | None, tag: str) -> str:
     return str(verb if verb in forms else forms[0])
 
 
-Slot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
+ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
 # The tests of a frame.
-TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
+FRAME_TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
 
 
-Golds = Annotated[dict[Name, Relation], Field(min_length=1)]
+Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
 
 
 class MarkedSentence(Closed):
@@ -212,7 +212,7 @@ class MarkedSentence(Closed):
 
     text: str
     """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
-    slots: dict[Slot, str] = Field(default_factory=dict)
+    slots: dict[SlotName, str] = Field(default_factory=dict)
     """What fills slots that the sentence does not show; absent if it shows all."""
 
     def phrases(self) -> dict[str, Phrase]:
@@ -234,9 +234,9 @@ class MarkedSentence(Closed):
 class Premise(MarkedSentence):
     """A sentence about which the hypotheses are asked that its reading or itself has a relation to."""
 
-    reading: Name
+    reading: ItemKey
     """Which of the readings it has."""
-    gold: dict[Name, Relation] = Field(default_factory=dict)
+    gold: dict[ItemKey, Relation] = Field(default_factory=dict)
     """Hypothesis -> its relation to this premise, where the reading has another or none; absent for none."""
 
 
@@ -250,11 +250,11 @@ class Challenge(MarkedSentence):
 class InferenceItems(Closed):
     """Premises and the hypotheses that are asked about each of them."""
 
-    slots: dict[Slot, str]
+    slots: dict[SlotName, str]
     """Slot -> what fills it."""
-    hypotheses: Annotated[dict[Name, str], Field(min_length=1)]
+    hypotheses: Annotated[dict[ItemKey, str], Field(min_length=1)]
     """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
-    readings: Annotated[dict[Name, dict[Name, Relation]], Field(min_length=1)]
+    readings: Annotated[dict[ItemKey, dict[ItemKey, Relation]], Field(min_length=1)]
     """Kinds of premises, such as "asserted" and "denied" -> how hypotheses are related to premises of this kind; what
     is not here is asked only about a premise whose ``gold`` has it. The first is that of the asserted construction."""
     premises: Annotated[list[Premise], Field(min_length=1)]
@@ -276,7 +276,7 @@ class InferenceItems(Closed):
 
     def _template_faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
-            if unknown := sorted(slots_of(text) - self.slots.keys()):
+            if unknown := sorted(slots_in(text) - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
@@ -313,7 +313,7 @@ class InferenceItems(Closed):
 
     def hypothesis(self, name: str, premise: MarkedSentence) -> str:
         """Return a template's sentence about a premise."""
-        return fill(self.hypotheses[name], premise.phrases())
+        return fill_template(self.hypotheses[name], premise.phrases())
 
     def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
         """Return how each hypothesis is related to a premise."""
@@ -375,10 +375,10 @@ class ReasoningFrame(Closed):
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
         referents = [next(iter(self.referents[place].items())) for place in order]
         phrases = {f"R{number}": Phrase(words, note) for number, (note, words) in enumerate(referents, 1)}
-        return " ".join(fill(part, phrases) for part in parts)
+        return " ".join(fill_template(part, phrases) for part in parts)
 
 
-class Items(Closed):
+class ConstructionItems(Closed):
     """All that models are asked about a construction."""
 
     sources: Annotated[list[str], Field(min_length=1)]
@@ -389,7 +389,7 @@ class Items(Closed):
     """Frames of the reasoning tests; absent for a construction that has none."""
 
     @model_validator(mode="after")
-    def _something_to_ask(self) -> "Items":
+    def _something_to_ask(self) -> "ConstructionItems":
         if self.inference is None and not self.reasoning:
             raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
         if twice := _repeated(frame.rule for frame in self.reasoning):
@@ -397,17 +397,17 @@ class Items(Closed):
         return self
 
 
-def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Items:
+def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> ConstructionItems:
     """Read and check ``constructions/<name>/items.yaml``; all its sentences are rendered once.
 
     Raises:
         ConstructionError: One line for every place of the file that has faults.
     """
     path = constructions / name / "items.yaml"
-    return validate(Items, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    return validate(ConstructionItems, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
 
 
-def render_inferences(items: Items, construction: str) -> list[Inference]:
+def render_inferences(items: ConstructionItems, construction: str) -> list[Inference]:
     """Return every premise with every hypothesis that is asked about it.
 
     Source:
@@ -444,7 +444,7 @@ def make_inference(
     return Inference(id_, premise, hypothesis, gold, construction, of, premise_id, template, reading)
 
 
-def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Reasoning]:
+def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Reasoning]:
     """Return the tests of every frame, A and B in an order that is counterbalanced.
 
     The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
@@ -473,7 +473,7 @@ def render_reasonings(items: Items, construction: str, *, seed: int) -> list[Rea
     for turn, place in enumerate(order):
         frame, frame_id = frames[place], f"{construction}-{_digest(frames[place].rule)}"
         for test, text, question, answer in frame.variants():
-            a_first = (turn + TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
+            a_first = (turn + FRAME_TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
             turned = a_first == (answer == "R2")  # whether R2 is A
             a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
             gold = ("A" if a_first else "B") if answer else "C"

@@ -14,18 +14,18 @@ from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.tables import with_blanks
+from cxprobe.run.stage import MOST_METRICS
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
 
-Run = tuple[str, str]  # a model, and a construction or "all"
+RunKey = tuple[str, str]  # a model, and a construction or "all"
 Point = tuple[int, float]
 RULE = "rule"  # how blind models are asked: about an item, not by a prompt
 NO_PROMPT = "none"
 OUTCOMES = ("right", "wrong", "tied", "unparsed", "failed")  # tied: of likelihoods; unparsed and failed: of replies
-MOST_METRICS = 40  # of a judged run, together with its series
 MOST_HEADLINES = 12  # numbers of a model in metrics.json
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
-RUN = ["model", "run"]
-ALL = "all"  # the run over all constructions
+RUN_KEY = ["model", "run"]
+ALL_CONSTRUCTIONS = "all"  # the run over all constructions
 JUDGED = [
     *("model", "construction", "id", "item", "kind", "set", "test", "template", "reading", "answerable", "prompt"),
     *("shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply"),
@@ -184,9 +184,11 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return table.assign(**texts, drawn=table["drawn"].ne(False))
 
 
-def with_runs(judged: pd.DataFrame) -> pd.DataFrame:
+def answers_of_runs(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers twice, with the column run: under their construction, and under "all"."""
-    return pd.concat([judged.assign(run=judged["construction"]), judged.assign(run=ALL)], ignore_index=True)
+    return pd.concat(
+        [judged.assign(run=judged["construction"]), judged.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
+    )
 
 
 def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -361,8 +363,24 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
     return spread.assign(range=spread["highest"] - spread["lowest"])
 
 
+# Name of a table of rates -> which rows ("" for all), and what the rates are by.
+_TABLES = {
+    "accuracy_by_construction": ("", ["construction", *SETTING]),
+    "accuracy_by_setting": ("", SETTING),
+    "accuracy_by_prompt": ("", [*SETTING, "prompt"]),
+    "accuracy_by_template": ("template != ''", ["construction", "set", "chain_of_thought", "template"]),
+    "accuracy_by_reading": ("reading != ''", ["construction", "set", "chain_of_thought", "reading"]),
+    "accuracy_by_test": ("kind == 'reasoning'", ["construction", "set", "chain_of_thought", "answerable", "test"]),
+    "accuracy_answerable": ("kind == 'reasoning'", ["set", "answerable", "prompt", "chain_of_thought"]),
+}
+_NOT_OF_BLIND = ("shots", "examples", "chain_of_thought", "prompt")  # columns of tables that blind models do not have
+
+
 def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Return the tables of judged answers by name.
+
+    Those by template, over all prompts and numbers of shots, have the column relations, the gold answers that the
+    template has, such as "0" or, in a challenge set, "0, 1"; their intervals are clustered by premise alone.
 
     Args:
         judged: See `prompt_accuracy`; besides, the columns of questions (kind, item, construction, set, test,
@@ -370,63 +388,26 @@ def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataF
             orders, order) and of ``of``.
         of: The first columns of every table, such as model and asked.
     """
-    reasoning = judged[judged["kind"] == "reasoning"]
-    by_prompt = prompt_accuracy(judged, [*of, *SETTING, "prompt"])
-    thought = "chain_of_thought"
-    readings = judged[judged["reading"] != ""]
-    return {
-        "outcomes": count_outcomes(judged, [*of, "construction", *SETTING, "prompt"]),
-        "accuracy_by_construction": prompt_accuracy(judged, [*of, "construction", *SETTING]),
-        "accuracy_by_setting": prompt_accuracy(judged, [*of, *SETTING]),
-        "accuracy_by_prompt": by_prompt,
-        "accuracy_by_template": accuracy_by_template(judged, of),
-        "accuracy_by_reading": prompt_accuracy(readings, [*of, "construction", "set", thought, "reading"]),
-        "accuracy_by_test": prompt_accuracy(reasoning, [*of, "construction", "set", thought, "answerable", "test"]),
-        "accuracy_answerable": prompt_accuracy(reasoning, [*of, "set", "answerable", "prompt", thought]),
-        "consistency_over_orders": consistency_over_orders(reasoning, [*of, "construction", "set", "prompt", thought]),
-        "spread_over_prompts": spread_over_prompts(by_prompt, [*of, *SETTING]),
+    tables = {"outcomes": count_outcomes(judged, [*of, "construction", *SETTING, "prompt"])}
+    for name, (which, by) in _TABLES.items():
+        keys = [*of, *by]
+        rows = judged.query(which) if which else judged
+        tables[name] = prompt_accuracy(rows, keys)
+        if name == "accuracy_by_template":
+            golds = rows.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds))))
+            tables[name] = golds.reset_index(name="relations").merge(tables[name], on=keys, validate="one_to_one")
+    orders = [*of, "construction", "set", "prompt", "chain_of_thought"]
+    return tables | {
+        "consistency_over_orders": consistency_over_orders(judged, orders),
+        "spread_over_prompts": spread_over_prompts(tables["accuracy_by_prompt"], [*of, *SETTING]),
     }
 
 
-def accuracy_by_template(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy of inferences by the template of the hypothesis, over all prompts and numbers of shots.
-
-    The interval is about each template as it is: it is clustered by premise alone.
-
-    Args:
-        judged: See `prompt_tables`. Items without a template are left out.
-        of: The first columns, such as model and asked.
-
-    Returns:
-        The rows of `prompt_accuracy` by ``of``, construction, set, chain_of_thought, template and relations, the gold
-        answers that the template has, such as "0" or, in a challenge set, "0, 1".
-    """
-    keys = [*of, "construction", "set", "chain_of_thought", "template"]
-    known = judged[judged["template"] != ""]
-    relations = (
-        known.groupby(keys)["gold"].agg(lambda golds: ", ".join(sorted(set(golds)))).reset_index(name="relations")
-    )
-    return relations.merge(prompt_accuracy(known, keys), on=keys, validate="one_to_one")
-
-
-def reasoning_accuracy(judged: pd.DataFrame, of: Sequence[str]) -> pd.DataFrame:
-    """Return the accuracy of multiple-choice items by construction, and then of all constructions ("all").
-
-    Args:
-        judged: See `prompt_tables`.
-        of: The first columns, such as model and asked.
-    """
-    reasoning = judged[judged["kind"] == "reasoning"]
-    each = prompt_accuracy(reasoning, [*of, "construction", "chain_of_thought"])
-    together = prompt_accuracy(reasoning, [*of, "chain_of_thought"]).assign(construction=ALL)
-    return pd.concat([each, together], ignore_index=True)
-
-
-def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, float]]:
+def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, float]]:
     """Return the numbers of every run by name, the most important first.
 
     Args:
-        judged: See `prompt_tables`; besides, the columns model, run (see `with_runs`) and asked.
+        judged: See `prompt_tables`; besides, the columns model, run (see `answers_of_runs`) and asked.
         deciding: Model -> the way of asking that decides: a score, "reply", or "rule". The others have only their
             accuracy.
 
@@ -438,9 +419,9 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         several ways of asking, score.<asked>; as many of these as a run may have.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
-    counts = dict(_by_run(count_outcomes(decides, RUN)))
-    metrics: dict[Run, dict[str, Any]] = {run: {} for run in counts}
-    for run, row in _by_run(prompt_accuracy(decides, RUN)):
+    counts = dict(_by_run(count_outcomes(decides, RUN_KEY)))
+    metrics: dict[RunKey, dict[str, Any]] = {run: {} for run in counts}
+    for run, row in _by_run(prompt_accuracy(decides, RUN_KEY)):
         metrics[run] |= {name: row[name] for name in ("accuracy", "low", "high", "n")}
         if row["n_parsed"]:
             metrics[run]["accuracy_parsed"] = row["accuracy_parsed"]
@@ -448,23 +429,23 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         metrics[run] |= {name: row[name] for name in ("n_parsed", "chance", "tie_rate", "macro_f1", "unparsed")}
     for run, row in counts.items():
         metrics[run]["failed"] = row["failed"] / row["questions"]
-    for run, row in _by_run(consistency_over_orders(decides, RUN)):
+    for run, row in _by_run(consistency_over_orders(decides, RUN_KEY)):
         bounds = {"consistency_low": row["low"], "consistency_high": row["high"]}
         metrics[run] |= {"consistency": row["consistent"], **bounds, "n_consistency": row["n"]}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set"])):
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set"])):
         name = f"set.{row['set']}"
         metrics[run] |= {name: row["accuracy"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
     several = judged[judged.groupby("model")["asked"].transform("nunique") > 1]
-    for run, row in _by_run(prompt_accuracy(several, [*RUN, "asked"])):
+    for run, row in _by_run(prompt_accuracy(several, [*RUN_KEY, "asked"])):
         metrics[run][f"score.{row['asked']}"] = row["accuracy"]
-    sets = judged.groupby(RUN)["set"].nunique()  # each has a series too
+    sets = judged.groupby(RUN_KEY)["set"].nunique()  # each has a series too
     return {
         run: {name: float(value) for name, value in list(numbers.items())[: MOST_METRICS - sets[run]]}
         for run, numbers in metrics.items()
     }
 
 
-def _by_run(table: pd.DataFrame) -> Iterator[tuple[Run, dict[str, Any]]]:
+def _by_run(table: pd.DataFrame) -> Iterator[tuple[RunKey, dict[str, Any]]]:
     """Give the rows of a table, each with the model and the run that it is of."""
     for row in table.to_dict("records"):
         yield (row["model"], row["run"]), {str(name): value for name, value in row.items()}
@@ -477,7 +458,7 @@ def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) ->
     return {name: metrics[name] for name in ranked[:most]}
 
 
-def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Run, dict[str, list[Point]]]:
+def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, list[Point]]]:
     """Return, for each run and set, the accuracy by the number of shots, over all prompts and sources of examples.
 
     Args:
@@ -488,8 +469,8 @@ def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict
         (model, run) -> "by_shots.<set>" -> (shots, accuracy) pairs.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
-    series: dict[Run, dict[str, list[Point]]] = {}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN, "set", "shots"])):
+    series: dict[RunKey, dict[str, list[Point]]] = {}
+    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set", "shots"])):
         points = series.setdefault(run, {}).setdefault(f"by_shots.{row['set']}", [])
         points.append((int(row["shots"]), float(row["accuracy"])))
     return series
@@ -503,15 +484,9 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
         members: The models.
 
     Returns:
-        Name of a table -> what `best_blind` returns by its cells: construction and set, set, construction, set and test
-        (and whether it is answerable), or set and whether it is answerable.
+        Name of a table of rates -> what `best_blind` returns by those of its columns that blind models have.
     """
-    cells = {
-        "accuracy_by_construction": ["construction", "set"],
-        "accuracy_by_setting": ["set"],
-        "accuracy_by_test": ["construction", "set", "test", "answerable"],
-        "accuracy_answerable": ["set", "answerable"],
-    }
+    cells = {name: [column for column in by if column not in _NOT_OF_BLIND] for name, (_, by) in _TABLES.items()}
     return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
 
 

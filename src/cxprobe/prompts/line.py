@@ -12,7 +12,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.items import RELATIONS, InferenceItems, Items, ReasoningFrame, load_items
+from cxprobe.prompts.items import RELATIONS, ConstructionItems, InferenceItems, ReasoningFrame, load_items
 from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
 from cxprobe.report.answers import cluster_lists, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
@@ -63,19 +63,19 @@ class PromptsLine(Line):
         """Return the construction if it has items."""
         return [construction] if (CONSTRUCTIONS_FOLDER / construction / FILE).is_file() else []
 
-    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Items:
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionItems:
         """Read the items of a construction."""
         use(CONSTRUCTIONS_FOLDER / entries[0] / FILE)
         return load_items(entries[0])
 
-    def examples(self, items: Items) -> Iterator[Example]:
+    def examples(self, items: ConstructionItems) -> Iterator[Example]:
         """Yield inferences from the first premise and from others, and each test of the first reasoning frame."""
         if items.inference is not None:
             yield from _inferences(items.inference)
         if items.reasoning:
             yield from _reasonings(items.reasoning[0])
 
-    def overview(self, items: Items | None) -> Sequence[str]:
+    def overview(self, items: ConstructionItems | None) -> Sequence[str]:
         """Return the numbers of premises and of reasoning frames."""
         if items is None:
             return ["", ""]
@@ -97,7 +97,7 @@ class PromptsLine(Line):
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
         from cxprobe.prompts.checks import lint_premises
-        from cxprobe.prompts.wording import load_continuations, load_inference_prompts, load_reasoning_prompts
+        from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
         items = {}
         for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{FILE}")):
@@ -112,8 +112,8 @@ class PromptsLine(Line):
         named = _named_prompts(section) if section else {}
         before = len(faults.lines)
         loaders: dict[str, Callable[[], Any]] = {
-            "inference": lambda: load_inference_prompts(wording=wording),
-            "reasoning": lambda: load_reasoning_prompts(wording=wording),
+            "inference": lambda: load_prompts(InferencePrompts, wording=wording),
+            "reasoning": lambda: load_prompts(ReasoningPrompts, wording=wording),
             "continuations": load_continuations,
         }
         prompts = {
@@ -199,24 +199,25 @@ class PromptsLine(Line):
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the inferences and the multiple-choice items."""
-        from cxprobe.prompts.wording import load_reasoning_prompts
+        from cxprobe.prompts.wording import ReasoningPrompts, load_prompts
 
         items = read_question_tables(params.section(PromptsParams), "items")
         shared = items[f"{CLUSTER}premise"].astype(str)
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
         nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
         reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-        options = reasoning.assign(c=load_reasoning_prompts().neither)[["a", "b", "c"]]
+        options = reasoning.assign(c=load_prompts(ReasoningPrompts).neither)[["a", "b", "c"]]
         listed = pd.Series(options.to_numpy().tolist(), options.index, dtype=object)
         return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
 
     def left_out(self, params: ReportParams) -> list[str]:
         """Return which items of other people are not exported, if there are any."""
         names = ", ".join(params.section(PromptsParams).make.files)
-        about = (
+        if not names:
+            return []
+        return [
             f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
-        )
-        return [about] if names else []
+        ]
 
     def choices(self, params: ReportParams) -> ChoiceItems:
         """Return the questions as texts to continue, and the answers."""

@@ -27,7 +27,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "most_frequent": ("inference", "reasoning"),
     **dict.fromkeys(get_args(RuleOfReferents), ("reasoning",)),
 }
-Answers = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
+AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
 
 def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
@@ -154,7 +154,7 @@ def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float
 # Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
 
 
-def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     if train["gold"].nunique() == 1:
         return _most_frequent(train, test)
     # It takes a second to import, and models that are not blind do without it.
@@ -166,13 +166,13 @@ def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[
     return model.predict_proba(test["read"]), list(model.classes_)
 
 
-def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     from sklearn.tree import DecisionTreeClassifier
 
     def words(text: str) -> set[str]:
         return {word.text.lower() for word in words_of(text)}
 
-    def overlap(items: pd.DataFrame) -> Answers:  # (items, 1): the share of the hypothesis' words in the premise
+    def overlap(items: pd.DataFrame) -> AnswerRates:  # (items, 1): the share of the hypothesis' words in the premise
         both = zip(items["premise"].map(words), items["hypothesis"].map(words), strict=True)
         return np.array([[len(hypothesis & premise) / max(len(hypothesis), 1)] for premise, hypothesis in both])
 
@@ -180,24 +180,24 @@ def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, lis
     return model.predict_proba(overlap(test)), list(model.classes_)
 
 
-def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     negated, classes = train["hypothesis"].str.contains(NEGATION), sorted(set(train["gold"]))
     shares = {is_negated: _shares(train.loc[negated == is_negated, "gold"], classes) for is_negated in (True, False)}
     return np.array([shares[bool(NEGATION.search(text))] for text in test["hypothesis"]]), classes
 
 
-def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[Answers, list[str]]:
+def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     classes = sorted(set(train["gold"]))
     return np.tile(_shares(train["gold"], classes), (len(test), 1)), classes
 
 
-def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> Answers:
+def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> AnswerRates:
     """Return the share of each answer, (classes,); all alike where there is nothing to count."""
     counts = np.array([(golds == name).sum() for name in classes], dtype=np.float64)
     return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
 
 
-_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Answers, list[str]]]] = {
+_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]] = {
     "word_overlap": _word_overlap,
     "negation": _negation,
     "most_frequent": _most_frequent,

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
-from cxprobe.prompts.cxnli import FileReader, ImportedFile
+from cxprobe.prompts.cxnli import FileReader, ItemsOfFile
 from cxprobe.prompts.items import Reasoning
 
-TESTS: Mapping[str, str] = {  # their name of a test -> ours
+TEST_NAMES: Mapping[str, str] = {  # their name of a test -> ours
     "Base": "base",
     "Recency Bias": "recency",
     "Vocabulary Bias": "vocabulary",
@@ -70,7 +70,7 @@ class _Row(NamedTuple):
 
 def read_reasoning_file(
     path: Path, of: str, construction: str, *, keep_doubtful: bool, rows: Path | None = None
-) -> ImportedFile[Reasoning]:
+) -> ItemsOfFile[Reasoning]:
     """Read a .tsv or .csv file in the format of the CxNLI release's multiple-choice items.
 
     A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
@@ -114,7 +114,7 @@ def read_reasoning_file(
         reader.repair(1, f"{len(chosen)} of {len(kept)} rows are in {rows} too, and were read alone")
         kept = chosen
     items = [reader.item(row, of, construction) for row in kept]
-    return ImportedFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
+    return ItemsOfFile(items, sorted(reader.repairs, key=lambda repair: repair.line))
 
 
 def _read(path: Path) -> "_ReasoningReader":
@@ -171,7 +171,7 @@ class _ReasoningReader(FileReader):
             self.fault(line, f"{what}; put a text with {_delimiter(self.delimiter)} in it in quotation marks")
             return
         row = dict(zip_longest(self.names, cells[: len(self.names)], fillvalue=""))
-        swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TESTS)})\s*{self.delimiter}"
+        swallowed = rf"\n[^\n{self.delimiter}]*{self.delimiter}\s*(?:{'|'.join(TEST_NAMES)})\s*{self.delimiter}"
         if any(re.search(swallowed, cell, re.IGNORECASE) for cell in row.values()):
             self.fault(line, "a text contains further rows; one of its quotation marks is never closed")
             return
@@ -208,10 +208,10 @@ class _ReasoningReader(FileReader):
         return value
 
     def _test(self, line: int, label: str) -> str | None:
-        if label in TESTS:
+        if label in TEST_NAMES:
             return label
         words = [word.lower() for word in _WORD.findall(label)]
-        names = {name: name.lower().split() for name in TESTS}
+        names = {name: name.lower().split() for name in TEST_NAMES}
         likely = [name for name, parts in names.items() if words and parts[: len(words)] == words]
         likely = likely or [
             name
@@ -222,7 +222,9 @@ class _ReasoningReader(FileReader):
         if len(likely) == 1:
             self.repair(line, f"test {shown(label)} was read as '{likely[0]}'")
             return likely[0]
-        what = f"can be {' or '.join(likely)}; write which" if likely else f"is unknown (allowed: {', '.join(TESTS)})"
+        what = (
+            f"can be {' or '.join(likely)}; write which" if likely else f"is unknown (allowed: {', '.join(TEST_NAMES)})"
+        )
         self.fault(line, f"test {shown(label)} {what}")
         return None
 
@@ -251,11 +253,11 @@ class _ReasoningReader(FileReader):
             if (row.target == "C") != row.test.endswith("Calibration"):
                 self.repair(row.line, f"the target of a {row.test} row is {row.target}; it was kept")
         present = set[str]().union(*tests.values())
-        if absent := [test for test in TESTS if test not in present]:
+        if absent := [test for test in TEST_NAMES if test not in present]:
             self.repair(1, f"no item has the test {', '.join(absent)}")
         lines = {row.number: row.line for row in reversed(rows)}
         for number, names in tests.items():
-            if lacking := [test for test in TESTS if test in present - names]:
+            if lacking := [test for test in TEST_NAMES if test in present - names]:
                 self.repair(lines[number], f"item {number} has no {', '.join(lacking)}")
 
     def doubtful(self, rows: Sequence[_Row], done: str) -> set[int]:
@@ -301,7 +303,7 @@ class _ReasoningReader(FileReader):
             self.repair(row.line, f"the question {shown(question)} has no question mark; it was kept")
         if not _ASKING.match(question):
             self.repair(row.line, f"the last sentence, {shown(question)}, was read as the question")
-        frame, test, is_answerable = f"{of}-{construction}-{row.number}", TESTS[row.test], row.target != "C"
+        frame, test, is_answerable = f"{of}-{construction}-{row.number}", TEST_NAMES[row.test], row.target != "C"
         id_ = f"{test}-{frame}"
         return Reasoning(
             id_, text, question, row.a, row.b, row.target, construction, test, frame, is_answerable, set=of

@@ -165,10 +165,7 @@ def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame
 
 
 def prompts_beside_published(
-    tables: Mapping[str, pd.DataFrame],
-    reasoning: pd.DataFrame,
-    reasoning_by_prompt: pd.DataFrame,
-    published: PublishedResults,
+    judged: pd.DataFrame, tables: Mapping[str, pd.DataFrame], published: PublishedResults
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of all models beside published results, by name.
 
@@ -177,9 +174,8 @@ def prompts_beside_published(
     reasoning; for multiple choice it is the best over all constructions.
 
     Args:
-        tables: What `prompt_tables` returns, of model and asked.
-        reasoning: What `reasoning_accuracy` returns, of model, asked and set.
-        reasoning_by_prompt: The same of model, asked, set and prompt.
+        judged: See `cxprobe.prompts.judge.prompt_tables`.
+        tables: What that returns, of model and asked.
         published: The published results.
 
     Returns:
@@ -189,6 +185,17 @@ def prompts_beside_published(
         inference again, free-form hypotheses next to templatic ones.
     """
     names, theirs = published.names, published.inference
+    items = judged[judged["kind"] == "reasoning"]
+    reasoning, reasoning_by_prompt = (
+        pd.concat(
+            [
+                prompt_accuracy(items, [*of, "construction", "chain_of_thought"]),
+                prompt_accuracy(items, [*of, "chain_of_thought"]).assign(construction="all"),
+            ],
+            ignore_index=True,
+        )
+        for of in ([*_WHO, "set"], [*_WHO, "set", "prompt"])
+    )
     pooled, by_prompt = (
         _inferences(tables[name], {REASONING, *reasoning["set"]})
         for name in ("accuracy_by_setting", "accuracy_by_prompt")
@@ -282,6 +289,19 @@ def settings_beside_published(
     return both.sort_values(["_setting", "_rank"], kind="stable", ignore_index=True)[columns]
 
 
+# Name of a figure of reasoning -> its title, the table that it shows, and what its rows and panels are.
+_REASONING_FIGURES = {
+    "reasoning_tests": ("Reasoning by test; C: nothing follows", "accuracy_by_test", "test", "construction"),
+    "reasoning_prompts": ("Reasoning by prompt", "accuracy_answerable", "prompt", "follows"),
+    "tests_by_prompt": (
+        "Reasoning by test, with the two prompts that differ most where nothing follows (C)",
+        "tests_by_prompt",
+        "test",
+        "prompt",
+    ),
+}
+
+
 def prompt_figures(
     tables: Mapping[str, pd.DataFrame],
     published: PublishedResults,
@@ -290,10 +310,11 @@ def prompt_figures(
     best: Mapping[str, pd.DataFrame],
     mocks: Sequence[str] = (),
 ) -> dict[str, Figure]:
-    """Draw the tables of all models, by name; beside published rates, which are of the best prompt, those of the best.
+    """Draw the tables of all models, by name: by construction, a figure for each setting; reasoning by test and prompt.
 
-    Blind models are not drawn one by one: the best of them in each cell is. A mock model says the same to everything
-    and is drawn only where no other model has run.
+    Beside published rates, which are of the best prompt, those of the best prompt are drawn. Blind models are not drawn
+    one by one: the best of them in each cell is. A mock model says the same to everything and is drawn only where no
+    other model has run.
 
     Args:
         tables: What `prompt_tables` returns, of model and asked, and what `tables_of_figures` does.
@@ -315,7 +336,27 @@ def prompt_figures(
         ]
         drawn[name] = shown.assign(label=labels)
     multiple = {REASONING, *tables["accuracy_by_test"].get("set", ())}
-    figures = settings_figures(drawn, best, multiple)
+    settings = drawn["accuracy_by_construction"]
+    settings = settings.assign(setting=setting_names(settings))
+    settings = settings.sort_values("set", key=lambda sets: sets.isin(multiple), kind="stable")
+    title = "Inference by construction, with each model's best prompt and examples"
+    shown_tables = {
+        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": (f"By construction, {setting}", table)
+        for setting, table in settings.groupby("setting", sort=False)
+    }
+    shown_tables["best_by_construction"] = title, drawn["best_by_construction"]
+    figures = {}
+    for name, (title, table) in shown_tables.items():
+        if len(table):
+            blind = best["accuracy_by_construction"]
+            figures[name] = _dots(table, title, rows="construction", panels="set", best=blind)
+    several = drawn["accuracy_by_test"]["set"].nunique() > 1
+    drawn["tests_by_prompt"] = _of_two_prompts(drawn["tests_by_prompt"])
+    for name, (title, of, rows, panels) in _REASONING_FIGURES.items():
+        if len(drawn[of]):
+            table = _with_panels(drawn[of], panels, several=several)
+            ticks = _with_panels(best[of], panels, several=several) if of in best else None
+            figures[name] = _dots(table, title, rows=rows, panels="panel", best=ticks)
     inference = _best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
     if not inference.empty:
         figures["inference_beside_published"] = accuracy_beside_published(
@@ -327,60 +368,19 @@ def prompt_figures(
     return figures
 
 
-def settings_figures(
-    tables: Mapping[str, pd.DataFrame], best: Mapping[str, pd.DataFrame], multiple: Collection[str] = (REASONING,)
-) -> dict[str, Figure]:
-    """Draw accuracies by construction, a figure for each setting, and those of reasoning by test and by prompt.
+def _of_two_prompts(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates by test of the two prompts that differ most where nothing follows; none where that is never."""
+    rates = tests[~tests["answerable"].astype(bool)].groupby("prompt")["accuracy"].mean()
+    return tests[tests["prompt"].isin([rates.idxmin(), rates.idxmax()] if len(rates) else [])]
 
-    Where there are several sets of multiple choice, each has panels of its own.
 
-    Args:
-        tables: accuracy_by_construction, accuracy_by_test and accuracy_answerable of `prompt_tables`, and those of
-            `tables_of_figures`, with the column label (of the model); only the first is never empty.
-        best: See `prompt_figures`.
-        multiple: The sets of multiple choice.
-
-    Returns:
-        Name -> figure.
-    """
-    settings = tables["accuracy_by_construction"]
-    settings = settings.assign(setting=setting_names(settings))
-    settings = settings.sort_values("set", key=lambda sets: sets.isin(list(multiple)), kind="stable")
-    figures, blind = {}, best["accuracy_by_construction"]
-    for setting, table in settings.groupby("setting", sort=False):
-        stem = f"constructions_{'_'.join(str(setting).replace(',', '').split())}"
-        title = f"By construction, {setting}"
-        figures[stem] = _dots(table, title, rows="construction", panels="set", best=blind)
-    if len(table := tables["best_by_construction"]):
-        title = "Inference by construction, with each model's best prompt and examples"
-        figures["best_by_construction"] = _dots(table, title, rows="construction", panels="set", best=blind)
-    if tables["accuracy_by_test"].empty:
-        return figures
-    several = tables["accuracy_by_test"]["set"].nunique() > 1
-
-    def panelled(table: pd.DataFrame, by: str) -> pd.DataFrame:
-        follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
-        table = table.assign(follows=follows).sort_values("answerable", ascending=False, kind="stable")
-        if "test" in table:
-            table["test"] = table["test"].where(table["answerable"], table["test"] + " (C)")
-        return table.assign(panel=table[by] + (", " + table["set"] if several else ""))
-
-    by_test, by_prompt = tables["accuracy_by_test"], tables["accuracy_answerable"]
-    blind = panelled(best["accuracy_by_test"], "construction")
-    title = "Reasoning by test; C: nothing follows"
-    table = panelled(by_test, "construction")
-    figures["reasoning_tests"] = _dots(table, title, rows="test", panels="panel", best=blind)
-    each = by_prompt[["prompt"]].drop_duplicates()  # a blind model sees no prompt
-    blind = panelled(best["accuracy_answerable"], "follows").merge(each, how="cross")
-    table = panelled(by_prompt, "follows")
-    figures["reasoning_prompts"] = _dots(table, "Reasoning by prompt", rows="prompt", panels="panel", best=blind)
-    tests = tables["tests_by_prompt"]
-    if len(unanswerable := tests[~tests["answerable"].astype(bool)]):
-        rates = unanswerable.groupby("prompt")["accuracy"].mean()
-        table = panelled(tests[tests["prompt"].isin([rates.idxmin(), rates.idxmax()])], "prompt")
-        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
-        figures["tests_by_prompt"] = _dots(table, title, rows="test", panels="panel")
-    return figures
+def _with_panels(table: pd.DataFrame, by: str, *, several: bool) -> pd.DataFrame:
+    """Return rates of reasoning with the column panel: the column ``by`` and, where there are several sets, the set."""
+    follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
+    table = table.assign(follows=follows).sort_values("answerable", ascending=False, kind="stable")
+    if "test" in table:
+        table["test"] = table["test"].where(table["answerable"], table["test"] + " (C)")
+    return table.assign(panel=table[by] + (", " + table["set"] if several else ""))
 
 
 def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame) -> Figure:
@@ -404,12 +404,16 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
     both = pd.concat([ours, theirs], ignore_index=True)
     both = both.assign(setting=setting_names(both))
     best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
-    best = best.merge(both[["setting"]].drop_duplicates(), how="cross")  # a blind model sees no examples
     return _dots(both, title, rows="setting", panels="set", best=best)
 
 
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
-    """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance)."""
+    """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance).
+
+    A best blind model whose rates do not depend on the rows, such as prompts, is drawn in each.
+    """
+    if best is not None and rows not in best:
+        best = best.merge(table[[rows]].drop_duplicates(), how="cross")
     constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
     marks = {CONSTANT: constant} | ({} if best is None else {BEST_BLIND: best})
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)

@@ -9,7 +9,15 @@ from matplotlib.figure import Figure
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.figures import prompt_accuracy_figure
-from cxprobe.prompts.judge import ALL, RULE, RUN, accuracy_by_shots, prompt_metrics, prompt_tables, with_runs
+from cxprobe.prompts.judge import (
+    ALL_CONSTRUCTIONS,
+    RULE,
+    RUN_KEY,
+    accuracy_by_shots,
+    answers_of_runs,
+    prompt_metrics,
+    prompt_tables,
+)
 from cxprobe.prompts.params import PromptsParams
 
 
@@ -18,7 +26,7 @@ class PromptRun(NamedTuple):
 
     Attributes:
         model: The slug of the model.
-        construction: The construction, or `cxprobe.prompts.judge.ALL`.
+        construction: The construction, or `cxprobe.prompts.judge.ALL_CONSTRUCTIONS`.
         items: How many items it was asked about.
         metrics: Its numbers by name.
         series: Its accuracies by the number of shots.
@@ -54,19 +62,19 @@ def prompt_runs(judged: pd.DataFrame, members: Iterable[Member], section: Prompt
     """
     members = list(members)
     deciding = {member.slug: how_asked(member, section)["asked"] for member in members}
-    every = with_runs(judged[judged["drawn"]])
-    tables = prompt_tables(every, [*RUN, "asked"])
+    every = answers_of_runs(judged[judged["drawn"]])
+    tables = prompt_tables(every, [*RUN_KEY, "asked"])
     metrics, series = prompt_metrics(every, deciding), accuracy_by_shots(every, deciding)
-    items = every.groupby(RUN)["id"].nunique()
+    items = every.groupby(RUN_KEY)["id"].nunique()
     for member in members:
         slug = member.slug
-        for name in (*section.constructions, ALL):
+        for name in (*section.constructions, ALL_CONSTRUCTIONS):
             if (slug, name) not in metrics:
                 continue
             of_run = {}
             for stem, table in tables.items():
                 rows = table[(table["model"] == slug) & (table["run"] == name)]
-                of_run[stem] = rows.drop(columns=RUN).reset_index(drop=True)
+                of_run[stem] = rows.drop(columns=RUN_KEY).reset_index(drop=True)
             by_prompt = of_run["accuracy_by_prompt"]
             title = f"{slug if member.is_asked else member.label}: {name}"
             figure = prompt_accuracy_figure(by_prompt[by_prompt["asked"] == deciding[slug]], title)

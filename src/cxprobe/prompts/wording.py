@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, FaultsError, suggest
-from cxprobe.lm.prompts import PROMPTS_FOLDER, Name, fields_of, named, read_prompts, with_fields
+from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, fields_of, named, read_prompt_file, with_fields
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
 
@@ -18,8 +18,7 @@ PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
-P = TypeVar("P", bound="_Prompts")
-T = TypeVar("T")
+PromptFile = TypeVar("PromptFile", bound="_Prompts")
 
 
 def shown_options(a: str, b: str, c: str, order: str) -> dict[str, str]:
@@ -67,6 +66,8 @@ class ReasoningPrompt(Prompt):
 class _Prompts(Closed):
     """What both files of prompts contain."""
 
+    kind: ClassVar[Literal["inference", "reasoning"]]
+    """What is asked about, which is the name of the file."""
     other: ClassVar[tuple[str, str]]
     """The other file, and the answers that its prompts ask for."""
     prompts: Mapping[str, Prompt]
@@ -101,8 +102,9 @@ class _Prompts(Closed):
 class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
 
-    other: ClassVar[tuple[str, str]] = ("reasoning.yaml", PAPER)
-    prompts: Annotated[dict[Name, Prompt], Field(min_length=1)]
+    kind = "inference"
+    other = ("reasoning.yaml", PAPER)
+    prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
     """Name -> the text before the item."""
     heading: str
     """The line above the examples."""
@@ -115,8 +117,9 @@ class InferencePrompts(_Prompts):
 class ReasoningPrompts(_Prompts):
     """How models are asked a multiple-choice question."""
 
-    other: ClassVar[tuple[str, str]] = ("inference.yaml", "012")
-    prompts: Annotated[dict[Name, ReasoningPrompt], Field(min_length=1)]
+    kind = "reasoning"
+    other = ("inference.yaml", "012")
+    prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
     item: Annotated[str, with_fields("text", "question", "a", "b", "c")]
     """What is asked about, with what stands as option A, B and C."""
@@ -221,36 +224,28 @@ class ReasoningContinuation(_Continuation):
 class Continuations(Closed):
     """How language models are asked by the likelihood of the answers."""
 
-    inference: Annotated[dict[Name, InferenceContinuation], Field(min_length=1)]
+    inference: Annotated[dict[PromptName, InferenceContinuation], Field(min_length=1)]
     """Name -> a text about a premise and a hypothesis."""
-    reasoning: Annotated[dict[Name, ReasoningContinuation], Field(min_length=1)]
+    reasoning: Annotated[dict[PromptName, ReasoningContinuation], Field(min_length=1)]
     """Name -> a text about a multiple-choice item."""
 
 
-def load_inference_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> InferencePrompts:
-    """Read and check ``prompts/inference.yaml``, or what ``prompts/verbatim.yaml`` has in its place.
+def load_prompts(model: type[PromptFile], folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> PromptFile:
+    """Read and check a file of prompts, or what ``prompts/verbatim.yaml`` has in its place.
+
+    Args:
+        model: `InferencePrompts` or `ReasoningPrompts`.
+        folder: The folder of prompts.
+        wording: Whose words: "own" or "verbatim".
 
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return _load(InferencePrompts, "inference", folder, wording)
-
-
-def load_reasoning_prompts(folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> ReasoningPrompts:
-    """Read and check ``prompts/reasoning.yaml``, or what ``prompts/verbatim.yaml`` has in its place.
-
-    Raises:
-        PromptError: One line for every fault of the file.
-    """
-    return _load(ReasoningPrompts, "reasoning", folder, wording)
-
-
-def _load(model: type[P], name: str, folder: Path, wording: Wording) -> P:
     if wording == "own":
-        return read_prompts(model, folder / f"{name}.yaml")
+        return read_prompt_file(model, folder / f"{model.kind}.yaml")
     if not (path := folder / "verbatim.yaml").is_file():
         raise PromptError(f"{path}: there is no such file; write it, or set prompts.make.wording to own")
-    prompts: P = getattr(read_prompts(Verbatim, path), name)
+    prompts: PromptFile = getattr(read_prompt_file(Verbatim, path), model.kind)
     return prompts
 
 
@@ -260,7 +255,7 @@ def load_continuations(folder: Path = PROMPTS_FOLDER) -> Continuations:
     Raises:
         PromptError: One line for every fault of the file.
     """
-    return read_prompts(Continuations, folder / "continuations.yaml")
+    return read_prompt_file(Continuations, folder / "continuations.yaml")
 
 
 def ask_inference(

@@ -226,6 +226,7 @@ def view_links(records: Sequence[RunRecord], server: str, experiments: Experimen
     Args:
         records: All records.
         server: The address of MLflow's server.
+        experiments: Those of all lines.
     """
     client = open_store()
     for experiment, its_records in _by_experiment(records, experiments):
