@@ -1,5 +1,20 @@
 """The faults a user can mend. Each message names the place, the value, what is allowed and what to do."""
 
+# Extra -> the packages that it brings, by the names they are imported by. All other packages come with cxprobe.
+EXTRAS = {
+    "exports": ("datasets",),
+    "label": ("fastapi", "uvicorn"),
+    "large": ("accelerate", "torchao"),
+    "mining": ("datasketch", "datatrove", "threadpoolctl"),
+    "pipeline": (
+        *("PIL", "dvc", "filelock", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "statsmodels", "wordfreq"),
+    ),
+    "prompting": ("inspect_ai", "openai"),
+    "ray": ("ray",),
+    "wuggy": ("wuggy",),
+}
+
 
 class CxprobeError(Exception):
     """A fault that the user can mend; printed without a traceback, the exit code is 2."""
@@ -31,3 +46,12 @@ class PromptError(CxprobeError):
 
 class ProjectError(CxprobeError):
     """There is no project where one is needed, or something is in the way of making one, or a part of one."""
+
+
+def missing_extra(fault: ImportError) -> str | None:
+    """Return what to install for a package that could not be imported; None for one that no extra brings."""
+    package = (fault.name or "").partition(".")[0]
+    for extra, packages in EXTRAS.items():
+        if package in packages:
+            return f"{package} is not installed, and this needs it; run `pip install 'cxprobe[{extra}]'`"
+    return None

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
-from cxprobe.errors import CxprobeError, DataError
+from cxprobe.errors import CxprobeError, DataError, missing_extra
 
 DATA = Path("data")
 RESULTS = Path("results")
@@ -93,6 +92,8 @@ def replacing(path: Path, size: int | None = None) -> Iterator[Path]:
 
 def remove_left_behind(folder: Path) -> None:
     """Remove the temporary files of `replacing` below a folder whose processes, of this machine, were killed."""
+    import psutil  # of the extra pipeline
+
     own = re.compile(rf".*\.{re.escape(this_machine())}-(\d+)\.partial")
     for inside, _, names in os.walk(folder):  # unlike `rglob`, it goes on where others remove folders meanwhile
         for name in names:
@@ -133,10 +134,13 @@ def full_disk(fault: BaseException) -> str | None:
 def mendable(fault: Exception) -> str | None:
     """Return what to say of an error that the user can mend; None of another.
 
-    These are the faults that cxprobe reports, full disks, and files and folders that this user may not write or read.
+    These are the faults that cxprobe reports, packages of extras that are not installed, full disks, and files and
+    folders that this user may not write or read.
     """
     if isinstance(fault, CxprobeError):
         return str(fault)
+    if isinstance(fault, ImportError):
+        return missing_extra(fault)
     if message := full_disk(fault):
         return message
     if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
