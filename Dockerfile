@@ -20,8 +20,15 @@ WORKDIR /home/cxprobe/project
 RUN git config --global user.name cxprobe \
     && git config --global user.email cxprobe@localhost
 
-COPY --chown=cxprobe:cxprobe . .
+# The dependencies first, in a layer that stays as long as these files do. An editable installation needs the package's
+# folder, and the project's files come after it.
+COPY --chown=cxprobe:cxprobe Makefile pyproject.toml constraints.txt hatch_build.py README.md LICENSE ./
+RUN mkdir -p src/cxprobe && touch src/cxprobe/__init__.py
 RUN make .venv/installed
+
+COPY --chown=cxprobe:cxprobe . .
+# The copied files may be newer than the environment, which has what they ask for.
+RUN touch .venv/installed
 RUN .venv/bin/dvc config --global core.analytics false
 
 CMD ["make", "repro"]

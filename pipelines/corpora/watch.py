@@ -1,6 +1,5 @@
 """watch_corpora: what a corpus consists of now; it runs at every `dvc repro`, so that new files are noticed."""
 
-from cxprobe.corpora.sources import list_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.running import run_stage
@@ -8,6 +7,8 @@ from cxprobe.run.stage import Outcome, Stage
 
 
 def watch_corpora(stage: Stage[CorporaParams]) -> Outcome:
+    from cxprobe.corpora.sources import list_corpus  # here, so that `run_stage` says that it needs the extra mining
+
     write_table(list_corpus(stage.params.corpora[stage.item]), stage.data / "parts.csv")
     return Outcome()
 

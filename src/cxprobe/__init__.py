@@ -15,17 +15,20 @@ for what items are made from, ``lm`` for models, ``people`` for labels and ratin
 What users call is imported from here (`cxprobe.load`, `cxprobe.probe` ...) and documented in `cxprobe.api`.
 """
 
-import gc
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from cxprobe.errors import CxprobeError
 
 # ruff: noqa: F403, F405  # the names of cxprobe.api that are public stand once, in __all__
 if TYPE_CHECKING:
     from cxprobe.api import *
 
+    __version__: str
+
 __all__ = [
     "Comparison",
+    "CxprobeError",
     "Encoder",
     "LanguageModel",
     "list_constructions",
@@ -37,21 +40,22 @@ __all__ = [
     "sentences",
 ]
 
-if "DVC_STAGE" in os.environ:
-    # In the process of a stage nothing that is imported becomes garbage, and looking for garbage meanwhile takes a
-    # fifth of the time. `cxprobe.run.running.run_stage` switches the collector on.
-    gc.disable()
-
 
 def __getattr__(name: str) -> Any:
-    """Return a public name of `cxprobe.api`, which is imported only then: it takes seconds, and no stage needs it."""
-    if name in __all__:
-        collects = gc.isenabled()
-        gc.disable()  # as above: a fifth of the time
-        try:
-            return getattr(import_module("cxprobe.api"), name)
-        finally:
-            gc.freeze()
-            if collects:
-                gc.enable()
-    raise AttributeError(f"module 'cxprobe' has no attribute '{name}'")
+    """Return a public name of `cxprobe.api`, which takes seconds to import, or the version; Python asks once a name."""
+    value: Any
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value = version("cxprobe")
+    elif name in __all__:
+        value = getattr(import_module("cxprobe.api"), name)
+    else:
+        raise AttributeError(f"module 'cxprobe' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return all names, those too that nobody has asked for yet."""
+    return sorted({*globals(), *__all__, "__version__"})

@@ -2,6 +2,21 @@
 
 from collections.abc import Iterator
 
+# Extra -> the packages that it brings, by the names they are imported by. All other packages come with cxprobe.
+EXTRAS = {
+    "exports": ("datasets",),
+    "label": ("fastapi", "uvicorn"),
+    "large": ("accelerate", "torchao"),
+    "mining": ("datasketch", "datatrove", "threadpoolctl"),
+    "pipeline": (
+        *("PIL", "dvc", "filelock", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "statsmodels", "wordfreq"),
+    ),
+    "prompting": ("inspect_ai", "openai"),
+    "ray": ("ray",),
+    "wuggy": ("wuggy",),
+}
+
 
 class CxprobeError(Exception):
     """A fault that the user can mend; printed without a traceback, the exit code is 2."""
@@ -43,3 +58,12 @@ def errors_behind(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(current))
         yield current
         current = current.__cause__ or current.__context__
+
+
+def missing_extra(fault: ImportError) -> str | None:
+    """Return what to install for a package that could not be imported; None for one that no extra brings."""
+    package = (fault.name or "").partition(".")[0]
+    for extra, packages in EXTRAS.items():
+        if package in packages:
+            return f"{package} is not installed, and this needs it; run `pip install 'cxprobe[{extra}]'`"
+    return None

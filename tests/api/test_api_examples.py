@@ -26,11 +26,3 @@ def test_every_public_function_has_an_example_that_runs(one, tmp_path, monkeypat
     assert sum(len(found.examples) for found in examples) > 0
     for found in examples:
         assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found).failed == 0
-
-
-def test_the_package_gives_the_names_of_its_interface_and_no_others():
-    defined = {name for name, value in vars(api).items() if getattr(value, "__module__", "") == api.__name__}
-    assert set(cxprobe.__all__) == {name for name in defined if not name.startswith("_")}
-    assert all(getattr(cxprobe, name) is getattr(api, name) for name in cxprobe.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'surprise'"):
-        cxprobe.surprise  # noqa: B018

@@ -61,6 +61,7 @@ def test_the_wheel_has_every_file_of_a_project_and_is_not_too_large(wheel, pytho
         python, tmp_path, "python", "-c", "from cxprobe.project.carried import carried_files; print(carried_files())"
     )
     carried = Path(root.strip())
+    assert (carried.parent / "py.typed").is_file()
     assert carried.is_relative_to(python.parents[1])
     paths = list(carried_paths(ROOT))
     assert list(carried_paths(carried)) == paths

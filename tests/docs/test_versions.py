@@ -30,10 +30,20 @@ def test_continuous_integration_runs_what_everybody_runs():
     assert re.search(r"^make test$", (ROOT / ".ci" / "run").read_text(), re.M)
 
 
+def test_every_week_the_slow_tests_the_documentation_the_wheel_and_a_whole_run_are_tried():
+    jobs = yaml(".github/workflows/weekly.yml")["jobs"].values()
+    commands = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    assert {"make test-all", "make docs", "make preset PRESET=smoke", "make repro"} <= set(commands)
+    assert any("hatchling build --target wheel" in command for command in commands)
+
+
 def test_python_is_new_enough_in_containers_and_continuous_integration():
-    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    least = required.removeprefix(">=")
-    assert least in yaml(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    least = project["requires-python"].removeprefix(">=")
+    tested = yaml(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    classified = {line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line}
+    assert least == tested[0]
+    assert set(tested) <= classified
     assert f"FROM python:{least}-" in (ROOT / "Dockerfile").read_text()
     assert f":{least}-" in json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["image"]
 
@@ -43,6 +53,7 @@ def test_containers_make_the_environment_as_everybody_does_and_run_the_first_com
     assert "RUN make .venv/installed" in lines
     assert lines[-1] == 'CMD ["make", "repro"]'
     assert lines.index("USER cxprobe") < lines.index("RUN make .venv/installed")
+    assert lines.index("RUN make .venv/installed") < lines.index("COPY --chown=cxprobe:cxprobe . .")
     created = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"]
     assert created.startswith("make .venv/installed")
 
@@ -52,4 +63,6 @@ def test_the_citation_has_what_the_format_asks_for_and_the_version_of_the_packag
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in project["authors"]]
+    assert citation["keywords"] == project["keywords"]
     assert re.search(rf"^## {re.escape(project['version'])}$", (ROOT / "CHANGELOG.md").read_text(), re.M)

@@ -82,7 +82,7 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
             if command not in _ANYWHERE:
                 require_project(Path())
             command(*args, **options)
-        except (CxprobeError, OSError) as fault:
+        except (CxprobeError, ImportError, OSError) as fault:
             from cxprobe.files.writing import mendable
 
             message = mendable(fault)

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
-from cxprobe.errors import CxprobeError, DataError, errors_behind
+from cxprobe.errors import CxprobeError, DataError, errors_behind, missing_extra
 
 DATA = Path("data")
 RESULTS = Path("results")
@@ -52,6 +51,8 @@ def this_process() -> str:
 
 def has_ended(process: str) -> bool:
     """Return whether a name is one that `this_process` has given to a process of this machine which has ended."""
+    import psutil  # of the extra pipeline
+
     machine, _, number = process.rpartition("-")
     return machine == this_machine() and not psutil.pid_exists(int(number))
 
@@ -131,10 +132,13 @@ def full_disk(fault: BaseException, *paths: Path) -> str | None:
 def mendable(fault: Exception) -> str | None:
     """Return what to say of an error that the user can mend; None of another.
 
-    These are the faults that cxprobe reports, full disks, and files and folders that this user may not write or read.
+    These are the faults that cxprobe reports, packages of extras that are not installed, full disks, and files and
+    folders that this user may not write or read.
     """
     if isinstance(fault, CxprobeError):
         return str(fault)
+    if isinstance(fault, ImportError):
+        return missing_extra(fault)
     if message := full_disk(fault):
         return message
     if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
