@@ -35,7 +35,7 @@ from cxprobe.pairs.judge import (
 )
 from cxprobe.pairs.params import AskPairs, ProbePairs
 from cxprobe.pairs.replies import asked_metrics, asked_rates, asked_settings, judge_replies, read_replies
-from cxprobe.pairs.series import pairs_along_series, with_series
+from cxprobe.pairs.report import pairs_along_series, with_series
 from cxprobe.pairs.sources import MADE, OWN, folder_of, made_files, read_made
 from cxprobe.pairs.ways import (
     agreement_of_ways,

@@ -6,12 +6,11 @@ from judged_pairs import own as how_to_judge
 from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, Rule
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
 from cxprobe.pairs.judge import (
     JudgedPairs,
     accuracy_by_group,
-    best_blind_on_pairs,
     bias_by,
     biases_of,
     biases_of_all,
@@ -259,13 +258,3 @@ def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_
     assert judge_answers(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge()).items["id"].tolist() == ["a"]
     assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS
-
-
-def test_a_blind_model_that_was_asked_about_fewer_pairs_is_not_set_beside_the_others():
-    members = [ALONE, Member("short", Rule(kind="shorter"), "blind"), MODEL]
-    rates = pd.DataFrame(
-        [("toy", "x", 0.7, 48), ("toy", "alone", 0.9, 24), ("toy", "short", 0.6, 48), ("other", "alone", 0.8, 24)],
-        columns=["construction", "model", "accuracy", "n"],
-    ).assign(low=0.5, high=1.0)
-    found = best_blind_on_pairs(rates, ["construction"], members)
-    assert found[["construction", "model"]].to_numpy().tolist() == [["toy", "short"], ["other", "alone"]]

@@ -6,8 +6,7 @@ from judged_pairs import crossed
 
 from cxprobe.lm.params import Series
 from cxprobe.pairs.figures import side_by_side
-from cxprobe.pairs.report import biases_along_series, pairs_in_groups, rates_by_source
-from cxprobe.pairs.series import with_series
+from cxprobe.pairs.report import ALL, ALL_OF_FORM, biases_along_series, pairs_in_groups, rates_by_source, with_series
 
 SERIES = {
     "small": Series(axis="training_tokens", models={"s2": 2e6, "s1": 1e3}),
@@ -30,12 +29,12 @@ def judged(**columns):
 def sources():
     own = judged()
     of_others = own[own["model"].isin(["l1", "l2", "words"])].assign(group="all")
-    return own, {"own": pairs_in_groups(own), "blimp": of_others}
+    return own, {"own": pairs_in_groups(own, "group", ALL, ALL_OF_FORM), "blimp": of_others}
 
 
 def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
     own = judged()
-    found = pairs_in_groups(own).groupby("group", sort=False)["accuracy"].mean()
+    found = pairs_in_groups(own, "group", ALL, ALL_OF_FORM).groupby("group", sort=False)["accuracy"].mean()
     counted = own[own["balanced"] & (own["words"] == "real")]
     by_tests, by_construction = (counted.groupby(column)["accuracy"].mean() for column in ("tests", "construction"))
     assert found.to_dict() == {

@@ -8,7 +8,7 @@ in words (scheme "reply", score "asked", see `cxprobe.pairs.replies`).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
 from cxprobe.pairs.sources import OWN, first_items, with_units
-from cxprobe.report.comparisons import best_blind
 from cxprobe.stats import (
     CLUSTER,
     clusters_by,
@@ -35,19 +34,32 @@ PREFERENCE, ASKED = "preference", "asked"  # scores
 TEXTS = ["context", "good", "bad"]
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-TABLES = (
-    *("cells", "sentences", "variants", "constructions", "noun_types"),
-    *("both", "margins", "scores", "unbalanced", "biases"),
-)
 _KIND = ["construction", "tests", "words"]
-# Table -> what its accuracies are reported by.
-_BY_CELL = {
-    "cells": [*_KIND, "variant", "sentence", "noun_type", "order"],
-    "sentences": [*_KIND, "variant", "sentence"],
-    "variants": [*_KIND, "variant"],
+
+
+class Rates(NamedTuple):
+    """A table of accuracies.
+
+    Attributes:
+        by: The columns that divide it.
+        balanced: Whether cells in which one answer is always right are left out.
+        of: Which table of `JudgedPairs` it is made from.
+    """
+
+    by: Sequence[str]
+    balanced: bool = True
+    of: Literal["items", "scores"] = "items"
+
+
+RATES: Mapping[str, Rates] = {
+    "cells": Rates([*_KIND, "variant", "sentence", "noun_type", "order"], balanced=False),
+    "sentences": Rates([*_KIND, "variant", "sentence"], balanced=False),
+    "variants": Rates([*_KIND, "variant"], balanced=False),
+    "constructions": Rates(_KIND),
+    "noun_types": Rates([*_KIND, "noun_type"]),
+    "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
 }
-# The same, for accuracies over several cells, of which those that are not balanced are left out.
-_POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
+TABLES = (*RATES, "both", "margins", "unbalanced", "biases")
 RUN = ["model", "run"]
 MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
 
@@ -230,19 +242,19 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         first: Columns by which every table is divided first.
 
     Returns:
-        "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
-        which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
-        score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
-        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "both" and
+        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate;
+        "constructions" has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and
+        "scores" is by every scheme and score, the others by the deciding one. "both" and
         "margins": see `both_orders`. "unbalanced": the
         cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
+    tables = {}
+    for name, rates in RATES.items():
+        pairs: pd.DataFrame = getattr(judged, rates.of)
+        pairs = pooled(pairs) if rates.balanced else pairs
+        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", [*first, *rates.by]))
     balanced, keys = pooled(judged.items), [*first, *_KIND]
-    of_cells = {name: rate_by(judged.items, "accuracy", [*first, *by]) for name, by in _BY_CELL.items()}
-    of_several = {name: rate_by(balanced, "accuracy", [*first, *by]) for name, by in _POOLED.items()}
-    by_score = rate_by(pooled(judged.scores), "accuracy", [*first, "construction", "words", "scheme", "score"])
-    tables = {name: with_tie_rate(table) for name, table in (of_cells | of_several | {"scores": by_score}).items()}
     clusters = clusters_by(balanced, keys)
     return tables | {
         "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
@@ -250,19 +262,6 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
-
-
-def best_blind_on_pairs(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
-    """Return the best blind model in each group (see `best_blind`), of those that were asked about all of its pairs.
-
-    One that is shown the continuation alone is asked about pairs with a context, which may be easier than the others.
-
-    Args:
-        rates: Accuracies of models, with n.
-        by: The columns that make the groups.
-        members: The models.
-    """
-    return best_blind(rates[rates["n"] == rates.groupby(by)["n"].transform("max")], by, members)
 
 
 def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -298,16 +297,6 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     return {"both": rates, "margins": mean_by(scored, "margin", frame, by).dropna()}
 
 
-def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
-    """Return the best blind model in each row of the tables of accuracies, by the table's name.
-
-    Args:
-        tables: What `pair_tables` returns.
-        members: The models.
-    """
-    return {name: best_blind_on_pairs(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
-
-
 def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     """Return rows with the column run: each under its construction, and those of pairs of meaning under "all" as well.
 
@@ -334,23 +323,19 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
         and score.<name> by each score.
     """
-    real = judged.where("words", "real")
+    real, ends = judged.where("words", "real"), ("", "_low", "_high")
     metrics = accuracy_metrics(real.items, RUN)
     orders = both_orders(pooled(real.items), RUN)
     for value, name in (("both", "both"), ("margin", "margins")):
-        for row in orders[name].to_dict("records"):
-            ends = {f"{value}_low": row["low"], f"{value}_high": row["high"]}
-            metrics[row["model"], row["run"]] |= {value: row[value], **ends}
+        _add(metrics, orders[name], {value: value, f"{value}_low": "low", f"{value}_high": "high"})
     unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
-    for model, run, cells in (
-        unbalanced.groupby(RUN, sort=False).size().reset_index().itertuples(index=False, name=None)
-    ):
-        metrics[model, run]["unbalanced_cells"] = int(cells)
-    for bias in biases_of_all(real.items, RUN).to_dict("records"):
-        own, way = metrics[bias["model"], bias["run"]], bias["compares"]
-        own |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
-        if way == "order":
-            own |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
+    cells = unbalanced.groupby(RUN, sort=False).size().rename("unbalanced_cells").reset_index()
+    _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})
+    biases = biases_of_all(real.items, RUN)
+    for way in ("order", "variant"):
+        names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
+        names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
+        _add(metrics, biases[biases["compares"] == way], names)
     groups = accuracy_by_group(judged.items, RUN)
     groups = groups[groups["group"] != "all"].groupby(RUN, sort=False).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
@@ -358,6 +343,12 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     for key, scores in score_metrics(real).items():
         metrics[key] |= scores
     return metrics
+
+
+def _add(metrics: Metrics, table: pd.DataFrame, names: Mapping[str, str]) -> None:
+    """Add columns of a table, which has a row a run, to the numbers of the runs: name of the number -> column."""
+    for row in table.to_dict("records"):
+        metrics[row["model"], row["run"]] |= {name: row[column] for name, column in names.items()}
 
 
 def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = RUN) -> Metrics:

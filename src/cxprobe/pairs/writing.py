@@ -1,4 +1,4 @@
-"""Frames of minimal pairs that a model writes: read from its replies, checked, and filtered by its own verdicts."""
+"""New frames of minimal pairs: written by a model, checked and filtered by its verdicts, or drafted from a corpus."""
 
 import json
 import re
@@ -15,10 +15,12 @@ from ruamel.yaml import YAML
 from cxprobe.constructions.people import People, Row
 from cxprobe.pairs.frame_prompts import WritingPrompt
 from cxprobe.pairs.frames import PairsFile, faults_of_pairs, fill
+from cxprobe.pairs.frequency import VERB, lemma_of
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS, WriteFrames
 from cxprobe.seeding import generator_for
 
 KEPT = "kept"
+UNFILLED = "..."  # stands for what a person fills in
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 _ROW = TypeAdapter(Row)
 
@@ -272,3 +274,39 @@ class FrameWriter:
             sentences = dict.fromkeys(sentence for sentence, _ in shown)
             return [self.prompt.instance.format(**self.about, sentence=sentence) for sentence in sentences]
         return [self.prompt.diagnostic.format(sentence=sentence, statement=statement) for sentence, statement in shown]
+
+
+class Draft(NamedTuple):
+    """A frame that is begun.
+
+    Attributes:
+        row: Slot -> the words of the sentence; `UNFILLED` in a slot that mining does not fill.
+        sentence: Where they are from.
+        number: How many mined sentences have the verb.
+    """
+
+    row: Row
+    sentence: str
+    number: int
+
+
+def draft_frames(frames: Sequence[Row], sentences: pd.DataFrame) -> list[Draft]:
+    """Return the beginning of a frame for each verb that the corpus has in the construction and no frame has.
+
+    Args:
+        frames: Those of the pairs.yaml, which have the slot `VERB`.
+        sentences: What was mined, without what is labelled negative: text and slots.
+
+    Returns:
+        The most frequent verbs first, each from its shortest sentence.
+    """
+    known = {lemma_of(frame[VERB]) for frame in frames}
+    sentences = sentences.sort_values("text", key=lambda texts: texts.str.len(), kind="stable")
+    shortest: dict[str, Draft] = {}
+    for text, slots in zip(sentences["text"], sentences["slots"], strict=True):
+        words = {slot["slot"]: text[slot["start"] : slot["end"]] for slot in slots}
+        for lemma in {slot["word"]: None for slot in slots if slot["slot"] == VERB and slot["word"] not in known}:
+            row = {slot: words.get(slot, UNFILLED) for slot in frames[0]}
+            draft = shortest.get(lemma, Draft(row, text, 0))
+            shortest[lemma] = draft._replace(number=draft.number + 1)
+    return sorted(shortest.values(), key=lambda draft: -draft.number)
