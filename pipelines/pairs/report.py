@@ -14,7 +14,7 @@ from cxprobe.lm.params import Member, members_of, series_of
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
 from cxprobe.pairs.frames import pairs_file, read_pairs_file
 from cxprobe.pairs.frequency import frequency_by, verbs_in_corpora
-from cxprobe.pairs.judge import TABLES, biases_of_all, with_groups
+from cxprobe.pairs.judge import PAIR_TABLES, biases_of_all, with_groups
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
     ALL,
@@ -30,7 +30,7 @@ from cxprobe.pairs.report import (
     with_both_orders,
     with_series,
 )
-from cxprobe.pairs.sources import OWN, folder_of
+from cxprobe.pairs.sources import OWN_PAIRS, folder_of
 from cxprobe.people.agreement import agreement_on
 from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
 from cxprobe.report.comparisons import best_blind, compare_models
@@ -58,7 +58,7 @@ def report_pairs(stage: Stage) -> Outcome:
     if section.constructions:
         items = read_table(stage.use(JUDGED / "items.parquet"))
         tables, figures = _own_pairs(stage, items, members)
-        groups[OWN] = pairs_in_groups(items[items["model"].isin(drawn)], "group", ALL, ALL_OF_FORM)
+        groups[OWN_PAIRS] = pairs_in_groups(items[items["model"].isin(drawn)], "group", ALL, ALL_OF_FORM)
     for name, benchmark in section.benchmarks.items():
         judged = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "items.parquet")), benchmark.by)
         groups[name] = judged[judged["model"].isin(drawn)]
@@ -68,7 +68,7 @@ def report_pairs(stage: Stage) -> Outcome:
     if series and (section.benchmarks or len(series) > 1):
         rates = rates_by_source(groups)
         along, best = with_series(rates, series), best_blind(rates, ["source", "group"], members)
-        scores = {OWN: section.judge.score} | {name: one.score for name, one in section.benchmarks.items()}
+        scores = {OWN_PAIRS: section.judge.score} | {name: one.score for name, one in section.benchmarks.items()}
         title = ", ".join(f"{source} ({scores[source].replace('_', ' ')})" for source in groups)
         tables |= {"tables/series_by_source": along, "tables/best_blind_by_source": best}
         figures |= {f"figures/{name}": figure for name, figure in side_by_side(along, title, best).items()}
@@ -83,7 +83,7 @@ def report_pairs(stage: Stage) -> Outcome:
 def _own_pairs(stage: Stage, items: pd.DataFrame, members: Sequence[Member]) -> tuple[Results, Results]:
     """Return the tables and figures of this project's pairs by their paths."""
     section, series = stage.params.pairs, series_of(stage.params.models, stage.params.pairs.models)
-    tables = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in TABLES}
+    tables = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in PAIR_TABLES}
     tables |= pair_cards(items, members, stage.params.report.limit)
     along = pairs_along_series(items, tables["constructions"], series)
     tables["series"] = along[along["construction"] != "all"]

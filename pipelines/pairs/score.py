@@ -13,7 +13,7 @@ from cxprobe.lm.texts import Pair
 from cxprobe.pairs.blind import measure_blindly
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.pairs.sources import OWN, first_items, folder_of, made_files
+from cxprobe.pairs.sources import OWN_PAIRS, first_items, folder_of, made_files
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -24,12 +24,14 @@ def score_pairs(stage: Stage) -> Outcome | None:
     section = stage.params.pairs
     how = HowToScore(section.score.schemes, section.score.bos, section.score.token_budget)
     tables = {name: [read_table(stage.use(path)) for path in paths] for name, paths in made_files(section).items()}
-    if OWN in tables:
-        tables[OWN] = [first_items(table, section.score.fewer.get(stage.item)) for table in tables[OWN]]
+    if OWN_PAIRS in tables:
+        tables[OWN_PAIRS] = [first_items(table, section.score.fewer.get(stage.item)) for table in tables[OWN_PAIRS]]
     sources: Sources = {name: [pairs_of(table) for table in portions] for name, portions in tables.items()}
     # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
-    scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {OWN: section.judge.scores}
-    own = [pair for pairs in sources.get(OWN, ()) for pair in pairs]
+    scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {
+        OWN_PAIRS: section.judge.scores
+    }
+    own = [pair for pairs in sources.get(OWN_PAIRS, ()) for pair in pairs]
     if own and section.judge.score in CONTEXT_SCORES and not any(pair.context for pair in own):
         raise DataError(f"pairs.judge.score: {section.judge.score} needs a context, and no pair has one; take another")
     members = members_of(stage.params.models, [stage.item])

@@ -107,7 +107,7 @@ def count(params: "Params") -> Iterator[Asked]:
 
 def _pairs(params: "Params") -> Iterator[Asked]:
     from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-    from cxprobe.pairs.sources import OWN, made_files, read_made
+    from cxprobe.pairs.sources import OWN_PAIRS, made_files, read_made
 
     section = params.pairs
     tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -120,7 +120,7 @@ def _pairs(params: "Params") -> Iterator[Asked]:
     if section.ask and section.llms:
         questions: list[str] = []
         for source, table in tables.items():
-            by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
+            by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
             drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
             questions += preference_questions(drawn, section.ask.prompt, load_preference_prompts())["question"].tolist()
         yield from _answered(params, "ask_pairs", section.llms, questions)

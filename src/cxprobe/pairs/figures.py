@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member, Series, earlier_checkpoints
 from cxprobe.pairs.report import ALL, fixed_preferences, mocks_beside_others
-from cxprobe.pairs.sources import OWN
+from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
-from cxprobe.report.dots import BEST_BLIND, PEOPLE, PREFERENCE, curves, dots
+from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
 
 _WAYS = {
     "recognised": "probe (best layer of other frames)",
@@ -97,7 +97,7 @@ def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[st
         best: The best blind model of each group: source, group and accuracy.
     """
     drawn, ticks = (
-        table.assign(panel=table["group"].where(table["source"] == OWN, table["source"] + ": " + table["group"]))
+        table.assign(panel=table["group"].where(table["source"] == OWN_PAIRS, table["source"] + ": " + table["group"]))
         for table in (along, best)
     )
     return _curves(drawn, "axis", "panel", title, ticks)
@@ -167,7 +167,7 @@ def pair_figures(
         table = tables[name]
         keys = zip(table["model"], table["construction"], table["words"], strict=True)
         shown[name] = table.assign(row=table["construction"])
-        shown[name][PREFERENCE] = [key in preferences for key in keys]
+        shown[name][FIXED_PREFERENCE] = [key in preferences for key in keys]
         if "variant" in table:  # the row says below its name what is asked
             shown[name]["row"] = [
                 f"{one}, {variant}\n{textwrap.shorten(questions.get((one, variant), ''), _QUESTION, placeholder=' …')}"

@@ -18,7 +18,7 @@ from cxprobe.lm.params import ContinuationAlone, Member
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
-from cxprobe.pairs.sources import OWN, first_items, with_units
+from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
 from cxprobe.stats import (
     CLUSTER,
     clusters_by,
@@ -30,8 +30,7 @@ from cxprobe.stats import (
 )
 
 RULE, REPLY = "rule", "reply"  # schemes
-PREFERENCE, ASKED = "preference", "asked"  # scores
-TEXTS = ["context", "good", "bad"]
+RULE_SCORE, ASKED = "preference", "asked"  # scores
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
 _KIND = ["construction", "tests", "words"]
@@ -59,8 +58,8 @@ RATES: Mapping[str, Rates] = {
     "noun_types": Rates([*_KIND, "noun_type"]),
     "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
 }
-TABLES = (*RATES, "both", "margins", "unbalanced", "biases")
-RUN = ["model", "run"]
+PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases")
+BY_RUN = ["model", "run"]
 MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
 
 Metrics = defaultdict[tuple[str, ...], dict[str, float]]
@@ -71,7 +70,7 @@ class HowToJudge(NamedTuple):
     """What decides about the pairs of a source.
 
     Attributes:
-        source: `OWN`, or the name of a benchmark.
+        source: `OWN_PAIRS`, or the name of a benchmark.
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
         scores: All scores that are judged.
@@ -87,10 +86,10 @@ class HowToJudge(NamedTuple):
     shifts: bool = False
 
     @classmethod
-    def of(cls, params: PairsParams, source: str = OWN) -> "HowToJudge":
+    def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "HowToJudge":
         """Return what a section of params.yaml says about a source."""
-        if source == OWN:
-            return cls(OWN, params.judge.scheme, params.judge.score, params.judge.scores)
+        if source == OWN_PAIRS:
+            return cls(OWN_PAIRS, params.judge.scheme, params.judge.score, params.judge.scores)
         benchmark = params.benchmarks[source]
         scores = [*dict.fromkeys([benchmark.score, *SCORES])]
         shifts = benchmark.format == "paired_focus"
@@ -153,7 +152,7 @@ def pairs_for(member: Member, pairs: pd.DataFrame, fewer: Mapping[str, PerCell])
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 
-def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
+def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
     """Decide every pair by what one model answered: the right member must score higher, strictly.
 
     Args:
@@ -175,7 +174,7 @@ def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -
             f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
             "several; run the measuring stage again"
         )
-    margins = answers.assign(scheme=RULE, score=PREFERENCE)[["id", "scheme", "score", "margin"]]
+    margins = answers.assign(scheme=RULE, score=RULE_SCORE)[["id", "scheme", "score", "margin"]]
     return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
 
 
@@ -183,7 +182,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
     """Turn margins into decisions, and find the cells in which one answer is always right.
 
     Args:
-        pairs: See `judge_answers`; also those without a margin, since which cells are balanced follows from all.
+        pairs: See `decide_pairs`; also those without a margin, since which cells are balanced follows from all.
         margins: One row a pair, scheme and score: id, scheme, score and margin.
         how: What decides.
 
@@ -191,15 +190,15 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
         DataError: A margin is not finite.
     """
     pairs = pairs if "balanced" in pairs else with_balance(pairs, how.cell)
-    pairs = with_units(pairs) if how.source == OWN else pairs
-    scores = pairs.drop(columns=TEXTS).merge(margins, on="id", validate="one_to_many")
+    pairs = with_units(pairs) if how.source == OWN_PAIRS else pairs
+    scores = pairs.drop(columns=["context", "good", "bad"]).merge(margins, on="id", validate="one_to_many")
     if how.shifts:
         # A model that replies in words may have an answer to one of the two rows alone.
         both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
         scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
     scores["accuracy"] = credits_of_margins(scores["margin"].to_numpy(np.float64))
     deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY]) & scores["score"].isin(
-        [how.score, PREFERENCE, ASKED]
+        [how.score, RULE_SCORE, ASKED]
     )
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
     return JudgedPairs(pairs.merge(decisions, on="id", validate="one_to_one"), scores)
@@ -297,7 +296,7 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     return {"both": rates, "margins": mean_by(scored, "margin", frame, by).dropna()}
 
 
-def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
+def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     """Return rows with the column run: each under its construction, and those of pairs of meaning under "all" as well.
 
     Args:
@@ -324,21 +323,21 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         and score.<name> by each score.
     """
     real, ends = judged.where("words", "real"), ("", "_low", "_high")
-    metrics = accuracy_metrics(real.items, RUN)
-    orders = both_orders(pooled(real.items), RUN)
+    metrics = accuracy_metrics(real.items, BY_RUN)
+    orders = both_orders(pooled(real.items), BY_RUN)
     for value, name in (("both", "both"), ("margin", "margins")):
         _add(metrics, orders[name], {value: value, f"{value}_low": "low", f"{value}_high": "high"})
-    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
-    cells = unbalanced.groupby(RUN, sort=False).size().rename("unbalanced_cells").reset_index()
+    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
+    cells = unbalanced.groupby(BY_RUN, sort=False).size().rename("unbalanced_cells").reset_index()
     _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})
-    biases = biases_of_all(real.items, RUN)
+    biases = biases_of_all(real.items, BY_RUN)
     for way in ("order", "variant"):
         names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
         names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
         _add(metrics, biases[biases["compares"] == way], names)
-    groups = accuracy_by_group(judged.items, RUN)
-    groups = groups[groups["group"] != "all"].groupby(RUN, sort=False).head(MOST_GROUPS)
-    for model, run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
+    groups = accuracy_by_group(judged.items, BY_RUN)
+    groups = groups[groups["group"] != "all"].groupby(BY_RUN, sort=False).head(MOST_GROUPS)
+    for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
     for key, scores in score_metrics(real).items():
         metrics[key] |= scores
@@ -351,7 +350,7 @@ def _add(metrics: Metrics, table: pd.DataFrame, names: Mapping[str, str]) -> Non
         metrics[row["model"], row["run"]] |= {name: row[column] for name, column in names.items()}
 
 
-def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = RUN) -> Metrics:
+def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics:
     """Return accuracy, low, high, n and tie_rate of judged pairs in balanced cells by some columns."""
     metrics: Metrics = defaultdict(dict)
     for row in with_tie_rate(rate_by(pooled(items), "accuracy", by)).to_dict("records"):
@@ -367,7 +366,7 @@ def score_metrics(judged: JudgedPairs) -> Metrics:
     """
     deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
     metrics: Metrics = defaultdict(dict)
-    means = deciding.groupby([*RUN, "score"], sort=False)["accuracy"].mean().reset_index()
+    means = deciding.groupby([*BY_RUN, "score"], sort=False)["accuracy"].mean().reset_index()
     for model, run, score, accuracy in means.itertuples(index=False, name=None):
         metrics[model, run][f"score.{score}"] = accuracy
     return metrics
@@ -435,7 +434,7 @@ def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type"
         by: The columns that make the groups, the first of which are those of the runs: model, and run if there is any.
     """
     real = items[items["words"] == "real"]
-    runs = [column for column in by if column in RUN]
+    runs = [column for column in by if column in BY_RUN]
     several = real.groupby(runs)["construction"].transform("nunique") > 1
     balanced = real["balanced"].astype(bool).groupby([real[column] for column in (*runs, "construction")])
     return biases_of(real[~several | balanced.transform("all")], by)

@@ -13,7 +13,7 @@ from cxprobe.report.dots import PEOPLE
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by, with_tie_rate
 
-MOCK = "mockllm/"  # begins the name of a model that answers without a model
+_MOCK = "mockllm/"  # begins the name of a model that answers without a model
 ALL, ALL_OF_FORM = "all pairs of meaning", "all pairs of form"
 _TESTS = {ALL: "meaning", ALL_OF_FORM: "form"}
 ONE_ANSWER = "one-answer"
@@ -58,7 +58,7 @@ def mocks_beside_others(members: Sequence[Member]) -> set[str]:
 
 def is_mock(member: Member) -> bool:
     """Return whether a model answers without a model: it tries the pipeline and is shown beside no other."""
-    return isinstance(member.spec, Llm) and member.spec.name.startswith(MOCK)
+    return isinstance(member.spec, Llm) and member.spec.name.startswith(_MOCK)
 
 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from cxprobe.constructions.people import People
 from cxprobe.constructions.templates import spell
-from cxprobe.pairs.frames import PairsFile, fill
+from cxprobe.pairs.frames import PairsFile, fill_variant
 from cxprobe.pairs.params import called_pairs
 from cxprobe.prompts.items import InferenceItems, ReasoningFrame
 from cxprobe.report.site.inputs import About
@@ -67,7 +67,7 @@ def _pairs(called: str, pairs: PairsFile, people: People) -> Iterator[Example]:
         for order, seats in orders.items():
             filled = {**values, **dict(zip(seats, kind.nouns, strict=False))}
             for sentence in variant.contexts:
-                context, good, bad = fill(variant, filled, sentence)
+                context, good, bad = fill_variant(variant, filled, sentence)
                 own = " (own)" if variant.origin == "own" else ""
                 rival = "" if sentence == "construction" else ", rival without the construction"
                 yield Example(f"{called}, variant {name}{own}{order}{rival}", context, good.strip(), bad.strip())
