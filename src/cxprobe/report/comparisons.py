@@ -46,9 +46,8 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
     ranked = blind.assign(_group=group, _order=blind["model"].map(order)).sort_values(
         ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
     )
-    return ranked.drop_duplicates("_group")[[*by, *(column for column in _RATE if column in rates)]].reset_index(
-        drop=True
-    )
+    columns = [*by, *(column for column in _RATE if column in rates)]
+    return ranked.drop_duplicates("_group")[columns].reset_index(drop=True)
 
 
 def compare_models(
@@ -56,10 +55,11 @@ def compare_models(
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, in each group of items.
 
-    Compared are: every two models that are neither blind nor twins ("models"); each of these with the best blind model
-    on its items, see `best_blind` ("best blind"); each with its twins ("twin"), which have the same name and revision
-    and weights that know nothing; and each model of a series with the one before it ("neighbour"). Of the checkpoints
-    of a training only the last is compared with other models. Items that one of the two models lacks are left out.
+    Compared are: every two models that are neither blind nor twins ("models"); each of these with the best of the blind
+    models that were asked about all of its items, see `best_blind` ("best blind"); each with its twins ("twin"), which
+    have the same name and revision and weights that know nothing; and each model of a series with the one before it
+    ("neighbour"). Of the checkpoints of a training only the last is compared with other models. Items that one of the
+    two models lacks are left out.
 
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
@@ -122,8 +122,8 @@ def _compared(
     yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
     credits = pd.DataFrame({slug: own["accuracy"] for slug, own in items.items()})  # (items, models)
     for slug in real:
-        shared = credits[credits[slug].notna()]
-        rates = pd.DataFrame({"accuracy": shared.mean(), "n": shared.count()}).rename_axis("model").reset_index()
+        shared = credits.loc[items[slug].index]
+        rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
     twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
     for slug, twin in product(real, twins):
