@@ -221,7 +221,3 @@ def test_a_letter_alone_is_read_without_the_texts_as_it_is_with_them(before, let
 )
 def test_a_text_that_is_repeated_is_an_answer_unless_its_letter_is_another(reply, answer):
     assert judge_preference(reply, "A", OPTIONS).answer == answer
-
-
-def test_a_request_that_failed_has_no_answer():
-    assert judge_preference(None, "A", OPTIONS) == ("", "failed")
