@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member, Series, earlier_checkpoints
-from cxprobe.pairs.report import ALL, fixed_preferences, mocks_beside_others
+from cxprobe.pairs.report import ALL, fixed_preferences, is_mock
 from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
@@ -202,16 +202,15 @@ def _dots(
         tables: Those that the figures name, with the column row, the name of each row.
         score: Follows each title.
         members: What the models are.
-        left_out: Models that are not drawn, beside the mock ones (`mocks_beside_others`).
+        left_out: Models that are not drawn; mock ones are not drawn beside others (`is_mock`).
         people: What people say of constructions, a tick in the rows of variants.
     """
-    hidden = {*left_out, *mocks_beside_others(members)}
+    mocks = {member.slug for member in members if is_mock(member)}
+    blind = {member.slug for member in members if member.is_blind}
     labels = {member.slug: member.label for member in members}
-    kinds = {
-        "blind": [member.slug for member in members if member.is_blind],
-        "seeing": [member.slug for member in members if not member.is_blind],
-        "trained": [member.slug for member in members if member.state == "trained"],
-    }
+    seeing, trained = labels.keys() - blind, {member.slug for member in members if member.state == "trained"}
+    kinds = {"blind": blind, "seeing": seeing, "trained": trained}
+    hidden = {*left_out, *(mocks if seeing - mocks else ())}
     drawn = {}
     for name, figure in figures.items():
         every = tables[figure.table]

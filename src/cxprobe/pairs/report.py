@@ -50,12 +50,6 @@ def fixed_preferences(
     return preferences
 
 
-def mocks_beside_others(members: Sequence[Member]) -> set[str]:
-    """Return the mock models if there are other models that are not blind, beside which they must not be drawn."""
-    mocks = {member.slug for member in members if is_mock(member)}
-    return mocks if any(not member.is_blind and member.slug not in mocks for member in members) else set()
-
-
 def is_mock(member: Member) -> bool:
     """Return whether a model answers without a model: it tries the pipeline and is shown beside no other."""
     return isinstance(member.spec, Llm) and member.spec.name.startswith(_MOCK)
