@@ -512,7 +512,11 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
         "accuracy_by_test": ["construction", "set", "test", "answerable"],
         "accuracy_answerable": ["set", "answerable"],
     }
-    return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
+    # Others are asked about an item in several ways, so that their numbers are not those of items.
+    blind = {member.slug for member in members if member.is_blind}
+    return {
+        name: best_blind(tables[name][tables[name]["model"].isin(blind)], by, members) for name, by in cells.items()
+    }
 
 
 def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequence[str] = ()) -> pd.DataFrame:

@@ -29,8 +29,8 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
     the safe side.
 
     Args:
-        rates: Columns ``by``, model (a slug), accuracy in [0, 1], n, the number of items, and any others. All models
-            count for the number of items of a group, which is the greatest n of its rows.
+        rates: Columns ``by``, model (a slug), accuracy in [0, 1], n, the number of items, and any others. The number
+            of items of a group is the greatest n of its rows, of whichever model.
         by: The columns that make the groups; may be empty.
         members: The models; those that are blind are compared.
 
