@@ -11,7 +11,7 @@ from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
 from cxprobe.pairs.params import AskPairs, PairsStage
-from cxprobe.pairs.sources import OWN, folder_of, made_files, read_made
+from cxprobe.pairs.sources import OWN_PAIRS, folder_of, made_files, read_made
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -26,7 +26,7 @@ def ask_pairs(stage: Stage[PairsStage]) -> Outcome:
     tables = {}
     for source, files in made_files(section).items():
         pairs = read_made([stage.use(path) for path in files])
-        by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
+        by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
         drawn = draw_pairs(pairs, by, how.pairs_per_construction, stage.params.seed)
         tables[source] = preference_questions(drawn, how.prompt, prompts)
         counts["pairs"] += len(drawn)

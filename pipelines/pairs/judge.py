@@ -2,7 +2,7 @@
 
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.runs import Headline, SourceRuns, ways_runs
-from cxprobe.pairs.sources import OWN, made_files, read_made
+from cxprobe.pairs.sources import OWN_PAIRS, made_files, read_made
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
@@ -17,8 +17,8 @@ def judge_pairs(stage: Stage[PairsStage]) -> Outcome:
         if not answered.judging.judged:
             continue
         answered.write()
-        runs += answered.runs(headline) if source == OWN else answered.benchmark_runs(headline)
-        if source == OWN and stage.params.pairs.probed:
+        runs += answered.runs(headline) if source == OWN_PAIRS else answered.benchmark_runs(headline)
+        if source == OWN_PAIRS and stage.params.pairs.probed:
             runs += ways_runs(stage, answered.judged.items, headline, faults)
     return Outcome(headline=headline, runs=runs, faults=faults)
 

@@ -15,25 +15,27 @@ from cxprobe.lm.params import Member, members_of, series_of
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
 from cxprobe.pairs.frames import pairs_file, read_pairs_file
 from cxprobe.pairs.frequency import frequency_by, verbs_in_corpora
-from cxprobe.pairs.judge import TABLES, best_blind_on_pairs, best_blind_pairs, biases_of_all, with_groups
+from cxprobe.pairs.judge import PAIR_TABLES, biases_of_all, with_groups
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.report import (
+    ALL,
+    ALL_OF_FORM,
     accuracies_of_meaning,
     biases_along_series,
     cards_of,
-    comparable_pairs,
     pair_cards,
+    pairs_along_series,
     pairs_beside_published,
     pairs_in_groups,
     rates_by_source,
     with_both_orders,
+    with_series,
 )
-from cxprobe.pairs.series import pairs_along_series, with_series
-from cxprobe.pairs.sources import OWN, folder_of
+from cxprobe.pairs.sources import OWN_PAIRS, folder_of
 from cxprobe.people.agreement import agreement_on
 from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
-from cxprobe.report.comparisons import compare_models
+from cxprobe.report.comparisons import best_blind, compare_models
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -65,7 +67,7 @@ def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
     if section.constructions:
         items = read_table(stage.use(JUDGED / "items.parquet"))
         tables, figures = _own_pairs(stage, items, members)
-        groups[OWN] = pairs_in_groups(items[items["model"].isin(drawn)])
+        groups[OWN_PAIRS] = pairs_in_groups(items[items["model"].isin(drawn)], "group", ALL, ALL_OF_FORM)
     for name, benchmark in section.benchmarks.items():
         judged = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "items.parquet")), benchmark.by)
         groups[name] = judged[judged["model"].isin(drawn)]
@@ -74,8 +76,8 @@ def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
         figures |= {f"figures/{folder_of(name) / stem}": figure for stem, figure in own_figures.items()}
     if series and (section.benchmarks or len(series) > 1):
         rates = rates_by_source(groups)
-        along, best = with_series(rates, series), best_blind_on_pairs(rates, ["source", "group"], members)
-        scores = {OWN: section.judge.score} | {name: one.score for name, one in section.benchmarks.items()}
+        along, best = with_series(rates, series), best_blind(rates, ["source", "group"], members)
+        scores = {OWN_PAIRS: section.judge.score} | {name: one.score for name, one in section.benchmarks.items()}
         title = ", ".join(f"{source} ({scores[source].replace('_', ' ')})" for source in groups)
         tables |= {"tables/series_by_source": along, "tables/best_blind_by_source": best}
         figures |= {f"figures/{name}": figure for name, figure in side_by_side(along, title, best).items()}
@@ -92,7 +94,7 @@ def _own_pairs(
 ) -> tuple[Results, Results]:
     """Return the tables and figures of this project's pairs by their paths."""
     section, series = stage.params.pairs, series_of(stage.params.models, stage.params.pairs.models)
-    tables = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in TABLES}
+    tables = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in PAIR_TABLES}
     tables |= pair_cards(items, members, stage.params.report.limit)
     along = pairs_along_series(items, tables["constructions"], series)
     tables["series"] = along[along["construction"] != "all"]
@@ -100,9 +102,9 @@ def _own_pairs(
     if section.llms:
         replies = read_table(stage.use(JUDGED / "replies.parquet"))
         tables["asked"] = asked_rates(replies, ["model", "construction", "words"])
-    people, best = agreement_on("pairs", section.constructions), best_blind_pairs(tables, members)
-    figures = pair_figures(tables, best, section.judge.score, members, series, people)
-    comparable = comparable_pairs(items)
+    people = agreement_on("pairs", section.constructions)
+    figures = pair_figures(tables, section.judge.score, members, series, people)
+    comparable = pairs_in_groups(items, "construction", ALL)
     compared = compare_models(comparable, ["construction"], members, series, stage.params.report.tested)
     tables["comparisons"] = with_blanks(compared)
     tables["frequency"] = with_blanks(frequency_by(comparable, _verbs(stage), ["model", "construction"]))
@@ -137,8 +139,7 @@ def _benchmark(
     cards = cards_of(judged.assign(dataset=judged["group"]), members, stage.params.report.limit)
     scores = with_groups(read_table(stage.use(JUDGED / folder_of(name) / "scores.parquet")), benchmark.by)
     tables = {"accuracy": accuracy, "series": along, **cards}
-    title, best = f"{name}, {benchmark.score.replace('_', ' ')}", best_blind_on_pairs(accuracy, ["group"], members)
-    figures = benchmark_figures(tables, best, title, members)
+    figures = benchmark_figures(tables, name, benchmark.score, members)
     tables["scores"] = with_tie_rate(rate_by(scores, "accuracy", ["model", "group", "scheme", "score"]))
     compared = compare_models(judged, ["group"], members, series, stage.params.report.tested)
     tables["comparisons"] = with_blanks(compared)

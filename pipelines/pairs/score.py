@@ -14,7 +14,7 @@ from cxprobe.pairs.blind import measure_blindly
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import Sources, check_scored, pairs_shown_to, scoring_model, texts_of_pairs
 from cxprobe.pairs.params import PairsStage
-from cxprobe.pairs.sources import OWN, first_items, folder_of, made_files
+from cxprobe.pairs.sources import OWN_PAIRS, first_items, folder_of, made_files
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -23,13 +23,15 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     section = stage.params.pairs
     how = HowToScore(section.score.schemes, section.score.bos, section.score.token_budget)
     tables = {name: [read_table(stage.use(path)) for path in paths] for name, paths in made_files(section).items()}
-    if OWN in tables:
-        tables[OWN] = [first_items(table, section.score.fewer.get(stage.item)) for table in tables[OWN]]
+    if OWN_PAIRS in tables:
+        tables[OWN_PAIRS] = [first_items(table, section.score.fewer.get(stage.item)) for table in tables[OWN_PAIRS]]
     sources: Sources = {name: [pairs_of(table) for table in portions] for name, portions in tables.items()}
     # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
-    scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {OWN: section.judge.scores}
-    with_context = any(pair.context for pairs in sources.get(OWN, ()) for pair in pairs)
-    if OWN in sources and section.judge.score in CONTEXT_SCORES and not with_context:
+    scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {
+        OWN_PAIRS: section.judge.scores
+    }
+    with_context = any(pair.context for pairs in sources.get(OWN_PAIRS, ()) for pair in pairs)
+    if OWN_PAIRS in sources and section.judge.score in CONTEXT_SCORES and not with_context:
         raise DataError(f"pairs.judge.score: {section.judge.score} needs a context, and no pair has one; take another")
 
     def score(member: Member) -> Mapping[str, float] | None:
@@ -54,7 +56,7 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
                 continue
             if isinstance(member.spec, ContinuationAlone):
                 put_behind_contexts(pairs, folder)
-            before = "" if source == OWN else f"{source}."
+            before = "" if source == OWN_PAIRS else f"{source}."
             counts |= {before + name: number for name, number in {"pairs": len(pairs), **counted}.items()}
         return counts if writes else None
 

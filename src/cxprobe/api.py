@@ -626,7 +626,7 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
         >>> cxprobe.read_pairs(path)["good"].tolist()
         ['She sleeps.']
     """
-    return pair_table(benchmarks.read_pairs(Path(path)))
+    return pair_table(benchmarks.read_generic(Path(path)))
 
 
 def probe(

@@ -83,14 +83,6 @@ def test_models_of_words_are_measured_like_causal_models(spec, tmp_path):
     assert (facts.kind, facts.state, facts.parameters, facts.weights) == ("blind", "none", None, "")
 
 
-def test_a_rule_is_measured_by_its_preferences(tmp_path):
-    counts = measure_blindly(Member("one", Rule(kind="first_mentioned"), "panel"), PAIRS, tmp_path, seed=1)
-    found = read_pair_answers(tmp_path)
-    assert found.to_dict("list") == {"id": ["a", "b"], "margin": [1.0, 0.0]}
-    assert counts == {"decided": 1}
-    assert read_model_facts(tmp_path).kind == "blind"
-
-
 BAG = PairClassifier(kind="pair_classifier", folds=5, counts=NgramFeatures(kind="word_ngrams", lengths=[1, 1]))
 STEMS = [f"{first}{second}l" for first in "bcdfgkmnpt" for second in "aeiou"]
 
@@ -207,9 +199,15 @@ def test_a_construction_learns_from_its_own_pairs_and_a_benchmark_by_items():
     assert all(margin > 0.2 for margin in learnt(bare))
 
 
-def test_a_classifier_is_measured_by_its_preferences(tmp_path):
+def test_a_rule_and_a_classifier_are_measured_by_their_preferences(tmp_path):
     pairs = [*by_the_verb(6), made("Ann ran.", " It was.", " Was it.", 0)]
-    counts = measure_blindly(Member("one", BAG, "panel"), pairs, tmp_path, seed=1)
-    assert counts == {"decided": 12}
-    assert read_pair_answers(tmp_path)["margin"].tolist() == learnt(pairs)
-    assert read_model_facts(tmp_path).kind == "blind"
+    rule = preferences_of("first_mentioned", PAIRS)["margin"].tolist()
+    assert rule == [1.0, 0.0]
+    for spec, asked, decided, margins in (
+        (Rule(kind="first_mentioned"), PAIRS, 1, rule),
+        (BAG, pairs, 12, learnt(pairs)),
+    ):
+        counts = measure_blindly(Member("one", spec, "panel"), asked, tmp_path / spec.kind, seed=1)
+        assert counts == {"decided": decided}
+        assert read_pair_answers(tmp_path / spec.kind)["margin"].tolist() == margins
+        assert read_model_facts(tmp_path / spec.kind).kind == "blind"

@@ -8,7 +8,7 @@ from conftest import ROOT
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, token_table
-from cxprobe.pairs.judge import HowToJudge, judge_answers, pair_tables
+from cxprobe.pairs.judge import HowToJudge, decide_pairs, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.measure import texts_of_pairs
 
@@ -27,7 +27,7 @@ def test_a_constant_model_is_half_right_on_every_construction_and_all_ties(name)
     how = HowToScore(schemes=["pll"], bos="add", token_budget=4096)
     answers = token_table(score_texts(model, [texts_of_pairs(model, pairs, how.bos)], how))
     every = ["per_token", "sum", "given_context", "pmi"]
-    judged = judge_answers(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
+    judged = decide_pairs(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
     assert len(judged.items) == len(pairs)
     tables = pair_tables(judged, [])
     assert (tables["cells"]["accuracy"] == 0.5).all()

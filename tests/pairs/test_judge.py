@@ -6,17 +6,16 @@ from judged_pairs import own as how_to_judge
 from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, Rule
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
 from cxprobe.pairs.judge import (
     JudgedPairs,
     accuracy_by_group,
-    best_blind_on_pairs,
     bias_by,
     biases_of,
     biases_of_all,
     both_orders,
-    judge_answers,
+    decide_pairs,
     pair_tables,
     pairs_for,
 )
@@ -213,7 +212,7 @@ def test_biases_of_all_constructions_are_those_of_the_balanced_ones_by_noun_type
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
 def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
-    judged = judge_answers(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
+    judged = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
     assert judged.items["accuracy"].tolist() == [accuracy, accuracy]
     assert judged.items["good"].tolist() == [" so", "it is so"]
     assert judged.items[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
@@ -228,7 +227,7 @@ def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
 def test_a_score_that_is_not_finite_names_its_pair():
     broken = token_table([tokens("it is so", "pll", [-1, -np.inf, -1]), SCORED[1]])
     with pytest.raises(DataError, match=r"pair a, sum: a score is not finite \(-inf, -5.0\)"):
-        judge_answers(TEXTS, broken, how_to_judge())
+        decide_pairs(TEXTS, broken, how_to_judge())
 
 
 SPEC = ModelSpec(name="models/x", revision=None, sha256=None, dtype="float32")
@@ -238,7 +237,7 @@ PREFERENCES = pd.DataFrame({"id": ["b", "a"], "margin": [0.0, 3.0]})
 
 
 def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
-    judged = judge_answers(TEXTS, PREFERENCES, how_to_judge())
+    judged = decide_pairs(TEXTS, PREFERENCES, how_to_judge())
     assert judged.items[["id", "accuracy", "scheme", "score"]].to_numpy().tolist() == [
         ["a", 1.0, "rule", "preference"],
         ["b", 0.5, "rule", "preference"],
@@ -249,23 +248,13 @@ def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
 
 def test_a_pair_without_a_preference_or_with_two_is_refused():
     with pytest.raises(DataError, match=r"1 of 2 pairs have no preference \(b\)"):
-        judge_answers(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], how_to_judge())
+        decide_pairs(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], how_to_judge())
     with pytest.raises(DataError, match="a pair has several"):
-        judge_answers(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), how_to_judge())
+        decide_pairs(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), how_to_judge())
 
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
     scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
-    assert judge_answers(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge()).items["id"].tolist() == ["a"]
+    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge()).items["id"].tolist() == ["a"]
     assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS
-
-
-def test_a_blind_model_that_was_asked_about_fewer_pairs_is_not_set_beside_the_others():
-    members = [ALONE, Member("short", Rule(kind="shorter"), "blind"), MODEL]
-    rates = pd.DataFrame(
-        [("toy", "x", 0.7, 48), ("toy", "alone", 0.9, 24), ("toy", "short", 0.6, 48), ("other", "alone", 0.8, 24)],
-        columns=["construction", "model", "accuracy", "n"],
-    ).assign(low=0.5, high=1.0)
-    found = best_blind_on_pairs(rates, ["construction"], members)
-    assert found[["construction", "model"]].to_numpy().tolist() == [["toy", "short"], ["other", "alone"]]

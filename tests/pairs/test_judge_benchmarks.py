@@ -5,7 +5,7 @@ from judged_pairs import of_benchmark
 
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import TokenScores, token_table
-from cxprobe.pairs.judge import judge_answers, paired_focus_shifts, with_groups
+from cxprobe.pairs.judge import decide_pairs, paired_focus_shifts, with_groups
 from cxprobe.pairs.params import Benchmark
 from cxprobe.stats import credits_of_margins, rate_by
 
@@ -29,7 +29,7 @@ ANSWERS = token_table([tokens(*one) for one in TEXTS.items()])
 
 
 def judge(name, pairs, settings):
-    judged = judge_answers(pairs, ANSWERS, of_benchmark(settings, name))
+    judged = decide_pairs(pairs, ANSWERS, of_benchmark(settings, name))
     return type(judged).joined({"m": judged})
 
 

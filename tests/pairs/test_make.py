@@ -3,16 +3,20 @@
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toy_pairs import load_toy
 
 from conftest import PAIRS, PEOPLE
+from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
+from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, draw_items, pair_table, pairs_of, render_pairs, tables_of
 from cxprobe.pairs.params import MakePairs, PerCell
+from cxprobe.pairs.sources import first_items
 
 
 def spread(counts, size):
@@ -190,3 +194,27 @@ def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
     assert (cells["shortfall"]["job"] == 1).all()  # three frames and three nouns make nine items
     assert (cells["shortfall"]["name"] == 0).all()
     assert built.counts["cells_not_filled"] == len(cells.loc["job"])
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    people, how = load_people(), MakePairs(per_cell=PerCell(meaning=5, form=6), pseudowords="random")
+    names = ("ditransitive", "npi-licensing")
+    made = [build_pairs(name, load_pairs(name, people), people, how, 2022).pairs for name in names]
+    return pd.concat(made, ignore_index=True)
+
+
+def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):
+    few = first_items(pairs, PerCell(meaning=2, form=4))
+    by = ["construction", "words", "variant", "sentence", "noun_type", "order"]
+    assert set(few.loc[few["tests"] == "meaning"].groupby(by).size()) == {2}
+    assert set(few.loc[few["tests"] == "form"].groupby(by).size()) == {4}
+    assert set(few["words"]) == {"real", "pseudo"}
+    for _, cell in pairs[pairs["tests"] == "meaning"].groupby(by):
+        assert cell["id"].head(2).isin(few["id"]).all()
+
+
+def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
+    few = first_items(pairs, PerCell(meaning=1, form=1))
+    assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
+    assert first_items(pairs, None) is pairs

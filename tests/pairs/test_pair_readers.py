@@ -16,8 +16,8 @@ from cxprobe.pairs.benchmarks import (
     read_aann,
     read_benchmark,
     read_blimp,
+    read_generic,
     read_paired_focus,
-    read_pairs,
 )
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import Benchmark
@@ -173,11 +173,11 @@ def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_
     (tmp_path / "a.tsv").write_text(
         'id\tgood\tbad\tcontext\titem\tconstruction\tcluster_frame\n1\tIt is "Ann".\tIt is Bo.\tWho?\tone\tx\tf\r\n'
     )
-    assert read_pairs(tmp_path / "a.tsv") == [
+    assert read_generic(tmp_path / "a.tsv") == [
         Pair("1", "one", "Who?", ' It is "Ann".', " It is Bo.", {"construction": "x"}, {"frame": "f"})
     ]
     (tmp_path / "a.jsonl").write_text('{"id": 7, "good": "Yes.", "bad": "No.", "context": null, "big": true}\n\n')
-    assert read_pairs(tmp_path / "a.jsonl") == [Pair("7", "7", "", "Yes.", "No.", {"big": "true"}, {"item": "7"})]
+    assert read_generic(tmp_path / "a.jsonl") == [Pair("7", "7", "", "Yes.", "No.", {"big": "true"}, {"item": "7"})]
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl"])
@@ -189,7 +189,7 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
     else:
         quoting = csv.QUOTE_NONE if ending == ".tsv" else csv.QUOTE_MINIMAL
         pair_table(pairs).to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",", quoting=quoting)
-    assert read_pairs(path) == pairs
+    assert read_generic(path) == pairs
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
 def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:
-        read_pairs(tmp_path / name)
+        read_generic(tmp_path / name)
     assert str(raised.value).startswith(str(tmp_path / name))
     assert message in str(raised.value)
 

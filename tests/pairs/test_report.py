@@ -4,15 +4,19 @@ import pytest
 from judged_pairs import crossed
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
-from cxprobe.pairs.figures import benchmark_figures, pair_figures
+from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
 from cxprobe.pairs.report import (
     ALL,
+    ALL_OF_FORM,
     SOURCE,
     accuracies_of_meaning,
-    comparable_pairs,
+    biases_along_series,
     pair_cards,
     pairs_beside_published,
+    pairs_in_groups,
+    rates_by_source,
     with_both_orders,
+    with_series,
 )
 
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
@@ -24,31 +28,33 @@ MEMBERS = [
 ]
 
 
-def judged(constructions):
-    """Return judged pairs of several models, half of them with pseudowords; constructions by what they test."""
-    axes = {"model": ["early", "late", "other"], "words": ["real", "pseudo"], "cluster_frame": list("0123456789")}
-    table = crossed(construction=list(constructions), **axes).assign(balanced=True)
+SERIES = {
+    "small": Series(axis="training_tokens", models={"s2": 2e6, "s1": 1e3}),
+    "large": Series(axis="training_tokens", models={"l1": 1e3, "l2": 5e6}),
+    "sizes": Series(axis="parameters", models={"s2": 1e6, "l2": 1e9}),
+    "absent": Series(axis="parameters", models={"s2": 1e6, "other": 1e9}),
+}
+MODELS = ("s1", "s2", "l1", "l2", "words")
+
+
+def judged(**columns):
+    """Return judged pairs of meaning and of form, some of them in cells that are not balanced."""
     rng = np.random.default_rng(0)
-    accuracy = rng.choice([0.0, 0.5, 1.0], size=len(table))
-    return table.assign(tests=table["construction"].map(constructions), accuracy=accuracy)
+    axes = {"words": ["real", "pseudo"], "balanced": [True, False], "model": MODELS, "cluster_frame": list("abcde")}
+    table = crossed(construction=["let-alone", "conative", "npi"], **axes)
+    table["tests"] = table["construction"].map(lambda name: "form" if name == "npi" else "meaning")
+    return table.assign(accuracy=rng.choice([0.0, 0.5, 1.0], size=len(table)), **columns)
 
 
-def test_accuracies_of_meaning_leave_out_form_and_pseudowords():
-    items = judged({"let-alone": "meaning", "conative": "meaning", "npi": "form"})
-    rates = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
-    assert rates.index.get_level_values(0).unique().tolist() == ["all pairs of meaning", "let-alone", "conative"]
-    own = items[(items["tests"] == "meaning") & (items["words"] == "real") & (items["model"] == "late")]
-    assert rates["all pairs of meaning", "late"] == own["accuracy"].mean()
-    assert rates["conative", "late"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
-
-
-def test_published_numbers_stand_beside_pairs_of_the_published_design_alone():
-    asked = [("conative", "rival", "paper"), ("way-manner", "construction", "paper"), ("way-manner", "rival", "own")]
-    added = [("comparative-correlative", "construction", "own")]
-    parts = [judged({name: "meaning"}).assign(sentence=sentence, origin=by) for name, sentence, by in asked + added]
-    items = pd.concat(parts)
-    counts = accuracies_of_meaning(items).drop_duplicates("construction").set_index("construction")["n"].to_dict()
-    assert counts == {ALL: 20, "conative": 10, "way-manner": 10}
+def test_accuracies_of_meaning_leave_out_form_pseudowords_unbalanced_cells_and_what_was_added_to_the_design():
+    items = pd.concat([judged(), judged(origin="own").assign(accuracy=1.0)], ignore_index=True)
+    found = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
+    assert found.index.get_level_values(0).unique().tolist() == [ALL, "let-alone", "conative"]
+    own = items[
+        items["balanced"] & (items["words"] == "real") & (items["origin"] == "paper") & (items["model"] == "l1")
+    ]
+    assert found[ALL, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
+    assert found["conative", "l1"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
 
 
 def rates(**columns):
@@ -63,7 +69,7 @@ MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, con
 
 
 def figures_of(left=("a", "b", "words"), series=None, people=False, members=None, **changed):
-    """Return the figures of four models, of which some are left in the tables."""
+    """Return the figures of those models that are left in the tables; the blind one is right in 90 %."""
     models = pd.DataFrame({"model": left})
     orders = rates().drop(columns="accuracy").head(0)
     biases = rates(noun_type="name", compares="variant", bias=0.1, changed=0.2, changed_low=0.1, changed_high=0.3)
@@ -76,17 +82,17 @@ def figures_of(left=("a", "b", "words"), series=None, people=False, members=None
         "both": orders.assign(both=0.0),
         "margins": orders.assign(margin=0.0),
     } | changed
-    tables = {
-        name: table.drop(columns="model").drop_duplicates().merge(models, how="cross") for name, table in tables.items()
-    }
-    best = {name: table[table["model"] == "words"].assign(accuracy=0.9) for name, table in tables.items()}
+    for name, table in tables.items():
+        tables[name] = table.drop(columns="model").drop_duplicates().merge(models, how="cross")
+        if "accuracy" in table:
+            tables[name].loc[tables[name]["model"] == "words", "accuracy"] = 0.9
     tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
     tables["card_questions"] = pd.DataFrame(
         [("let-alone", "A", "The one who sang is …")], columns=["construction", "variant", "question"]
     )
-    tables["series_biases"] = pd.DataFrame(columns=["series", "construction"])
+    tables["series_biases"] = pd.DataFrame(columns=["series", "construction", "bias", "noun_type"])
     people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
-    return pair_figures(tables, best, "per_token", members or MEMBERS, series or {}, people)
+    return pair_figures(tables, "per_token", members or MEMBERS, series or {}, people)
 
 
 def test_the_figures_are_those_of_which_there_are_pairs():
@@ -238,25 +244,11 @@ def test_a_card_names_the_blind_models_that_solve_a_variant_and_the_answer_that_
 def test_the_figures_of_a_benchmark_keep_blind_models_apart():
     accuracy = rates(group="all").merge(pd.DataFrame({"other": ["words", "short"]}), how="cross")
     table = pd.concat([rates(group="all"), accuracy.drop(columns="model").rename(columns={"other": "model"})])
-    best = rates(group="all").head(1).assign(model="words", accuracy=0.9)
     tables = {"accuracy": table, "series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
-    figures = benchmark_figures(tables, best, "own, sum", MEMBERS)
+    figures = benchmark_figures(tables, "others", "sum", MEMBERS)
     assert legend(figures["accuracy"]) == ["a", "b (random weights)", "best blind", "chance"]
     assert legend(figures["blind"]) == ["words (blind)", "short (blind)", "chance"]
     assert list(figures) == ["accuracy", "blind"]
-
-
-def test_models_are_compared_in_balanced_cells_with_real_words_and_over_all_of_meaning():
-    items = judged_cells()
-    items = pd.concat([items, items.assign(words="pseudo"), items.assign(tests="form", construction="npi")])
-    found = comparable_pairs(items)
-    assert found["balanced"].all()
-    assert set(found["words"]) == {"real"}
-    assert found.groupby("construction", sort=False).size().to_dict() == {
-        "all pairs of meaning": 60,
-        "toy": 60,
-        "npi": 60,
-    }
 
 
 def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero():
@@ -283,3 +275,82 @@ def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero(
     ours = ["70.0 (50.0 to 90.0)", "90.0 (80.0 to 100.0)"]
     assert table["accuracy"].tolist() == ["50.0 (40.0 to 60.0)", "67.0", "96.0", *ours, "97.5"]
     assert table["n"].tolist() == ["100", "", "896", "20", "10", "112"]
+
+
+def sources():
+    own = judged()
+    of_others = own[own["model"].isin(["l1", "l2", "words"])].assign(group="all")
+    return own, {"own": pairs_in_groups(own, "group", ALL, ALL_OF_FORM), "blimp": of_others}
+
+
+def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
+    own = judged()
+    found = pairs_in_groups(own, "group", ALL, ALL_OF_FORM).groupby("group", sort=False)["accuracy"].mean()
+    counted = own[own["balanced"] & (own["words"] == "real")]
+    by_tests, by_construction = (counted.groupby(column)["accuracy"].mean() for column in ("tests", "construction"))
+    assert found.to_dict() == {
+        "all pairs of meaning": by_tests["meaning"],
+        "all pairs of form": by_tests["form"],
+        **{name: by_construction[name] for name in ("let-alone", "conative", "npi")},
+    }
+
+
+def test_every_model_of_a_series_stands_with_its_quantity_and_a_series_of_one_that_ran_is_left_out():
+    own, judged_sources = sources()
+    along = with_series(rates_by_source(judged_sources), SERIES)
+    assert set(along["series"]) == {"small", "large", "sizes"}
+    for row in along.itertuples():
+        assert row.quantity == SERIES[row.series].models[row.model]
+        assert row.axis == SERIES[row.series].axis
+    places = along.groupby("series", sort=False)["source"].agg(lambda names: list(dict.fromkeys(names))).to_dict()
+    assert places == {"small": ["own"], "large": ["own", "blimp"], "sizes": ["own", "blimp"]}
+    counted = own[own["balanced"] & (own["words"] == "real") & (own["construction"] == "npi") & (own["model"] == "l2")]
+    found = along[(along["group"] == "npi") & (along["model"] == "l2")]
+    assert found["accuracy"].tolist() == [counted["accuracy"].mean()] * 2  # in two series
+    assert found["n"].tolist() == [5, 5]
+
+
+def test_series_of_one_quantity_share_a_figure_with_a_panel_for_each_group():
+    rates = rates_by_source(sources()[1])
+    along = with_series(rates, SERIES)
+    best = rates[rates["model"] == "words"]
+    figures = side_by_side(along, "title", best)
+    assert list(figures) == ["by_training_tokens", "by_parameters"]
+    axes = {one.get_title().partition("\n")[0]: one for one in figures["by_training_tokens"].axes}
+    assert list(axes) == ["all pairs of meaning", "all pairs of form", "let alone", "conative", "npi", "blimp: all"]
+    for title, one in axes.items():
+        drawn = {line.get_label(): line for line in one.lines if not str(line.get_label()).startswith("_")}
+        source, group = ("blimp", "all") if title == "blimp: all" else ("own", title.replace("let alone", "let-alone"))
+        place = (along["source"] == source) & (along["group"] == group) & (along["axis"] == "training_tokens")
+        for name in ("small", "large"):
+            own = along[place & (along["series"] == name)].sort_values("quantity")
+            if len(own):
+                assert drawn[name].get_ydata().tolist() == own["accuracy"].tolist(), title
+                assert drawn[name].get_xdata().tolist() == own["quantity"].tolist()
+        heights = best.loc[(best["source"] == source) & (best["group"] == group), "accuracy"].tolist()
+        assert [drawn["best blind"].get_ydata()[0]] == heights
+    [legend] = figures["by_training_tokens"].legends
+    assert {text.get_text() for text in legend.get_texts()} == {"small", "large", "chance", "best blind"}
+
+
+def biases(compares, **columns):
+    rows = [(model, kind) for model in MODELS for kind in ("name", "noun")]
+    table = pd.DataFrame(rows, columns=["model", "noun_type"]).assign(compares=compares, **columns)
+    places = np.arange(len(table)) / 100
+    shares = {"bias": places, "low": places - 0.1, "high": places + 0.1, "changed": 1 - places}
+    return table.assign(**shares, changed_low=0.5 - places, changed_high=1.0, n=range(len(table)))
+
+
+def test_biases_along_a_series_are_those_of_its_models_by_noun_type():
+    of_all = pd.concat([biases("order"), biases("variant")], ignore_index=True)
+    along = biases_along_series(of_all, of_all.assign(construction="toy"), SERIES)
+    assert set(along["series"]) == {"small", "large", "sizes"}
+    assert len(along) == 3 * 2 * 3 * 2 * 2  # series, models, biases, noun types; of all and of one construction
+    expected = of_all.set_index(["compares", "model", "noun_type"])
+    columns = {"bias (i)": ("order", "bias", "low", "high"), "bias (ii)": ("variant", "bias", "low", "high")}
+    columns["changed"] = ("order", "changed", "changed_low", "changed_high")
+    for row in along.itertuples():
+        way, *names = columns[row.bias]
+        own = expected.loc[(way, row.model, row.noun_type)]
+        assert [row.value, row.low, row.high, row.n] == own[[*names, "n"]].tolist()
+        assert row.quantity == SERIES[row.series].models[row.model]

@@ -3,6 +3,7 @@
 import json
 from string import Formatter
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from toy_pairs import load_toy
 from conftest import ROOT
 from cxprobe.errors import PromptError
 from cxprobe.pairs.frame_prompts import load_writing_prompt
-from cxprobe.pairs.writing import check_proposals, read_proposals, read_word, show, templates_of
+from cxprobe.pairs.writing import Draft, check_proposals, draft_frames, read_proposals, read_word, show, templates_of
 
 PROMPTS = """\
 prompts:
@@ -132,3 +133,39 @@ def test_a_frame_is_shown_in_every_variant_with_what_is_right(toy):
         "{N1} {verb} {N2} {gift}. The one who gave {them} something is {N1}.",
         "{N1} {verb} {N2} {gift}. {they} got {gift} because {N1} gave it to {N2}.",
     ]
+
+
+FRAMES = [{"verb": "sent", "article": "a", "theme": "letter"}]
+
+
+def mined(*rows):
+    """Return mined sentences, each with the word and the lemma of its verb and the word of its theme, if it has one."""
+
+    def slot(text, name, word, lemma):
+        start = text.index(word)
+        return {"slot": name, "start": start, "end": start + len(word), "word": lemma, "tag": "NN"}
+
+    slots = [
+        [slot(text, "verb", verb, lemma), *([slot(text, "theme", theme, theme)] if theme else [])]
+        for text, verb, lemma, theme in rows
+    ]
+    return pd.DataFrame({"text": [text for text, *_ in rows], "slots": slots})
+
+
+def test_each_new_verb_gives_a_frame_from_its_shortest_sentence_the_most_frequent_first():
+    sentences = mined(
+        ("She told him nothing.", "told", "tell", "nothing"),
+        ("He was given a very old book.", "given", "give", "book"),
+        ("Give me bread.", "Give", "give", "bread"),
+        ("I send you this.", "send", "send", "this"),  # a frame has it
+    )
+    assert draft_frames(FRAMES, sentences) == [
+        Draft({"verb": "Give", "article": "...", "theme": "bread"}, "Give me bread.", 2),
+        Draft({"verb": "told", "article": "...", "theme": "nothing"}, "She told him nothing.", 1),
+    ]
+
+
+def test_a_slot_that_the_sentence_does_not_fill_is_left_to_people():
+    (draft,) = draft_frames(FRAMES, mined(("She told him that it rained.", "told", "tell", "")))
+    assert draft.row == {"verb": "told", "article": "...", "theme": "..."}
+    assert draft_frames(FRAMES, mined(("I sent you this.", "sent", "send", ""))) == []

@@ -212,3 +212,18 @@ def test_of_equally_good_blind_models_the_first_is_named_and_a_group_without_any
         ["x", "shorter"]
     ]
     assert best_blind(rates, [], MEMBERS)["model"].tolist() == ["shorter"]
+
+
+def test_a_blind_model_that_was_asked_about_fewer_items_is_not_the_best_of_the_blind():
+    """It may have been asked about the easier ones; of a model that was asked about these alone it is the best."""
+    items = answered({"small": 0.7, "large": 0.9, "shorter": 0.4, "first-mentioned": 1.0}, ["conative"])
+    easy = items["id"].isin([f"conative-{item}" for item in range(20)])
+    items = items[easy | ~items["model"].isin(["large", "first-mentioned"])]
+    table = compared(items)
+    best = table[table["compares"] == "best blind"].set_index("first")
+    assert best["second"].to_dict() == {"small": "shorter", "large": "first-mentioned"}
+    assert best["n"].to_dict() == {"small": 60, "large": 20}
+    rates = rate_by(items, "accuracy", ["construction", "model"])
+    assert best_blind(rates, ["construction"], MEMBERS)["model"].tolist() == ["shorter"]
+    few = rates[rates["model"].isin(["large", "first-mentioned"])]
+    assert best_blind(few, ["construction"], MEMBERS)["model"].tolist() == ["first-mentioned"]

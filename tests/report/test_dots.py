@@ -1,6 +1,10 @@
 import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
-from cxprobe.report.dots import curves, dots, ranked_dots
+from cxprobe.report.dots import curves, dots, dots_of_run, ranked_dots
+from cxprobe.report.panels import add_panel, draw_x_scale, draw_y_scale, log_ticks, whole_ticks
 
 RATES = pd.DataFrame(
     [
@@ -12,6 +16,11 @@ RATES = pd.DataFrame(
 ).assign(low=0.5, high=1.0, n=40)
 
 
+def legend_of(figure):
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
 def drawn(best):
     """Return the best of the blind as they are drawn: panel -> (rate, row)."""
     figure = dots(RATES, "title", rows="construction", colours="model", panels="variant", marks={"best blind": best})
@@ -21,8 +30,7 @@ def drawn(best):
             if lines.get_label() == "best blind":
                 segments = [segment.tolist() for segment in lines.get_segments()]
                 found[axes.get_title()] = [(top[0], (top[1] + bottom[1]) / 2) for top, bottom in segments]
-    (legend,) = figure.legends
-    return found, [text.get_text() for text in legend.get_texts()]
+    return found, legend_of(figure)
 
 
 def test_the_best_of_the_blind_is_a_tick_in_its_row_and_panel():
@@ -50,8 +58,7 @@ def test_marks_of_few_items_are_smaller_and_paler_and_their_number_stands_beside
     assert few[0] < many[0]
     assert few[1] < many[1] == 1
     assert [text.get_text() for text in figure.axes[0].texts] == ["10", "3,600", "n"]
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["mini", "chance"]
+    assert legend_of(figure) == ["mini", "chance"]
 
 
 def test_a_row_of_different_models_names_the_least_and_the_greatest_number_and_none_that_is_unknown():
@@ -65,8 +72,7 @@ def test_a_fixed_preference_is_a_hollow_mark_and_the_legend_says_so():
     figure = dots(table, "title", rows="construction", colours="model", panels="variant")
     hollow, full = (face for _, _, face in marks(figure))
     assert hollow == "white" != full
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["mini", "chance", "hollow: a fixed preference"]
+    assert legend_of(figure) == ["mini", "chance", "hollow: a fixed preference"]
 
 
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
@@ -85,8 +91,7 @@ def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
             own = table[(table["place"] == place) & (table["kind"] == kind)].set_index("size")["share"]
             assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == own.to_dict()
             assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
-    [legend] = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
+    assert legend_of(figure) == ["ab", "cd"]
 
 
 def test_ranked_dots_have_a_panel_each_with_its_own_rows_in_the_order_of_the_table():
@@ -101,3 +106,44 @@ def test_ranked_dots_have_a_panel_each_with_its_own_rows_in_the_order_of_the_tab
     low, high = figure.axes[0].get_xlim()
     assert low < 0.01
     assert high > 1
+
+
+@given(st.lists(st.floats(1, 1e12), min_size=2, unique=True))
+def test_a_log_scale_has_two_to_four_ticks_within_the_values(values):
+    ticks = log_ticks(values)
+    assert len(ticks) == len(set(ticks)) in (2, 3, 4)
+    assert min(values) <= min(ticks) < max(ticks) <= max(values)
+    assert all(float(text) > 0 for text in ticks.values())
+
+
+@given(st.lists(st.integers(0, 40), min_size=1))
+def test_a_scale_of_whole_numbers_has_whole_numbers_within_the_values(values):
+    ticks = whole_ticks(values)
+    assert all(float(text) == tick == int(tick) for tick, text in ticks.items())
+    assert all(min(values) <= tick <= max(values) for tick in ticks)
+    assert len(ticks) <= 8
+
+
+def test_the_texts_of_scales_stand_beside_their_ticks_and_the_place_of_a_panel_is_in_inches():
+    figure = Figure(figsize=(5, 4))
+    axes = add_panel(figure, 1, 0.5, 3, 2, "title")
+    axes.set(xlim=(0, 10), ylim=(0, 1))
+    draw_x_scale(axes, {2.0: "two"}, "words")
+    draw_y_scale(axes, {0.5: "50%"}, "accuracy", grid=True)
+    inches = figure.dpi_scale_trans.inverted()
+    places = {text.get_text(): text.get_window_extent().transformed(inches) for text in figure.texts}
+    two, half = places["two"], places["50%"]
+    assert abs((two.x0 + two.x1) / 2 - 1.6) < 0.02
+    assert places["words"].y1 < two.y0 < two.y1 < 0.5
+    assert abs((half.y0 + half.y1) / 2 - 1.5) < 0.02
+    assert places["accuracy"].x1 < half.x0 < half.x1 < 1
+
+
+def test_the_figure_of_a_run_names_its_groups_with_their_numbers_of_items():
+    rows = [("let-alone.A", 0.5, 0.4, 0.6, 1200, 0.5), ("all", 0.7, 0.6, 0.8, 2400, 0.25)]
+    table = pd.DataFrame(rows, columns=["group", "accuracy", "low", "high", "n", "chance"])
+    for chance in (0.5, None):
+        figure = dots_of_run(table, "title", chance=chance)
+        texts = [text.get_text() for text in figure.texts]
+        assert texts[-2:] == ["let alone: A (1,200)", "all (2,400)"]
+        assert figure.axes[0].get_title() == "title"

@@ -21,7 +21,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.prompts import read_prompt_file
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
-from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_paired_focus, read_pairs
+from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_generic, read_paired_focus
 from cxprobe.pairs.frame_prompts import WritingPrompts
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.people.answers import read_answers, read_items
@@ -156,9 +156,9 @@ FORMATS = {
         for path, kind, read in (
             ("others/blimp.jsonl", "jsonl", read_blimp),
             ("others/blimp.jsonl.gz", "jsonl", read_blimp),
-            ("others/pairs.tsv", "tsv", read_pairs),
-            ("others/pairs.csv", "csv", read_pairs),
-            ("others/pairs.jsonl", "jsonl", read_pairs),
+            ("others/pairs.tsv", "tsv", read_generic),
+            ("others/pairs.csv", "csv", read_generic),
+            ("others/pairs.jsonl", "jsonl", read_generic),
             ("others/focus.tsv", "tsv", read_paired_focus),
             ("others/aann.csv", "csv", read_aann),
         )

@@ -28,21 +28,21 @@ from cxprobe.files.rows import check_filled, read_rows
 from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import Benchmark
+from cxprobe.pairs.sources import PAIR_COLUMNS
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
-FIXED = ("id", "item", "context", "good", "bad")
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
 PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
-MASK = "<MASK>"
+_MASK = "<MASK>"
 CORRUPTIONS = ("order_swap", "no_article", "no_modifier", "no_numeral")
 AANN = ("idx", "sentence", "aann", *CORRUPTIONS)
-RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
-TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
+_RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
+_TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_generic(path: Path) -> list[Pair]:
     """Read a file in the generic format.
 
     Raises:
@@ -54,12 +54,12 @@ def read_pairs(path: Path) -> list[Pair]:
     columns = known = set[str]()  # those of the first row; of the row before
     clusters, groups = dict[str, str](), list[str]()
     shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-    for line, row in read_rows(path, ("id", "good", "bad"), TEXTS):
+    for line, row in read_rows(path, ("id", "good", "bad"), _TEXTS):
         place = f"{path}, line {line}"
         if row.keys() != known:
             known = set(row)
             columns = columns or known
-            if known - set(FIXED) != columns - set(FIXED):
+            if known - set(PAIR_COLUMNS) != columns - set(PAIR_COLUMNS):
                 raise DataError(
                     f"{place}: the columns {', '.join(row)} are not those of the first row; give every row the same, "
                     "with null where there is nothing"
@@ -67,7 +67,7 @@ def read_pairs(path: Path) -> list[Pair]:
             if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
                 raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
             clusters = {name: name.removeprefix(CLUSTER) for name in row if name.startswith(CLUSTER)}
-            groups = [name for name in row if name not in FIXED and name not in clusters]
+            groups = [name for name in row if name not in PAIR_COLUMNS and name not in clusters]
         check_filled(row, ("item", *clusters) if "item" in row else clusters, place)
         context, item = row.get("context", ""), row.get("item", row["id"])
         good, bad = (
@@ -87,13 +87,13 @@ def read_blimp(path: Path) -> list[Pair]:
     is spelt in two ways, with "_" and with "/", is spelt in one.
 
     Raises:
-        DataError: See `read_pairs`.
+        DataError: See `read_generic`.
 
     Source:
         Warstadt et al. 2020.
     """
     pairs = []
-    for _, row in read_rows(path, BLIMP, TEXTS):
+    for _, row in read_rows(path, BLIMP, _TEXTS):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
@@ -112,12 +112,12 @@ def read_paired_focus(path: Path) -> list[Pair]:
     row with its control. Sentences that occur more than once in the file are kept.
 
     Raises:
-        DataError: See `read_pairs`; a sentence does not have exactly one mask; or a block of rows is incomplete.
+        DataError: See `read_generic`; a sentence does not have exactly one mask; or a block of rows is incomplete.
 
     Source:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
-    rows = list(read_rows(path, PAIRED_FOCUS, TEXTS))
+    rows = list(read_rows(path, PAIRED_FOCUS, _TEXTS))
     expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
     pairs = []
     for start in range(0, len(rows), BLOCK):
@@ -136,9 +136,9 @@ def read_paired_focus(path: Path) -> list[Pair]:
 
 def _paired_focus(row: Mapping[str, str], block: str, place: str) -> Pair:
     condition, stimulus, is_construction = (row[column] for column in PAIRED_FOCUS[:3])
-    before, _, after = row["Sentence"].partition(f" {MASK}")
-    if not after or MASK in after:
-        raise DataError(f"{place}: expected one {MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
+    before, _, after = row["Sentence"].partition(f" {_MASK}")
+    if not after or _MASK in after:
+        raise DataError(f"{place}: expected one {_MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
     good, bad = ("easier", "harder") if condition == stimulus else ("harder", "easier")
     kind = "construction" if is_construction == "1" else "control"
     item = f"{block}-{condition}{stimulus}"
@@ -160,13 +160,13 @@ def read_aann(path: Path) -> list[Pair]:
     The column default_ann ("three beautiful days") is well-formed, so that it makes no pair.
 
     Raises:
-        DataError: See `read_pairs`; or the phrase does not occur exactly once in its sentence.
+        DataError: See `read_generic`; or the phrase does not occur exactly once in its sentence.
 
     Source:
         Misra & Mahowald 2024; the repository kanishkamisra/aannalysis, MIT.
     """
     pairs = []
-    for line, row in read_rows(path, AANN, TEXTS):
+    for line, row in read_rows(path, AANN, _TEXTS):
         before, _, after = row["sentence"].partition(row["aann"])
         if row["sentence"].count(row["aann"]) != 1:
             raise DataError(
@@ -202,7 +202,7 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
 
     Raises:
         DataError: No file matches; the pairs could not be judged, since they lack a column to report by, have one of a
-            name that judging needs, or lack a context that the score needs; or see `read_pairs`.
+            name that judging needs, or lack a context that the score needs; or see `read_generic`.
     """
     try:
         paths = sorted(folder.glob(benchmark.files))
@@ -218,7 +218,7 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
         raise DataError(
             f"{folder}: by names {', '.join(lacking)}; the pairs can be reported by {', '.join(columns) or 'nothing'}"
         )
-    if reserved := [column for column in columns if column in RESERVED]:
+    if reserved := [column for column in columns if column in _RESERVED]:
         raise DataError(
             f"{folder}: {', '.join(reserved)} is what tables of decisions call something else; rename the column"
         )
@@ -255,5 +255,5 @@ READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
     "blimp": read_blimp,
     "paired_focus": read_paired_focus,
     "aann": read_aann,
-    "pairs": read_pairs,
+    "pairs": read_generic,
 }

@@ -14,9 +14,10 @@ from cxprobe.constructions.faults import (
 )
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.pairs.frames import (
-    KEYS,
+    CONTEXT_KEYS,
+    VERB,
+    ContextKind,
     PairsFile,
-    Sentence,
     SoundPart,
     Variant,
     faults_in_texts,
@@ -24,14 +25,13 @@ from cxprobe.pairs.frames import (
     keys_of,
     listed_rows,
     rows_in_turns,
-    slots_of,
+    slots_in,
     with_contrasts,
 )
 
-VERB = "verb"  # the slot whose words are to be varied
 MOST_OF_A_VERB = 2
 MOST_OF_A_NOUN = 2  # of the pairs of typical roles
-FEWEST_FRAMES = 10
+FRAMES_TO_BALANCE = 10
 """Of fewer frames, how often a word is right says little."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ARTICLE = re.compile(r"\b(?:an?|the) {(\w+)}", re.IGNORECASE)
@@ -50,8 +50,8 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
         What keeps pairs from being made (`faults_of_pairs`); and of variants and rows that have no such fault: words in
         which the members differ beyond the contrast; pronouns that the people cannot bear, or that come without people;
         people who are in a text twice; the same sentence twice; a verb or a noun of typical roles that comes too often;
-        and, in tests of meaning with at least `FEWEST_FRAMES`, all of them without such a fault, words of the contrasts
-        that are not right as often as wrong.
+        and, in tests of meaning with at least `FRAMES_TO_BALANCE` frames, none of which has such a fault, words of the
+        contrasts that are not right as often as wrong.
     """
     faults = faults_of_pairs(content, people)
     sound = SoundPart.of(content, people, faults)
@@ -68,14 +68,14 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
             of_variant += _articles_before_people(variant, content)
         found += (fault.below("variants", name) for fault in of_variant)
         found += _repeated_frames(name, variant, sound)
-    if content.tests == "meaning" and len(content.frames) >= FEWEST_FRAMES and not faults:
+    if content.tests == "meaning" and len(content.frames) >= FRAMES_TO_BALANCE and not faults:
         found += _unbalanced_words(content, people, sound)
     return [*faults, *found]
 
 
 def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
     """Give all that a variant writes, with its place."""
-    yield from ((KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
+    yield from ((CONTEXT_KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
     yield ("continuation",), variant.continuation
     yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
 
@@ -95,20 +95,20 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
         yield from (Fault(keys, what) for what in _fixed_pronouns(template))
     of_contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
     wanted = sorted(_pronouns(f"{variant.continuation} {of_contrasts}", content))
-    in_continuation = set(slots_of(variant.continuation)) & set(content.people)
+    in_continuation = set(slots_in(variant.continuation)) & set(content.people)
     for sentence, context in variant.contexts.items():
-        named = set(slots_of(context or "")) & set(content.people)
+        named = set(slots_in(context or "")) & set(content.people)
         if wanted and not named | in_continuation:
             what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
-            yield Fault(KEYS[sentence], what)
+            yield Fault(CONTEXT_KEYS[sentence], what)
         if (inside := sorted(_pronouns(context or "", content))) and not named:
-            yield Fault(KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
+            yield Fault(CONTEXT_KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
 
 
 def _pronouns(template: str, content: PairsFile) -> set[str]:
     """Return the slots of a template that are neither people, nor declared, nor contrasts: pronouns of the people."""
     contrasts = {slot for variant in content.variants.values() for slot in variant.contrast}
-    return set(slots_of(template)) - {*content.people, *content.slots, *contrasts}
+    return set(slots_in(template)) - {*content.people, *content.slots, *contrasts}
 
 
 def _fixed_pronouns(text: str) -> Iterator[str]:
@@ -123,13 +123,13 @@ def _fixed_pronouns(text: str) -> Iterator[str]:
 def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     """Find a person who is named twice in a sentence of a context, or in a continuation."""
     texts: list[tuple[Keys, str]] = [
-        (KEYS[sentence], part)
+        (CONTEXT_KEYS[sentence], part)
         for sentence, context in variant.contexts.items()
         for part in _SENTENCE_END.split(context or "")
     ]
     texts += [(("continuation",), with_contrasts(variant, side)) for side in ("good", "bad")]
     for keys, text in texts:
-        slots = slots_of(text)
+        slots = slots_in(text)
         for person in content.people:
             if slots.count(person) > 1:
                 yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
@@ -203,9 +203,9 @@ def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
 def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[Fault]:
     """Find frames that make the same pair of texts in a variant."""
     frames = sound.rows["frames"]
-    of_members = [slot for one in variant.contrast.values() for slot in slots_of(f"{one.good} {one.bad}")]
+    of_members = [slot for one in variant.contrast.values() for slot in slots_in(f"{one.good} {one.bad}")]
     for sentence, context in variant.contexts.items():
-        shown = {*slots_of(context or ""), *slots_of(variant.continuation), *of_members}
+        shown = {*slots_in(context or ""), *slots_in(variant.continuation), *of_members}
         shown &= next(iter(frames.values())).keys()
         texts = ((place, " | ".join(row[slot] for slot in sorted(shown))) for place, row in frames.items())
         where = f"variant {name}" + (", the rival" if sentence == "rival" else "")
@@ -215,7 +215,7 @@ def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[
             yield Fault(("frames", place), f"{where}: says the same as frame {known} (counted from 0); replace it")
         elif same:
             what = f"{listed_rows(('frames', place) for place, *_ in same)} say the same as others"
-            keys = ("variants", name, *KEYS[sentence])
+            keys = ("variants", name, *CONTEXT_KEYS[sentence])
             yield Fault(keys, f"{where}: {what}; show more of the frame here, or replace them")
 
 
@@ -266,14 +266,14 @@ def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> I
 
 def _places(people: Sequence[str], context: str) -> Row:
     """Return what to call each person by their place in a sentence."""
-    named = [slot for slot in dict.fromkeys(slots_of(context)) if slot in people]
+    named = [slot for slot in dict.fromkeys(slots_in(context)) if slot in people]
     calls = ("the first person", "the second person")
     return {slot: calls[named.index(slot)] if slot in named else "somebody else" for slot in people}
 
 
-def _contrasts(variant: Variant, values: Mapping[str, str], sentence: Sentence) -> Iterator[tuple[str, str]]:
+def _contrasts(variant: Variant, values: Mapping[str, str], sentence: ContextKind) -> Iterator[tuple[str, str]]:
     """Give what is right and what is wrong in each contrast, in the order of the continuation."""
-    for slot in slots_of(variant.continuation):
+    for slot in slots_in(variant.continuation):
         if slot in variant.contrast:
             one = variant.contrast[slot]
             good, bad = normalised(one.good.format_map(values)), normalised(one.bad.format_map(values))

@@ -1,16 +1,18 @@
 """The figures of minimal pairs: those of runs, and those that show all models side by side."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member, Series, earlier_checkpoints
-from cxprobe.pairs.report import ALL, fixed_preferences, meaning_with_real_words, mocks_beside_others
-from cxprobe.pairs.sources import OWN
+from cxprobe.pairs.report import ALL, fixed_preferences, is_mock
+from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.cards import card_figure
-from cxprobe.report.dots import BEST_BLIND, PEOPLE, PREFERENCE, curves, dots
+from cxprobe.report.comparisons import best_blind
+from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
 
 _WAYS = {
     "recognised": "probe (best layer of other frames)",
@@ -18,22 +20,60 @@ _WAYS = {
     "said": "asked in words",
     "words": "probe on counts of words",
 }
-# Name -> title, the column of the panels, what is drawn.
-_OF_PAIRS = {
-    "both_orders": ("Pairs of meaning that are right in both orders of two people", "words", "both"),
-    "margins": ("By how much the right text scores higher, mean over both orders", "words", "margin"),
-    "meaning_by_variant": ("Pairs of meaning by what is asked", "tests", "accuracy"),
-    "meaning_by_sentence": ("Sentences with the construction and their rivals without it", "sentence", "accuracy"),
-    "meaning_by_noun_type": ("Pairs of meaning by noun type", "noun_type", "accuracy"),
-    "form": ("Pairs of form", "tests", "accuracy"),
-    "pseudowords": ("Real words and pseudowords", "words", "accuracy"),
-    "blind_by_construction": ("Blind models", "tests", "accuracy"),
-    "bias_order": ("Bias (i), between original and switched pairs", "noun_type", "bias"),
-    "bias_variant": ("Bias (ii), between the two variants", "noun_type", "bias"),
-    "changed_with_order": ("Decisions that change when the two people are exchanged", "noun_type", "changed"),
-}
 _CHANCE = {"accuracy": 0.5, "both": 0.25, "margin": 0.0}  # of two answers, of two independent guesses, of a score
 _QUESTION = 60  # letters of what a variant asks
+
+
+class Dots(NamedTuple):
+    """A figure of dots that shows rows of a table.
+
+    Attributes:
+        title: Of the figure.
+        table: The name of the table.
+        panels: The column whose values have a panel each.
+        only: Column -> the value of the rows that are drawn; of all values for a column that is not named.
+        of_two: A column; constructions that have both of its two values are drawn. None for all.
+        models: Which models are drawn: blind ones, trained ones, or all that are not blind.
+        value: The column of the rates.
+        best: Whether the best blind model is a tick in each row.
+    """
+
+    title: str
+    table: str
+    panels: str
+    only: Mapping[str, str] = {}
+    of_two: str | None = None
+    models: Literal["seeing", "trained", "blind"] = "seeing"
+    value: str = "accuracy"
+    best: bool = False
+
+
+_REAL = {"words": "real"}
+_MEANING = {"tests": "meaning", **_REAL}
+_ORDER, _VARIANT = {"compares": "order"}, {"compares": "variant"}
+FIGURES: Mapping[str, Dots] = {
+    "both_orders": Dots(
+        "Pairs of meaning that are right in both orders of two people", "both", "words", _REAL, value="both"
+    ),
+    "margins": Dots(
+        "By how much the right text scores higher, mean over both orders", "margins", "words", _REAL, value="margin"
+    ),
+    "meaning_by_variant": Dots("Pairs of meaning by what is asked", "variants", "tests", _MEANING, best=True),
+    "meaning_by_sentence": Dots(
+        "Sentences with the construction and their rivals without it", "sentences", "sentence", _MEANING, "sentence"
+    ),
+    "meaning_by_noun_type": Dots("Pairs of meaning by noun type", "noun_types", "noun_type", _MEANING, best=True),
+    "form": Dots("Pairs of form", "constructions", "tests", {"tests": "form", **_REAL}, best=True),
+    "pseudowords": Dots(
+        "Real words and pseudowords", "constructions", "words", of_two="words", models="trained", best=True
+    ),
+    "blind_by_construction": Dots("Blind models", "constructions", "tests", _REAL, models="blind"),
+    "bias_order": Dots("Bias (i), between original and switched pairs", "biases", "noun_type", _ORDER, value="bias"),
+    "bias_variant": Dots("Bias (ii), between the two variants", "biases", "noun_type", _VARIANT, value="bias"),
+    "changed_with_order": Dots(
+        "Decisions that change when the two people are exchanged", "changes", "noun_type", _ORDER, value="changed"
+    ),
+}
 
 
 def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
@@ -47,82 +87,53 @@ def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
     return dots(shown, title, rows="construction", colours="way", panels="panel")
 
 
-def series_figures(
-    along: pd.DataFrame, by: str, title: str, best: pd.DataFrame | None = None, value: str = "accuracy"
-) -> dict[str, Figure]:
-    """Return a figure of curves for every series: "series_<name>" -> figure.
-
-    Args:
-        along: Columns series, axis, quantity, ``by``, value, low, high and n, see `cxprobe.pairs.series`.
-        by: The column each of whose values has a panel.
-        title: Follows the name of the series.
-        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
-        value: What is drawn; chance has a line where this is the accuracy.
-    """
-    figures = {}
-    for name, own in along.groupby("series", sort=False):
-        axis, chance = str(own["axis"].iloc[0]), 0.5 if value == "accuracy" else None
-        table = own.rename(columns={"quantity": axis})
-        drawn = curves(table, f"{name}, {title}", x=axis, panels=by, best=best, value=value, chance=chance)
-        figures[f"series_{name}"] = drawn
-    return figures
-
-
 def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[str, Figure]:
     """Return a figure for each quantity, "by_<axis>", with a curve for each series that has it.
 
     Args:
         along: Accuracies by source and group along series, see `cxprobe.pairs.report.rates_by_source` and
-            `cxprobe.pairs.series.with_series`. A panel shows one group of one source.
+            `cxprobe.pairs.report.with_series`. A panel shows one group of one source.
         title: Of the figures.
         best: The best blind model of each group: source, group and accuracy.
     """
     drawn, ticks = (
-        table.assign(panel=table["group"].where(table["source"] == OWN, table["source"] + ": " + table["group"]))
+        table.assign(panel=table["group"].where(table["source"] == OWN_PAIRS, table["source"] + ": " + table["group"]))
         for table in (along, best)
     )
-    figures = {}
-    for axis, rows in drawn.groupby("axis", sort=False):
-        table = rows.rename(columns={"quantity": str(axis)})
-        figures[f"by_{axis}"] = curves(table, title, x=str(axis), panels="panel", colours="series", best=ticks)
-    return figures
+    return _curves(drawn, "axis", "panel", title, ticks)
 
 
 def benchmark_figures(
-    tables: Mapping[str, pd.DataFrame], best: pd.DataFrame, title: str, members: Sequence[Member]
+    tables: Mapping[str, pd.DataFrame], name: str, score: str, members: Sequence[Member]
 ) -> dict[str, Figure]:
     """Return the figures of a benchmark of others.
 
     Args:
         tables: accuracy, by model and group; series, by group; and card, see `cxprobe.pairs.report.cards_of`.
-        best: The best blind model of each group.
-        title: Of the figures.
+        name: What the benchmark is called.
+        score: The score that decided.
         members: What the models are; figures name them by their labels.
 
     Returns:
         As far as there is anything to draw: accuracy, blind, series_<name> and cards.
     """
-    panel = title.partition(",")[0]
-    every = tables["accuracy"]
-    shown = every[~every["model"].isin(mocks_beside_others(members))].assign(panel=panel)
-    blind = shown["model"].isin([member.slug for member in members if member.is_blind])
-    shown["model"] = shown["model"].map({member.slug: member.label for member in members})
-    wanted = {
-        "accuracy": (shown[~blind], title, {BEST_BLIND: best} if len(best) else {}),
-        "blind": (shown[blind], f"{title}, blind models", {}),
+    accuracy = tables["accuracy"]
+    drawn = {
+        "accuracy": Dots(name, "accuracy", "panel", best=True),
+        "blind": Dots(f"{name}, blind models", "accuracy", "panel", models="blind"),
     }
-    figures = {
-        name: dots(table, heading, rows="group", colours="model", panels="panel", marks=marks)
-        for name, (table, heading, marks) in wanted.items()
-        if len(table)
-    }
+    shown = {"accuracy": accuracy.assign(row=accuracy["group"], panel=name)}
+    score, best = score.replace("_", " "), best_blind(accuracy, ["group"], members)
     cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
-    return figures | series_figures(tables["series"], "group", title, best) | cards
+    return (
+        _dots(drawn, shown, score, members)
+        | _curves(tables["series"], "series", "group", f"{name}, {score}", best)
+        | cards
+    )
 
 
 def pair_figures(
     tables: Mapping[str, pd.DataFrame],
-    best: Mapping[str, pd.DataFrame],
     score: str,
     members: Sequence[Member],
     series: Mapping[str, Series],
@@ -130,108 +141,122 @@ def pair_figures(
 ) -> dict[str, Figure]:
     """Return the figures of those kinds of pairs that there are.
 
-    Blind models have two figures of their own and are ticks in the others. Models with real words and pseudowords
-    beside each other are the trained ones. Of the checkpoints of a training only the last is drawn, and a mock model
-    nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are hollow.
+    Of the checkpoints of a training only the last is drawn, and a mock model nowhere beside others. Marks of models
+    with a fixed preference (`fixed_preferences`) are hollow.
 
     Args:
-        tables: constructions, both, margins, variants, sentences, noun_types and biases of
-            `cxprobe.pairs.judge.pair_tables`; card and card_questions, see `cxprobe.pairs.report.pair_cards`; series,
-            by construction, see `cxprobe.pairs.series.pairs_along_series`; and series_biases, see
-            `cxprobe.pairs.report.biases_along_series`.
-        best: The best blind model of each row, see `cxprobe.pairs.judge.best_blind_pairs`.
+        tables: Those that `FIGURES` names, see `cxprobe.pairs.judge.pair_tables`; card and card_questions, see
+            `cxprobe.pairs.report.pair_cards`; series, by construction, and series_biases, see
+            `cxprobe.pairs.report.pairs_along_series` and `cxprobe.pairs.report.biases_along_series`.
         score: The score that decided, for the titles.
         members: What the models are; figures name them by their labels.
         series: Series of models.
         people: What people say of this project's items; drawn in meaning_by_variant.
 
     Returns:
-        As far as there is anything to draw: both_orders and margins (of constructions that are asked about in two
-        orders), meaning_by_variant, meaning_by_sentence (for constructions that have
-        rivals), meaning_by_noun_type, form, pseudowords (beside real words, for constructions that have both),
-        blind_by_construction, bias_order, bias_variant, changed_with_order, series_<name>,
-        series_<name>_biases (by noun type, of all constructions together) and cards (of whole
-        constructions; those of variants are in the table).
+        As far as there is anything to draw: `FIGURES`, series_<name>, series_<name>_biases (by noun type, of all
+        constructions together) and cards (of whole constructions; those of variants are in the table).
     """
-    score = score.replace("_", " ")
-    blind = [member.slug for member in members if member.is_blind]
-    left_out = earlier_checkpoints(series) | mocks_beside_others(members)
-    preferences = fixed_preferences(tables["sentences"])
-    shown = {}
-    for name in ("constructions", "both", "margins", "variants", "sentences", "noun_types", "biases"):
-        table = shown[name] = tables[name][~tables[name]["model"].isin(left_out)]
-        if name not in ("biases", "both", "margins"):
-            rows = zip(table["model"], table["construction"], table["words"], strict=True)
-            shown[name] = table.assign(**{PREFERENCE: [row in preferences for row in rows]})
-    asked = tables["card_questions"]
+    score, biases = score.replace("_", " "), tables["biases"]
+    changes = biases.assign(low=biases["changed_low"], high=biases["changed_high"])
+    shown = {"both": tables["both"], "margins": tables["margins"], "biases": biases, "changes": changes}
+    shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
+    preferences, asked = fixed_preferences(tables["sentences"]), tables["card_questions"]
     questions = dict(zip(zip(asked["construction"], asked["variant"], strict=True), asked["question"], strict=True))
-
-    def by_variant(table: pd.DataFrame) -> pd.DataFrame:
-        """Give each row a name: the construction and the variant, and below them what is asked."""
-        rows = [
-            f"{name}, {variant}\n{textwrap.shorten(questions.get((name, variant), ''), _QUESTION, placeholder=' …')}"
-            for name, variant in zip(table["construction"], table["variant"], strict=True)
-        ]
-        return table.assign(row=rows)
-
-    constructions, best_of_all = shown["constructions"], best["constructions"]
-    real, best_of_real = (table[table["words"] == "real"] for table in (constructions, best_of_all))
-    replaced = constructions[constructions.groupby("construction")["words"].transform("nunique") == 2]
-    own = {name: table[~table["model"].isin(blind)] for name, table in shown.items()}
-    meaning = {name: meaning_with_real_words(own[name]) for name in ("variants", "sentences", "noun_types")}
-    sentences, biases = meaning["sentences"], own["biases"]
-    orders = biases[biases["compares"] == "order"]
-    drawn = {
-        "both_orders": own["both"][own["both"]["words"] == "real"],
-        "margins": own["margins"][own["margins"]["words"] == "real"],
-        "meaning_by_variant": by_variant(meaning["variants"]),
-        "meaning_by_sentence": by_variant(
-            sentences[sentences.groupby("construction")["sentence"].transform("nunique") == 2]
-        ),
-        "meaning_by_noun_type": meaning["noun_types"],
-        "form": real[(real["tests"] == "form") & ~real["model"].isin(blind)],
-        "pseudowords": replaced[
-            replaced["model"].isin([member.slug for member in members if member.state == "trained"])
-        ],
-        "blind_by_construction": real[real["model"].isin(blind)],
-        "bias_order": orders,
-        "bias_variant": biases[biases["compares"] == "variant"],
-        "changed_with_order": orders.assign(low=orders["changed_low"], high=orders["changed_high"]),
-    }
-    ticks = {
-        "meaning_by_variant": by_variant(meaning_with_real_words(best["variants"])),
-        "meaning_by_noun_type": meaning_with_real_words(best["noun_types"]),
-        "form": best_of_real,
-        "pseudowords": best_of_all,
-    }
-    labels = {member.slug: member.label for member in members}
-    figures = {}
-    for name, table in drawn.items():
-        if table.empty:
-            continue
-        title, panels, value = _OF_PAIRS[name]
-        marks = {BEST_BLIND: ticks[name]} if len(ticks.get(name, ())) else {}
-        if name == "meaning_by_variant" and len(people):
-            marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
-        figures[name] = dots(
-            table.assign(model=table["model"].map(labels)),
-            f"{title}, {score}",
-            rows="row" if "row" in table else "construction",
-            colours="model",
-            panels=panels,
-            value=value,
-            chance=_CHANCE.get(value),
-            unit="nats" if value == "margin" else "",
-            marks=marks,
-        )
-    figures |= series_figures(tables["series"], "construction", score, best_of_real)
+    for name in ("constructions", "variants", "sentences", "noun_types"):
+        table = tables[name]
+        keys = zip(table["model"], table["construction"], table["words"], strict=True)
+        shown[name] = table.assign(row=table["construction"])
+        shown[name][FIXED_PREFERENCE] = [key in preferences for key in keys]
+        if "variant" in table:  # the row says below its name what is asked
+            shown[name]["row"] = [
+                f"{one}, {variant}\n{textwrap.shorten(questions.get((one, variant), ''), _QUESTION, placeholder=' …')}"
+                for one, variant in zip(table["construction"], table["variant"], strict=True)
+            ]
+    figures = _dots(FIGURES, shown, score, members, earlier_checkpoints(series), people)
+    real = tables["constructions"][tables["constructions"]["words"] == "real"]
+    figures |= _curves(tables["series"], "series", "construction", score, best_blind(real, ["construction"], members))
     along = tables["series_biases"]
-    if len(along):  # a panel for each noun type and bias, of all constructions together
-        along = along[along["construction"] == ALL].rename(columns={"value": "difference or share"})
-        along["panel"] = along["bias"] + ", " + along["noun_type"]
-        of_biases = series_figures(along, "panel", f"biases by noun type, {score}", value="difference or share")
-        figures |= {f"{name}_biases": figure for name, figure in of_biases.items()}
+    along = along[along["construction"] == ALL].rename(columns={"value": "difference or share"})
+    along = along.assign(panel=along["bias"] + ", " + along["noun_type"])  # of all constructions together
+    of_biases = _curves(along, "series", "panel", f"biases by noun type, {score}", value="difference or share")
+    figures |= {f"{name}_biases": figure for name, figure in of_biases.items()}
     card = tables["card"]
     if len(card):
         figures["cards"] = card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])
     return figures
+
+
+def _dots(
+    figures: Mapping[str, Dots],
+    tables: Mapping[str, pd.DataFrame],
+    score: str,
+    members: Sequence[Member],
+    left_out: Collection[str] = (),
+    people: pd.DataFrame | None = None,
+) -> dict[str, Figure]:
+    """Draw those figures for which there are rows.
+
+    Args:
+        figures: Name -> what is drawn.
+        tables: Those that the figures name, with the column row, the name of each row.
+        score: Follows each title.
+        members: What the models are.
+        left_out: Models that are not drawn; mock ones are not drawn beside others (`is_mock`).
+        people: What people say of constructions, a tick in the rows of variants.
+    """
+    mocks = {member.slug for member in members if is_mock(member)}
+    blind = {member.slug for member in members if member.is_blind}
+    labels = {member.slug: member.label for member in members}
+    seeing, trained = labels.keys() - blind, {member.slug for member in members if member.state == "trained"}
+    kinds = {"blind": blind, "seeing": seeing, "trained": trained}
+    hidden = {*left_out, *(mocks if seeing - mocks else ())}
+    drawn = {}
+    for name, figure in figures.items():
+        every = tables[figure.table]
+        for column, value in figure.only.items():
+            every = every[every[column] == value]
+        table = every[every["model"].isin(kinds[figure.models]) & ~every["model"].isin(hidden)]
+        if figure.of_two:
+            table = table[table.groupby("construction")[figure.of_two].transform("nunique") == 2]
+        if table.empty:
+            continue
+        best = best_blind(every, ["row", figure.panels], members) if figure.best else ()
+        marks = {BEST_BLIND: best} if len(best) else {}
+        if figure.table == "variants" and people is not None and len(people):
+            marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
+        look: dict[str, Any] = {"value": figure.value, "chance": _CHANCE.get(figure.value), "marks": marks}
+        look["unit"] = "nats" if figure.value == "margin" else ""
+        named, title = table.assign(model=table["model"].map(labels)), f"{figure.title}, {score}"
+        drawn[name] = dots(named, title, rows="row", colours="model", panels=figure.panels, **look)
+    return drawn
+
+
+def _curves(
+    along: pd.DataFrame,
+    each: Literal["series", "axis"],
+    panels: str,
+    title: str,
+    best: pd.DataFrame | None = None,
+    value: str = "accuracy",
+) -> dict[str, Figure]:
+    """Draw a figure of each series, "series_<name>", or of each axis with a curve for each series, "by_<axis>".
+
+    Args:
+        along: Columns series, axis, quantity, panels, value, low, high and n, see `cxprobe.pairs.report.with_series`.
+        each: Which of the two.
+        panels: The column each of whose values has a panel.
+        title: Of the figures; it follows the name of the series.
+        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
+        value: What is drawn; chance has a line where this is the accuracy.
+    """
+    drawn = {}
+    for name, rows in along.groupby(each, sort=False):
+        axis = str(rows["axis"].iloc[0])
+        table = rows.rename(columns={"quantity": axis})
+        look: dict[str, Any] = {"x": axis, "panels": panels, "value": value, "chance": _CHANCE.get(value), "best": best}
+        if each == "series":
+            drawn[f"series_{name}"] = curves(table, f"{name}, {title}", **look)
+        else:
+            drawn[f"by_{axis}"] = curves(table, title, colours="series", **look)
+    return drawn

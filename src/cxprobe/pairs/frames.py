@@ -33,13 +33,15 @@ def _readable(template: str) -> str:
     return template
 
 
-Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$"), AfterValidator(_readable)]
-Rows = Annotated[list[Row], Field(min_length=1)]
-Sentence = Literal["construction", "rival"]
+_Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$"), AfterValidator(_readable)]
+_Rows = Annotated[list[Row], Field(min_length=1)]
+ContextKind = Literal["construction", "rival"]
+VERB = "verb"
+"""What the slot of the verb is called, in frames and in what is mined."""
 _SLOT = re.compile(r"{(\w+)}")
 
 
-class Slot(Closed):
+class FrameSlot(Closed):
     """A slot of the templates."""
 
     gloss: str
@@ -51,22 +53,22 @@ class Slot(Closed):
 class Contrast(Closed):
     """A place in which the two continuations differ."""
 
-    good: Template
+    good: _Template
     """What makes the right one."""
-    bad: Template
+    bad: _Template
     """What makes the wrong one."""
 
 
 class Variant(Closed):
     """One way of asking."""
 
-    context: Template | None = None
+    context: _Template | None = None
     """What comes first, in both members of a pair; absent for nothing."""
-    continuation: Template
+    continuation: _Template
     """What follows; it has a slot for each contrast."""
     contrast: Annotated[dict[SlotName, Contrast], Field(min_length=1)]
     """Slot -> how it is filled in the right and in the wrong member."""
-    rival: Template | None = None
+    rival: _Template | None = None
     """A context that looks alike and lacks the construction, so that the wrong member is right; absent for none."""
     origin: Literal["paper", "own"] = "paper"
     """Whether the variant is of the published design that the pairs follow, or was added to it."""
@@ -74,12 +76,12 @@ class Variant(Closed):
     """The same for its rival."""
 
     @property
-    def contexts(self) -> Mapping[Sentence, Template | None]:
+    def contexts(self) -> Mapping[ContextKind, _Template | None]:
         """What comes first: in the sentence with the construction, and in its rival if there is one."""
-        own: dict[Sentence, Template | None] = {"construction": self.context}
+        own: dict[ContextKind, _Template | None] = {"construction": self.context}
         return own if self.rival is None else {**own, "rival": self.rival}
 
-    def origin_of(self, sentence: Sentence) -> Literal["paper", "own"]:
+    def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return whether the pairs of a sentence are of the published design."""
         return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
 
@@ -96,13 +98,13 @@ class PairsFile(Closed):
     typical: list[tuple[Words, Words]] = Field(default_factory=list)
     """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
     an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
-    slots: dict[SlotName, Slot]
+    slots: dict[SlotName, FrameSlot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]
     """The ways of asking; each is asked of every item."""
-    frames: Rows
+    frames: _Rows
     """The rows that make an item what it is; intervals are clustered by them."""
-    fillers: dict[str, Rows] = Field(default_factory=dict)
+    fillers: dict[str, _Rows] = Field(default_factory=dict)
     """More rows, of which each item draws one a group; absent for none."""
 
     @property
@@ -151,7 +153,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     return content
 
 
-def slots_of(template: str) -> list[str]:
+def slots_in(template: str) -> list[str]:
     """Return the slots of a template in their order."""
     return [slot for _, slot, _, _ in Formatter().parse(template) if slot is not None]
 
@@ -170,11 +172,13 @@ def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
 def slots_of_variant(variant: Variant) -> set[str]:
     """Return the slots that people, pronouns or rows must fill; contrasts fill slots of the continuation alone."""
     contrasts = [template for one in variant.contrast.values() for template in (one.good, one.bad)]
-    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slots_of(text or "")]
-    return {*others, *slots_of(variant.continuation)} - (variant.contrast.keys() - set(others))
+    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slots_in(text or "")]
+    return {*others, *slots_in(variant.continuation)} - (variant.contrast.keys() - set(others))
 
 
-def fill(variant: Variant, values: Mapping[str, str], sentence: Sentence = "construction") -> tuple[str, str, str]:
+def fill_variant(
+    variant: Variant, values: Mapping[str, str], sentence: ContextKind = "construction"
+) -> tuple[str, str, str]:
     """Return a variant's context, right and wrong continuation with their slots filled and their capitals set.
 
     Args:
@@ -316,18 +320,18 @@ def _faults_of_templates(content: PairsFile, people: People, variant: Variant) -
     if variant.rival is not None and variant.rival == variant.context:
         yield Fault(("rival",), "the rival is the context itself; the two cannot have different answers")
     for part, (template, allowed) in templates.items():
-        for slot in slots_of(template):
+        for slot in slots_in(template):
             if slot not in allowed:
                 yield Fault((part,), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}")
     for slot, contrast in variant.contrast.items():
         where = ("contrast", slot)
         if slot in known:
             yield Fault(where, f"the contrast '{slot}' has the name of a slot; give it another name")
-        if slot not in slots_of(variant.continuation):
+        if slot not in slots_in(variant.continuation):
             yield Fault(where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there")
         if contrast.good == contrast.bad:
             yield Fault(where, f"the two members do not differ: good and bad are both {contrast.good!r}")
-        for wanted in sorted({*slots_of(contrast.good), *slots_of(contrast.bad)} - known):
+        for wanted in sorted({*slots_in(contrast.good), *slots_in(contrast.bad)} - known):
             yield Fault(where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}")
 
 
@@ -336,15 +340,15 @@ def _faults_of_texts(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
         if (what := contrast.good.format_map(values)) == contrast.bad.format_map(values):
             yield ("contrast", slot), f"the two members do not differ in {{{slot}}}: both have {what!r}"
     for sentence in variant.contexts:
-        context, good, bad = fill(variant, values, sentence)
+        context, good, bad = fill_variant(variant, values, sentence)
         known = list(article_faults(context))
-        yield from ((KEYS[sentence], what) for what in known)
+        yield from ((CONTEXT_KEYS[sentence], what) for what in known)
         for text in (good, bad):
             found = article_faults(f"{context} {text}".strip())
             yield from ((("continuation",), what) for what in found if what not in known)
 
 
-KEYS: Mapping[Sentence, Keys] = {"construction": ("context",), "rival": ("rival",)}
+CONTEXT_KEYS: Mapping[ContextKind, Keys] = {"construction": ("context",), "rival": ("rival",)}
 """Where in a variant each context is."""
 _SHOWN = 5  # rows of a group that a fault names
 

@@ -14,12 +14,12 @@ from scipy.special import expit, stdtrit
 
 from cxprobe.constructions.people import Row
 from cxprobe.lm.ngrams import words_of
+from cxprobe.pairs.frames import VERB
 from cxprobe.stats import CLUSTER, LEVEL
 
-FEWEST_FRAMES, FEWEST_WORDS = 12, 20  # with fewer, intervals hold the true value too rarely: see `frequency_by`
-FEWEST_FOUND = 6  # verbs that corpora have in the construction; with fewer, single verbs would decide
+FRAMES_NEEDED, WORDS_NEEDED = 12, 20  # with fewer, intervals hold the true value too rarely: see `frequency_by`
+VERBS_NEEDED = 6  # verbs that corpora have in the construction; with fewer, single verbs would decide
 NUMBERS = ["slope", "slope_low", "slope_high", "at_zero", "at_zero_low", "at_zero_high"]
-VERB = "verb"  # what the slot of the verb is called, in frames and in what is mined
 _FRAME = f"{CLUSTER}frame"
 _TEXTS = ["good", "bad"]
 
@@ -110,7 +110,7 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
         those that tell the texts apart, or several together, as in "a different", or the verbs); slope, the change in
         the log odds of being right for each unit of the covariate, and, of "words", at_zero, the accuracy where it is 0
         and the texts are equally long, with 95 % intervals _low to _high; and absent, why these are NaN, or "". They
-        are NaN if there are fewer than `FEWEST_FRAMES` frames, `FEWEST_WORDS` words or `FEWEST_FOUND` verbs that the
+        are NaN if there are fewer than `FRAMES_NEEDED` frames, `WORDS_NEEDED` words or `VERBS_NEEDED` verbs that the
         corpus has, or if no finite coefficients fit.
 
     Source:
@@ -134,15 +134,15 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
             n_words = used[VERB].nunique() if covariate == "verb" else len(np.unique(codes))
             attested = used.loc[used["together"] > 0, VERB].nunique()
             numbers, absent = [np.nan] * len(NUMBERS), ""
-            if n_frames < FEWEST_FRAMES or n_words < FEWEST_WORDS:
+            if n_frames < FRAMES_NEEDED or n_words < WORDS_NEEDED:
                 kind = "verbs" if covariate == "verb" else "words"
                 absent = (
                     f"{n_frames} frames and {n_words} {kind} in {len(used)} pairs are too few; a regression needs "
-                    f"{FEWEST_FRAMES} and {FEWEST_WORDS}"
+                    f"{FRAMES_NEEDED} and {WORDS_NEEDED}"
                 )
-            elif covariate == "verb" and attested < FEWEST_FOUND:
+            elif covariate == "verb" and attested < VERBS_NEEDED:
                 absent = (
-                    f"the corpus has {attested} of the verbs in the construction; a regression needs {FEWEST_FOUND}"
+                    f"the corpus has {attested} of the verbs in the construction; a regression needs {VERBS_NEEDED}"
                 )
             else:
                 fit = _regression(used, column, pd.factorize(used[_FRAME])[0], codes, min(n_frames, n_words))

@@ -8,7 +8,7 @@ in words (scheme "reply", score "asked", see `cxprobe.pairs.replies`).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,7 @@ from cxprobe.lm.params import ContinuationAlone, Member
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
-from cxprobe.pairs.sources import OWN, first_items, with_units
-from cxprobe.report.comparisons import best_blind
+from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
 from cxprobe.stats import (
     CLUSTER,
     clusters_by,
@@ -31,24 +30,36 @@ from cxprobe.stats import (
 )
 
 RULE, REPLY = "rule", "reply"  # schemes
-PREFERENCE, ASKED = "preference", "asked"  # scores
-TEXTS = ["context", "good", "bad"]
+RULE_SCORE, ASKED = "preference", "asked"  # scores
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-TABLES = (
-    *("cells", "sentences", "variants", "constructions", "noun_types"),
-    *("both", "margins", "scores", "unbalanced", "biases"),
-)
 _KIND = ["construction", "tests", "words"]
-# Table -> what its accuracies are reported by.
-_BY_CELL = {
-    "cells": [*_KIND, "variant", "sentence", "noun_type", "order"],
-    "sentences": [*_KIND, "variant", "sentence"],
-    "variants": [*_KIND, "variant"],
+
+
+class Rates(NamedTuple):
+    """A table of accuracies.
+
+    Attributes:
+        by: The columns that divide it.
+        balanced: Whether cells in which one answer is always right are left out.
+        of: Which table of `JudgedPairs` it is made from.
+    """
+
+    by: Sequence[str]
+    balanced: bool = True
+    of: Literal["items", "scores"] = "items"
+
+
+RATES: Mapping[str, Rates] = {
+    "cells": Rates([*_KIND, "variant", "sentence", "noun_type", "order"], balanced=False),
+    "sentences": Rates([*_KIND, "variant", "sentence"], balanced=False),
+    "variants": Rates([*_KIND, "variant"], balanced=False),
+    "constructions": Rates(_KIND),
+    "noun_types": Rates([*_KIND, "noun_type"]),
+    "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
 }
-# The same, for accuracies over several cells, of which those that are not balanced are left out.
-_POOLED = {"constructions": _KIND, "noun_types": [*_KIND, "noun_type"]}
-RUN = ["model", "run"]
+PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases")
+BY_RUN = ["model", "run"]
 MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
 
 Metrics = defaultdict[tuple[str, ...], dict[str, float]]
@@ -59,7 +70,7 @@ class HowToJudge(NamedTuple):
     """What decides about the pairs of a source.
 
     Attributes:
-        source: `OWN`, or the name of a benchmark.
+        source: `OWN_PAIRS`, or the name of a benchmark.
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
         scores: All scores that are judged.
@@ -75,10 +86,10 @@ class HowToJudge(NamedTuple):
     shifts: bool = False
 
     @classmethod
-    def of(cls, params: PairsParams, source: str = OWN) -> "HowToJudge":
+    def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "HowToJudge":
         """Return what a section of params.yaml says about a source."""
-        if source == OWN:
-            return cls(OWN, params.judge.scheme, params.judge.score, params.judge.scores)
+        if source == OWN_PAIRS:
+            return cls(OWN_PAIRS, params.judge.scheme, params.judge.score, params.judge.scores)
         benchmark = params.benchmarks[source]
         scores = [*dict.fromkeys([benchmark.score, *SCORES])]
         shifts = benchmark.format == "paired_focus"
@@ -141,7 +152,7 @@ def pairs_for(member: Member, pairs: pd.DataFrame, fewer: Mapping[str, PerCell])
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 
-def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
+def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
     """Decide every pair by what one model answered: the right member must score higher, strictly.
 
     Args:
@@ -163,7 +174,7 @@ def judge_answers(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) -
             f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
             "several; run the measuring stage again"
         )
-    margins = answers.assign(scheme=RULE, score=PREFERENCE)[["id", "scheme", "score", "margin"]]
+    margins = answers.assign(scheme=RULE, score=RULE_SCORE)[["id", "scheme", "score", "margin"]]
     return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
 
 
@@ -171,7 +182,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
     """Turn margins into decisions, and find the cells in which one answer is always right.
 
     Args:
-        pairs: See `judge_answers`; also those without a margin, since which cells are balanced follows from all.
+        pairs: See `decide_pairs`; also those without a margin, since which cells are balanced follows from all.
         margins: One row a pair, scheme and score: id, scheme, score and margin.
         how: What decides.
 
@@ -179,15 +190,15 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
         DataError: A margin is not finite.
     """
     pairs = pairs if "balanced" in pairs else with_balance(pairs, how.cell)
-    pairs = with_units(pairs) if how.source == OWN else pairs
-    scores = pairs.drop(columns=TEXTS).merge(margins, on="id", validate="one_to_many")
+    pairs = with_units(pairs) if how.source == OWN_PAIRS else pairs
+    scores = pairs.drop(columns=["context", "good", "bad"]).merge(margins, on="id", validate="one_to_many")
     if how.shifts:
         # A model that replies in words may have an answer to one of the two rows alone.
         both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
         scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
     scores["accuracy"] = credits_of_margins(scores["margin"].to_numpy(np.float64))
     deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY]) & scores["score"].isin(
-        [how.score, PREFERENCE, ASKED]
+        [how.score, RULE_SCORE, ASKED]
     )
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
     return JudgedPairs(pairs.merge(decisions, on="id", validate="one_to_one"), scores)
@@ -230,19 +241,19 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         first: Columns by which every table is divided first.
 
     Returns:
-        "cells", "sentences" and "variants", of all pairs, and "constructions" and "noun_types", without the cells in
-        which one answer is always right: by the deciding score; "scores", without these cells too: by every scheme and
-        score. Each has the columns that it is reported by, accuracy, low, high, n, ties and tie_rate; "constructions"
-        has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`). "both" and
+        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate;
+        "constructions" has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and
+        "scores" is by every scheme and score, the others by the deciding one. "both" and
         "margins": see `both_orders`. "unbalanced": the
         cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
         "biases": see `biases_of`.
     """
+    tables = {}
+    for name, rates in RATES.items():
+        pairs: pd.DataFrame = getattr(judged, rates.of)
+        pairs = pooled(pairs) if rates.balanced else pairs
+        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", [*first, *rates.by]))
     balanced, keys = pooled(judged.items), [*first, *_KIND]
-    of_cells = {name: rate_by(judged.items, "accuracy", [*first, *by]) for name, by in _BY_CELL.items()}
-    of_several = {name: rate_by(balanced, "accuracy", [*first, *by]) for name, by in _POOLED.items()}
-    by_score = rate_by(pooled(judged.scores), "accuracy", [*first, "construction", "words", "scheme", "score"])
-    tables = {name: with_tie_rate(table) for name, table in (of_cells | of_several | {"scores": by_score}).items()}
     clusters = clusters_by(balanced, keys)
     return tables | {
         "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
@@ -250,19 +261,6 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
     }
-
-
-def best_blind_on_pairs(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
-    """Return the best blind model in each group (see `best_blind`), of those that were asked about all of its pairs.
-
-    One that is shown the continuation alone is asked about pairs with a context, which may be easier than the others.
-
-    Args:
-        rates: Accuracies of models, with n.
-        by: The columns that make the groups.
-        members: The models.
-    """
-    return best_blind(rates[rates["n"] == rates.groupby(by)["n"].transform("max")], by, members)
 
 
 def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -298,17 +296,7 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     return {"both": rates, "margins": mean_by(scored, "margin", frame, by).dropna()}
 
 
-def best_blind_pairs(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
-    """Return the best blind model in each row of the tables of accuracies, by the table's name.
-
-    Args:
-        tables: What `pair_tables` returns.
-        members: The models.
-    """
-    return {name: best_blind_on_pairs(tables[name], by, members) for name, by in {**_BY_CELL, **_POOLED}.items()}
-
-
-def with_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
+def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     """Return rows with the column run: each under its construction, and those of pairs of meaning under "all" as well.
 
     Args:
@@ -334,33 +322,35 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
         and score.<name> by each score.
     """
-    real = judged.where("words", "real")
-    metrics = accuracy_metrics(real.items, RUN)
-    orders = both_orders(pooled(real.items), RUN)
+    real, ends = judged.where("words", "real"), ("", "_low", "_high")
+    metrics = accuracy_metrics(real.items, BY_RUN)
+    orders = both_orders(pooled(real.items), BY_RUN)
     for value, name in (("both", "both"), ("margin", "margins")):
-        for row in orders[name].to_dict("records"):
-            ends = {f"{value}_low": row["low"], f"{value}_high": row["high"]}
-            metrics[row["model"], row["run"]] |= {value: row[value], **ends}
-    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*RUN, *CELL])
-    for model, run, cells in (
-        unbalanced.groupby(RUN, sort=False).size().reset_index().itertuples(index=False, name=None)
-    ):
-        metrics[model, run]["unbalanced_cells"] = int(cells)
-    for bias in biases_of_all(real.items, RUN).to_dict("records"):
-        own, way = metrics[bias["model"], bias["run"]], bias["compares"]
-        own |= {f"bias_{way}": bias["bias"], f"bias_{way}_low": bias["low"], f"bias_{way}_high": bias["high"]}
-        if way == "order":
-            own |= {f"changed_with_order{end}": bias[f"changed{end}"] for end in ("", "_low", "_high")}
-    groups = accuracy_by_group(judged.items, RUN)
-    groups = groups[groups["group"] != "all"].groupby(RUN, sort=False).head(MOST_GROUPS)
-    for model, run, group, accuracy in groups[[*RUN, "group", "accuracy"]].itertuples(index=False, name=None):
+        _add(metrics, orders[name], {value: value, f"{value}_low": "low", f"{value}_high": "high"})
+    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
+    cells = unbalanced.groupby(BY_RUN, sort=False).size().rename("unbalanced_cells").reset_index()
+    _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})
+    biases = biases_of_all(real.items, BY_RUN)
+    for way in ("order", "variant"):
+        names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
+        names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
+        _add(metrics, biases[biases["compares"] == way], names)
+    groups = accuracy_by_group(judged.items, BY_RUN)
+    groups = groups[groups["group"] != "all"].groupby(BY_RUN, sort=False).head(MOST_GROUPS)
+    for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
     for key, scores in score_metrics(real).items():
         metrics[key] |= scores
     return metrics
 
 
-def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = RUN) -> Metrics:
+def _add(metrics: Metrics, table: pd.DataFrame, names: Mapping[str, str]) -> None:
+    """Add columns of a table, which has a row a run, to the numbers of the runs: name of the number -> column."""
+    for row in table.to_dict("records"):
+        metrics[row["model"], row["run"]] |= {name: row[column] for name, column in names.items()}
+
+
+def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics:
     """Return accuracy, low, high, n and tie_rate of judged pairs in balanced cells by some columns."""
     metrics: Metrics = defaultdict(dict)
     for row in with_tie_rate(rate_by(pooled(items), "accuracy", by)).to_dict("records"):
@@ -376,7 +366,7 @@ def score_metrics(judged: JudgedPairs) -> Metrics:
     """
     deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
     metrics: Metrics = defaultdict(dict)
-    means = deciding.groupby([*RUN, "score"], sort=False)["accuracy"].mean().reset_index()
+    means = deciding.groupby([*BY_RUN, "score"], sort=False)["accuracy"].mean().reset_index()
     for model, run, score, accuracy in means.itertuples(index=False, name=None):
         metrics[model, run][f"score.{score}"] = accuracy
     return metrics
@@ -444,7 +434,7 @@ def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type"
         by: The columns that make the groups, the first of which are those of the runs: model, and run if there is any.
     """
     real = items[items["words"] == "real"]
-    runs = [column for column in by if column in RUN]
+    runs = [column for column in by if column in BY_RUN]
     several = real.groupby(runs)["construction"].transform("nunique") > 1
     balanced = real["balanced"].astype(bool).groupby([real[column] for column in (*runs, "construction")])
     return biases_of(real[~several | balanced.transform("all")], by)

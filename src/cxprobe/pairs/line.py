@@ -15,7 +15,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompt_file
-from cxprobe.pairs.frames import PairsFile, fill, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
@@ -113,7 +113,7 @@ class PairsLine(Line):
                 for order, seats in orders.items():
                     filled = {**values, **dict(zip(seats, kind.nouns, strict=False))}
                     for sentence in variant.contexts:
-                        context, good, bad = fill(variant, filled, sentence)
+                        context, good, bad = fill_variant(variant, filled, sentence)
                         design = " (own)" if variant.origin == "own" else ""
                         rival = "" if sentence == "construction" else ", rival without the construction"
                         called = f"{called_pairs(name).replace('pairs', 'pair')}, variant {letter}"
@@ -183,7 +183,7 @@ class PairsLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads, and how often each is asked in words."""
         from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-        from cxprobe.pairs.sources import OWN, made_files, read_made
+        from cxprobe.pairs.sources import OWN_PAIRS, made_files, read_made
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -196,7 +196,7 @@ class PairsLine(Line):
         if section.ask and section.llms:
             questions: list[str] = []
             for source, table in tables.items():
-                by = ["construction", "words"] if source == OWN else section.benchmarks[source].by
+                by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
                 drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
                 asked = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
                 questions += asked["question"].tolist()
@@ -224,9 +224,8 @@ class PairsLine(Line):
                 wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
                 preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
         for (name,), of_pairs in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
-            whole = of_pairs[of_pairs["n"] == of_pairs["n"].max()]  # of models that were asked about all pairs
-            blind, blind_in_both = models.best(whole), models.best(_right_in_both(whole))
             tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
+            blind, blind_in_both = models.best(of_pairs), models.best(both)
             for index, row in of_pairs.iterrows():
                 model = str(row["model"])
                 finding = partial(

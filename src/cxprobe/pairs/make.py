@@ -13,14 +13,12 @@ from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.frames import PairsFile, fill, pairs_file, with_contrasts
+from cxprobe.pairs.frames import PairsFile, fill_variant, pairs_file, with_contrasts
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
-from cxprobe.pairs.sources import without_gaps
+from cxprobe.pairs.sources import PAIR_COLUMNS, without_gaps
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-
-TEXTS = ("id", "item", "context", "good", "bad")
 
 
 def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
@@ -28,7 +26,7 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
 
     Where files differ in their columns, gaps are filled, see `without_gaps`.
     """
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in TEXTS}
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
     for kind, before in (("groups", ""), ("clusters", CLUSTER)):
         own = [getattr(pair, kind) for pair in pairs]
         names = dict.fromkeys(name for values in own for name in values)
@@ -39,7 +37,7 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
 def pairs_of(table: pd.DataFrame) -> list[Pair]:
     """Return the pairs of a table that `pair_table` made."""
     clusters = [column for column in table.columns if column.startswith(CLUSTER)]
-    groups = [column for column in table.columns if column not in {*TEXTS, *clusters}]
+    groups = [column for column in table.columns if column not in {*PAIR_COLUMNS, *clusters}]
     names = [column.removeprefix(CLUSTER) for column in clusters]
     known: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # what many pairs have in common is held once
 
@@ -50,7 +48,7 @@ def pairs_of(table: pd.DataFrame) -> list[Pair]:
     n = len(groups)
     return [
         Pair(id_, item, context, good, bad, held(groups, others[:n]), held(names, others[n:]))
-        for id_, item, context, good, bad, *others in table[[*TEXTS, *groups, *clusters]].itertuples(False, None)
+        for id_, item, context, good, bad, *others in table[[*PAIR_COLUMNS, *groups, *clusters]].itertuples(False, None)
     ]
 
 
@@ -209,7 +207,7 @@ def _pairs_of_item(
             seats = content.people if order == "original" else content.people[::-1]
             told = values | dict(zip(seats, persons, strict=True))
             for sentence in variant.contexts:
-                context, good, bad = fill(variant, told, sentence)
+                context, good, bad = fill_variant(variant, told, sentence)
                 _check_sound(name, variant_name, context, good, bad)
                 gap = " " if context else ""
                 yield Pair(

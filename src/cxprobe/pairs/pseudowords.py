@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Literal
 
 import pandas as pd
@@ -20,17 +21,16 @@ from cxprobe.errors import DataError
 from cxprobe.pairs.frames import PairsFile
 from cxprobe.seeding import generator_for, seed_for
 
-Source = Literal["wuggy", "random"]
+PseudowordSource = Literal["wuggy", "random"]
 # Returns pseudowords that could replace a word, the best first; none for a word it does not know.
 Candidates = Callable[[str], list[str]]
 
 LANGUAGE = "orthographic_english"
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _WORD = re.compile(r"[a-z]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing)$")
 
 
-def candidates_of(source: Source, seed: int) -> Candidates:
+def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
     """Return what proposes pseudowords: Wuggy, or nothing, which leaves every word to a random string.
 
     Wuggy stops after ten seconds a word, so a slow machine may use a random string where another would not; the
@@ -101,7 +101,7 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
     words = sorted({word for row in rows for slot in slots if slot in row for word in _WORD.findall(row[slot])})
     taken = {word.lower() for row in rows for value in row.values() for word in value.split()}
     mapping: dict[str, str] = {}
-    sources: list[Source] = []
+    sources: list[PseudowordSource] = []
     for word in words:
         fitting = [one for one in propose(word) if _fits(one, word, taken)]
         sources.append("wuggy" if fitting else "random")
@@ -136,7 +136,7 @@ def _strings(word: str, seed: int) -> Iterable[str]:
     ending = _ending(word)
     for attempt in count():
         rng = generator_for(seed, "pseudoword", word, attempt)
-        yield "".join(rng.choice(list(LETTERS), size=len(word) - len(ending))) + ending
+        yield "".join(rng.choice(list(ascii_lowercase), size=len(word) - len(ending))) + ending
 
 
 def _ending(word: str) -> str:

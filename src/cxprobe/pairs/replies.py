@@ -13,7 +13,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.replies import judge_reply
 from cxprobe.pairs.judge import ASKED, REPLY, HowToJudge, JudgedPairs, credit_pairs
-from cxprobe.pairs.sources import OWN
+from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, rate_by
 
@@ -26,7 +26,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: HowToJudge) ->
     """Read what one model replied about pairs.
 
     Args:
-        pairs: The pairs, see `cxprobe.pairs.judge.judge_answers`; also those that were not asked about.
+        pairs: The pairs, see `cxprobe.pairs.judge.decide_pairs`; also those that were not asked about.
         replies: One row a question: pair, gold, option_a and option_b (see `cxprobe.pairs.asking`), reply, and failed,
             whether the request failed.
         how: Whose pairs they are.
@@ -50,7 +50,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: HowToJudge) ->
     read = replies[["pair", "gold", "reply"]].assign(
         answer=[preference.answer for preference in judged], outcome=[preference.outcome for preference in judged]
     )
-    groups = _GROUPS if how.source == OWN else how.cell
+    groups = _GROUPS if how.source == OWN_PAIRS else how.cell
     about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
 

@@ -8,17 +8,18 @@ import pandas as pd
 
 from cxprobe.lm.params import Llm, Member, Rule, Series
 from cxprobe.pairs.balance import pooled
-from cxprobe.pairs.series import with_series
 from cxprobe.report.cards import card_table, composition_table, word_table
 from cxprobe.report.dots import PEOPLE
 from cxprobe.report.tables import cell
 from cxprobe.stats import rate_by, with_tie_rate
 
-MOCK = "mockllm/"  # begins the name of a model that answers without a model
+_MOCK = "mockllm/"  # begins the name of a model that answers without a model
 ALL, ALL_OF_FORM = "all pairs of meaning", "all pairs of form"
+_TESTS = {ALL: "meaning", ALL_OF_FORM: "form"}
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 _HALF = 0.5
+_RATES = ["accuracy", "low", "high", "n", "ties", "tie_rate"]
 _BIAS, _CHANGED = ("bias", "low", "high"), ("changed", "changed_low", "changed_high")
 # Name -> the two ways of asking that are compared, and the columns of the value and its interval.
 _BIASES_ALONG = {"bias (i)": ("order", _BIAS), "bias (ii)": ("variant", _BIAS), "changed": ("order", _CHANGED)}
@@ -49,20 +50,9 @@ def fixed_preferences(
     return preferences
 
 
-def mocks_beside_others(members: Sequence[Member]) -> set[str]:
-    """Return the mock models if there are other models that are not blind, beside which they must not be drawn."""
-    mocks = {member.slug for member in members if is_mock(member)}
-    return mocks if any(not member.is_blind and member.slug not in mocks for member in members) else set()
-
-
 def is_mock(member: Member) -> bool:
     """Return whether a model answers without a model: it tries the pipeline and is shown beside no other."""
-    return isinstance(member.spec, Llm) and member.spec.name.startswith(MOCK)
-
-
-def meaning_with_real_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows about pairs of meaning with real words."""
-    return table[(table["tests"] == "meaning") & (table["words"] == "real")]
+    return isinstance(member.spec, Llm) and member.spec.name.startswith(_MOCK)
 
 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
@@ -76,9 +66,8 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     Returns:
         construction, model, accuracy, low, high, n and ties.
     """
-    meaning = meaning_with_real_words(pooled(items[items["origin"] == "paper"]))
-    both = pd.concat([meaning.assign(construction=ALL), meaning], ignore_index=True)
-    return rate_by(both, "accuracy", ["construction", "model"])
+    published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")]
+    return rate_by(pairs_in_groups(published, "construction", ALL), "accuracy", ["construction", "model"])
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -136,6 +125,46 @@ def pairs_beside_published(
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str}).reset_index(drop=True)
 
 
+def with_series(rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
+    """Return the rows of a table that are about the models of series.
+
+    Args:
+        rates: Numbers of several models: the column model and any others.
+        series: Name -> the models, each with its quantity.
+
+    Returns:
+        series, axis (what the quantity is), quantity, and the table's own columns; the rows of one series after those
+        of the other, and none of a series of which the table has fewer than two models.
+    """
+    tables = [rates.head(0).assign(series="", axis="", quantity=0.0)]
+    for name, models in series.items():
+        own = rates[rates["model"].isin(models.models)]
+        if own["model"].nunique() > 1:
+            quantity = own["model"].map(models.models).astype(float)
+            tables.append(own.assign(series=name, axis=models.axis, quantity=quantity))
+    return pd.concat(tables[1:] or tables, ignore_index=True)[["series", "axis", "quantity", *rates.columns]]
+
+
+def pairs_along_series(items: pd.DataFrame, rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
+    """Return the accuracies of pairs with real words along every series of models.
+
+    Args:
+        items: Judged pairs of several models.
+        rates: Their accuracies by construction, see `cxprobe.pairs.judge.pair_tables`.
+        series: Name -> the models, each with its quantity.
+
+    Returns:
+        series, axis (what the quantity is), model, quantity, construction, accuracy, low, high, n, ties and tie_rate;
+        first by construction, then over all pairs of meaning, as construction "all". No rows for a series of which
+        fewer than two models ran.
+    """
+    models = {model for one in series.values() for model in one.models}
+    own = pooled(items[items["model"].isin(models) & (items["words"] == "real") & (items["tests"] == "meaning")])
+    overall = with_tie_rate(rate_by(own.assign(construction="all"), "accuracy", ["model", "construction"]))
+    both = pd.concat([rates[rates["words"] == "real"], overall], ignore_index=True)
+    return with_series(both, series)[["series", "axis", "model", "quantity", "construction", *_RATES]]
+
+
 def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
     """Return both biases, and the share of decisions that change with the order, by noun type along every series.
 
@@ -160,17 +189,17 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
     return with_series(pd.concat(tables, ignore_index=True), series)
 
 
-def pairs_in_groups(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the judged pairs with real words in balanced cells twice, with a column group.
+def pairs_in_groups(items: pd.DataFrame, column: str, *names: str) -> pd.DataFrame:
+    """Return the judged pairs with real words in balanced cells twice: together, then each under its construction.
 
-    Returns:
-        The pairs as group `ALL` or `ALL_OF_FORM`, then each under its construction.
+    Args:
+        items: Judged pairs of several models.
+        column: The column that names the group of a pair.
+        names: Those of the groups of pairs that stand together: `ALL`, of meaning, or `ALL_OF_FORM`.
     """
     own = pooled(items[items["words"] == "real"])
-    of_all = [
-        own[own["tests"] == tests].assign(group=name) for tests, name in (("meaning", ALL), ("form", ALL_OF_FORM))
-    ]
-    return pd.concat([*of_all, own.assign(group=own["construction"])], ignore_index=True)
+    together = [own[own["tests"] == _TESTS[name]].assign(**{column: name}) for name in names]
+    return pd.concat([*together, own.assign(**{column: own["construction"]})], ignore_index=True)
 
 
 def rates_by_source(sources: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -187,20 +216,6 @@ def rates_by_source(sources: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for source, items in sources.items()
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def comparable_pairs(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the judged pairs in which models are compared, in the groups that are compared.
-
-    Args:
-        items: Judged pairs of several models.
-
-    Returns:
-        The pairs with real words in balanced cells, twice: those of meaning as construction `ALL`, and all of them
-        under their own.
-    """
-    own = pooled(items[items["words"] == "real"])
-    return pd.concat([meaning_with_real_words(own).assign(construction=ALL), own], ignore_index=True)
 
 
 def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:

@@ -18,26 +18,26 @@ from cxprobe.lm.texts import read_pair_answers
 from cxprobe.pairs.balance import pooled, with_balance
 from cxprobe.pairs.figures import ways_figure
 from cxprobe.pairs.judge import (
-    RUN,
+    BY_RUN,
     HowToJudge,
     JudgedPairs,
     accuracy_by_group,
     accuracy_metrics,
     both_orders,
+    decide_pairs,
     groups_of_runs,
     join_models,
-    judge_answers,
     pair_tables,
     pairs_for,
     run_metrics,
     score_metrics,
     with_benchmark_runs,
-    with_runs,
+    with_pair_runs,
 )
 from cxprobe.pairs.params import AskPairs, PairsStage, ProbePairs
 from cxprobe.pairs.replies import asked_metrics, asked_rates, asked_settings, judge_replies, read_replies
-from cxprobe.pairs.series import pairs_along_series, with_series
-from cxprobe.pairs.sources import MADE, OWN, folder_of
+from cxprobe.pairs.report import pairs_along_series, with_series
+from cxprobe.pairs.sources import MADE, OWN_PAIRS, folder_of
 from cxprobe.pairs.ways import (
     agreement_of_ways,
     rates_of_layers,
@@ -94,18 +94,18 @@ class SourceRuns:
         balanced = with_balance(pairs, how.cell)
 
         def judge(member: Member, folder: Path) -> Answered | None:
-            shown = pairs_for(member, pairs, section.score.fewer if source == OWN else {})
+            shown = pairs_for(member, pairs, section.score.fewer if source == OWN_PAIRS else {})
             if shown.empty:
                 return None
             shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)
             if not member.is_asked:
-                return Answered(judge_answers(shown, read_pair_answers(folder), how), None)
+                return Answered(decide_pairs(shown, read_pair_answers(folder), how), None)
             replies = read_replies(shown, read_table(folder / "replies.parquet"), how)
             return Answered(judge_replies(shown, replies, how), replies)
 
         self.judging = judge_members(stage, judge, inside=folder_of(source))
         self.faults = self.judging.faults
-        order = section.constructions if source == OWN else ()
+        order = section.constructions if source == OWN_PAIRS else ()
         answered = self.judging.judged
         replies = {slug: one.replies for slug, one in answered.items() if one.replies is not None}
         self.replies = join_models(replies, order) if replies else None
@@ -127,14 +127,14 @@ class SourceRuns:
         tables = pair_tables(self.judged)
         for name, table in tables.items():
             write_table(table, self.stage.data / "rates" / f"{name}.parquet")
-        runs = JudgedPairs(with_runs(items, meaning), with_runs(self.judged.scores, meaning))
+        runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(self.judged.scores, meaning))
         metrics = run_metrics(runs)
-        of_runs = {name: with_runs(table, meaning) for name, table in tables.items()}
+        of_runs = {name: with_pair_runs(table, meaning) for name, table in tables.items()}
         if self.replies is not None:
-            real = with_runs(self.replies[self.replies["words"] == "real"], meaning)
-            for row in asked_rates(real, RUN).to_dict("records"):
+            real = with_pair_runs(self.replies[self.replies["words"] == "real"], meaning)
+            for row in asked_rates(real, BY_RUN).to_dict("records"):
                 metrics.setdefault((row["model"], row["run"]), {}).update(asked_metrics(row))
-            of_runs["asked"] = with_runs(asked_rates(self.replies, ["model", "construction", "words"]), meaning)
+            of_runs["asked"] = with_pair_runs(asked_rates(self.replies, ["model", "construction", "words"]), meaning)
         real = items[items["words"] == "real"]
         by_kind = accuracy_metrics(real, ["model", "tests"])
         for (slug, kind), own in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
@@ -151,7 +151,7 @@ class SourceRuns:
             for row in asked_rates(self.replies[self.replies["words"] == "real"], ["model"]).to_dict("records"):
                 own = asked_metrics(row)
                 headline.setdefault(row["model"], {}).update({name: own[name] for name in KEPT if name in own})
-        groups, n = accuracy_by_group(runs.items, RUN), runs.items.groupby(RUN, sort=False).size()
+        groups, n = accuracy_by_group(runs.items, BY_RUN), runs.items.groupby(BY_RUN, sort=False).size()
         yield from self._runs("", n, metrics, groups, of_runs)
         yield from self._series(
             "", pairs_along_series(items, tables["constructions"], self._series_of_line()), "construction"
@@ -164,7 +164,7 @@ class SourceRuns:
         metrics = accuracy_metrics(runs.items)
         for key, scores in score_metrics(runs).items():
             metrics[key] |= scores
-        groups = rate_by(groups_of_runs(self.judged.items, benchmark), "accuracy", [*RUN, "group"])
+        groups = rate_by(groups_of_runs(self.judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
         groups["tie_rate"] = groups["ties"] / groups["n"]
         tables = {"accuracy": groups}
         for slug in self.judging.facts:
@@ -177,15 +177,15 @@ class SourceRuns:
             if numbers := {name: every[name] for name in kept if name in every}:
                 headline.setdefault(slug, {})[self.source] = numbers
         if self.replies is not None:
-            for row in asked_rates(with_benchmark_runs(self.replies, benchmark), RUN).to_dict("records"):
+            for row in asked_rates(with_benchmark_runs(self.replies, benchmark), BY_RUN).to_dict("records"):
                 own = asked_metrics(row)
                 metrics[row["model"], row["run"]] |= own
                 if row["run"] == "all":
                     numbers = headline.setdefault(row["model"], {}).setdefault(self.source, {})
                     numbers |= {name: own[name] for name in KEPT if name in own}
-            tables["asked"] = asked_rates(groups_of_runs(self.replies, benchmark), [*RUN, "group"])
+            tables["asked"] = asked_rates(groups_of_runs(self.replies, benchmark), [*BY_RUN, "group"])
         # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
-        n = pooled(runs.items).groupby(RUN, sort=False).size()
+        n = pooled(runs.items).groupby(BY_RUN, sort=False).size()
         yield from self._runs("benchmarks", n, metrics, groups, tables)
         along = with_series(groups[groups["group"] == "all"].drop(columns="group"), self._series_of_line())
         yield from self._series("benchmarks", along.rename(columns={"run": "group"}), "group")
@@ -194,14 +194,14 @@ class SourceRuns:
         return series_of(self.stage.params.models, self.section.models)
 
     def _settings(self, member: Member | None = None) -> dict[str, str]:
-        names = SETTINGS if self.source == OWN else (*SETTINGS[1:], f"pairs.benchmarks.{self.source}")
+        names = SETTINGS if self.source == OWN_PAIRS else (*SETTINGS[1:], f"pairs.benchmarks.{self.source}")
         settings = self.stage.settings(*names)
         if member is None or not member.is_asked:
             return settings
         return asked_settings(settings, cast(AskPairs, self.section.ask).prompt)
 
     def _dataset(self, run: str) -> Any:
-        if self.source != OWN:
+        if self.source != OWN_PAIRS:
             return MADE / folder_of(self.source).with_suffix(".parquet")
         return self.stage.use(MADE if run == "all" else MADE / f"{run}.parquet")
 
@@ -214,13 +214,13 @@ class SourceRuns:
         tables: Mapping[str, pd.DataFrame],
     ) -> Iterator[JudgedRun]:
         """Yield a run for each model and run of the tables."""
-        parts = {name: dict(iter(table.groupby(RUN, sort=False))) for name, table in tables.items()}
-        drawn = dict(iter(groups.groupby(RUN, sort=False)))
+        parts = {name: dict(iter(table.groupby(BY_RUN, sort=False))) for name, table in tables.items()}
+        drawn = dict(iter(groups.groupby(BY_RUN, sort=False)))
         for slug, run in sorted(sizes.index, key=lambda key: list(self.judging.facts).index(key[0])):
             member, score = self.judging.members[slug], ""
-            if self.source == OWN and not member.is_asked:
+            if self.source == OWN_PAIRS and not member.is_asked:
                 score = f", {self.judged.items.loc[self.judged.items['model'] == slug, 'score'].iloc[0]}"
-            where = run if self.source == OWN else f"{self.source}: {run}"
+            where = run if self.source == OWN_PAIRS else f"{self.source}: {run}"
             title = f"{member.label}, {where}{score.replace('_', ' ')}"
             yield self.judging.run(
                 slug,
@@ -231,7 +231,7 @@ class SourceRuns:
                 metrics=metrics.get((slug, run), {}),
                 settings=self._settings(member),
                 tables={
-                    name: parts[name].get((slug, run), table.head(0)).drop(columns=RUN)
+                    name: parts[name].get((slug, run), table.head(0)).drop(columns=BY_RUN)
                     for name, table in tables.items()
                     if name != "asked" or member.is_asked
                 },
@@ -307,7 +307,7 @@ def ways_runs(
                 model=slug,
                 facts=facts,
                 construction=name,
-                source=OWN,
+                source=OWN_PAIRS,
                 dataset=stage.use(MADE if name == "all" else MADE / f"{name}.parquet"),
                 items=len(own),
                 metrics=ways_metrics(ways, agreement),

@@ -10,19 +10,21 @@ from cxprobe.files.writing import DATA
 from cxprobe.pairs.params import PairsParams, PerCell
 from cxprobe.stats import CLUSTER, UNIT
 
-OWN = "own"
+OWN_PAIRS = "own"
 """The source of this project's pairs; others are called by their benchmark."""
+PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
+"""The columns that every table of pairs has; all others are groups and clusters."""
 MADE = DATA / "make_pairs"
 
 
 def folder_of(source: str) -> Path:
     """Return where the files of a source are in the folder of a stage or model."""
-    return Path() if source == OWN else Path("benchmarks", source)
+    return Path() if source == OWN_PAIRS else Path("benchmarks", source)
 
 
 def made_files(params: PairsParams) -> dict[str, list[Path]]:
     """Return the files of pairs of each source that there is."""
-    sources = {OWN: [MADE / f"{name}.parquet" for name in params.constructions]} if params.constructions else {}
+    sources = {OWN_PAIRS: [MADE / f"{name}.parquet" for name in params.constructions]} if params.constructions else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
 

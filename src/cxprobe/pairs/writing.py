@@ -1,4 +1,4 @@
-"""Frames of minimal pairs that a model writes: read from its replies, checked, and filtered by its own verdicts."""
+"""New frames of minimal pairs: written by a model, checked and filtered by its verdicts, or drafted from a corpus."""
 
 import json
 import re
@@ -14,11 +14,13 @@ from ruamel.yaml import YAML
 
 from cxprobe.constructions.people import People, Row
 from cxprobe.pairs.frame_prompts import WritingPrompt
-from cxprobe.pairs.frames import PairsFile, faults_of_pairs, fill
+from cxprobe.pairs.frames import VERB, PairsFile, faults_of_pairs, fill_variant
+from cxprobe.pairs.frequency import lemma_of
 from cxprobe.pairs.params import DIAGNOSTIC_VERDICTS, INSTANCE_VERDICTS, WriteFrames
 from cxprobe.seeding import generator_for
 
-KEPT = "kept"
+_KEPT = "kept"
+UNFILLED = "..."  # stands for what a person fills in
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 _ROW = TypeAdapter(Row)
 
@@ -93,7 +95,7 @@ def check_proposals(texts: Sequence[str], content: PairsFile, people: People) ->
     for place, text in enumerate(texts):
         row, reason, detail = _check(text, content, people, known)
         proposals.append(Proposal(text, row, reason, detail))
-        if reason == KEPT:
+        if reason == _KEPT:
             known[_key(row)] = f"was written before, as number {place}"
     return proposals
 
@@ -115,7 +117,7 @@ def _check(text: str, content: PairsFile, people: People, known: Mapping[tuple[s
     if _key(row) in known:
         return row, "repeated", known[_key(row)]
     faults = [fault.what for fault in faults_of_pairs(content.model_copy(update={"frames": [row]}), people)]
-    return row, "faulty" if faults else KEPT, "; ".join(dict.fromkeys(faults))
+    return row, "faulty" if faults else _KEPT, "; ".join(dict.fromkeys(faults))
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -131,14 +133,14 @@ def show(content: PairsFile, row: Row, people: People) -> dict[str, tuple[str, s
     values = {slot: words for rows in content.fillers.values() for slot, words in rows[0].items()}
     values |= people.pronouns[kind.pronouns[0]] | row
     values |= dict(zip(content.people, kind.nouns, strict=False))
-    return {name: fill(variant, values)[:2] for name, variant in content.variants.items()}
+    return {name: fill_variant(variant, values)[:2] for name, variant in content.variants.items()}
 
 
 def templates_of(content: PairsFile, people: People) -> list[str]:
     """Return the sentence and the right diagnostic of each variant, with their slots in braces."""
     slots = {*content.slots, *content.people, *(slot for row in people.pronouns.values() for slot in row)}
     echo = {slot: f"{{{slot}}}" for slot in slots}
-    return [" ".join(fill(variant, echo)[:2]).strip() for variant in content.variants.values()]
+    return [" ".join(fill_variant(variant, echo)[:2]).strip() for variant in content.variants.values()]
 
 
 def frames_text(head: Sequence[str], rows: Sequence[tuple[Sequence[str], Row]]) -> str:
@@ -176,9 +178,9 @@ class Written(NamedTuple):
     def counts(self) -> dict[str, int]:
         """The numbers of requests, failed ones, proposals, kept ones, and those rejected for each reason."""
         reasons = Counter(proposal.reason for proposal in self.proposals)
-        rejected = {f"rejected_{reason}": number for reason, number in reasons.items() if reason != KEPT}
+        rejected = {f"rejected_{reason}": number for reason, number in reasons.items() if reason != _KEPT}
         requests = {"requests": len(self.replies), "requests_failed": int(self.replies["failed"].sum())}
-        return {**requests, "proposals": len(self.proposals), "kept": reasons[KEPT], **rejected}
+        return {**requests, "proposals": len(self.proposals), "kept": reasons[_KEPT], **rejected}
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class FrameWriter:
             questions = [
                 (f"{name}/{place}/{number}", question)
                 for place, proposal in enumerate(proposals)
-                if proposal.reason == KEPT
+                if proposal.reason == _KEPT
                 for number, question in enumerate(self._questions(name, proposal.row))
             ]
             if not questions:
@@ -232,7 +234,7 @@ class FrameWriter:
             for id_, reply, failed, error in table[["id", "reply", "failed", "error"]].itertuples(index=False):
                 place = int(id_.split("/")[1])
                 word = "failed" if failed else read_word(reply, verdicts) or "unparsed"
-                if word not in accepted and proposals[place].reason == KEPT:  # the first such verdict is the reason
+                if word not in accepted and proposals[place].reason == _KEPT:  # the first such verdict is the reason
                     detail = f"no reply: {error}" if failed else reply
                     proposals[place] = proposals[place]._replace(reason=word, detail=detail)
         return Written(proposals, pd.concat(replies, ignore_index=True))
@@ -244,7 +246,7 @@ class FrameWriter:
             proposals: All that were written.
             llm: The model's slug.
         """
-        kept = [proposal.row for proposal in proposals if proposal.reason == KEPT]
+        kept = [proposal.row for proposal in proposals if proposal.reason == _KEPT]
         head = (
             f"{len(kept)} of {len(proposals)} frames that {llm} wrote for {self.name}, after both filters. No person",
             "has read them yet: read each with what it says in every variant, and move those that are right to the",
@@ -272,3 +274,39 @@ class FrameWriter:
             sentences = dict.fromkeys(sentence for sentence, _ in shown)
             return [self.prompt.instance.format(**self.about, sentence=sentence) for sentence in sentences]
         return [self.prompt.diagnostic.format(sentence=sentence, statement=statement) for sentence, statement in shown]
+
+
+class Draft(NamedTuple):
+    """A frame that is begun.
+
+    Attributes:
+        row: Slot -> the words of the sentence; `UNFILLED` in a slot that mining does not fill.
+        sentence: Where they are from.
+        number: How many mined sentences have the verb.
+    """
+
+    row: Row
+    sentence: str
+    number: int
+
+
+def draft_frames(frames: Sequence[Row], sentences: pd.DataFrame) -> list[Draft]:
+    """Return the beginning of a frame for each verb that the corpus has in the construction and no frame has.
+
+    Args:
+        frames: Those of the pairs.yaml, which have the slot `VERB`.
+        sentences: What was mined, without what is labelled negative: text and slots.
+
+    Returns:
+        The most frequent verbs first, each from its shortest sentence.
+    """
+    known = {lemma_of(frame[VERB]) for frame in frames}
+    sentences = sentences.sort_values("text", key=lambda texts: texts.str.len(), kind="stable")
+    shortest: dict[str, Draft] = {}
+    for text, slots in zip(sentences["text"], sentences["slots"], strict=True):
+        words = {slot["slot"]: text[slot["start"] : slot["end"]] for slot in slots}
+        for lemma in {slot["word"]: None for slot in slots if slot["slot"] == VERB and slot["word"] not in known}:
+            row = {slot: words.get(slot, UNFILLED) for slot in frames[0]}
+            draft = shortest.get(lemma, Draft(row, text, 0))
+            shortest[lemma] = draft._replace(number=draft.number + 1)
+    return sorted(shortest.values(), key=lambda draft: -draft.number)

@@ -487,7 +487,10 @@ def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Mem
         Name of a table of rates -> what `best_blind` returns by those of its columns that blind models have.
     """
     cells = {name: [column for column in by if column not in _NOT_OF_BLIND] for name, (_, by) in _TABLES.items()}
-    return {name: best_blind(tables[name], by, members) for name, by in cells.items()}
+    # Others are asked about an item in several ways, so that their numbers are not those of items.
+    blind = {member.slug for member in members if member.is_blind}
+    of_blind = {name: tables[name][tables[name]["model"].isin(blind)] for name in cells}
+    return {name: best_blind(of_blind[name], by, members) for name, by in cells.items()}
 
 
 def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequence[str] = ()) -> pd.DataFrame:

@@ -21,27 +21,33 @@ _RATE = ["model", "accuracy", "low", "high", "n"]
 
 
 def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
-    """Return the blind model with the highest accuracy in each group.
+    """Return the blind model with the highest accuracy in each group, of those that were asked about all of its items.
 
-    It is chosen by the accuracy that is reported, so its number is a little too high where several blind models are
-    close; for a model that is held against it, that is on the safe side.
+    One that was asked about fewer, such as a model that is shown the continuation alone and is asked about pairs with a
+    context, may have been asked about easier items. The best one is chosen by the accuracy that is reported, so its
+    number is a little too high where several blind models are close; for a model that is held against it, that is on
+    the safe side.
 
     Args:
-        rates: Columns ``by``, model (a slug), accuracy in [0, 1], low, high and n.
+        rates: Columns ``by``, model (a slug), accuracy in [0, 1], n, the number of items, and any others. The number
+            of items of a group is the greatest n of its rows, of whichever model.
         by: The columns that make the groups; may be empty.
         members: The models; those that are blind are compared.
 
     Returns:
-        One row a group that has a blind model, in the order of the groups: ``by``, model, accuracy, low, high, n. Of
-        two with the same accuracy, the one that is named first in ``members``.
+        One row a group that has a blind model, in the order of the groups: ``by``, model, accuracy, and low, high and n
+        as far as ``rates`` has them. Of two with the same accuracy, the one that is named first in ``members``.
     """
     order = {member.slug: place for place, member in enumerate(members) if member.is_blind}
-    blind = rates[rates["model"].isin(order) & rates["accuracy"].notna()].reset_index(drop=True)
+    known = rates[rates["accuracy"].notna()]
+    asked = known.groupby(by, dropna=False)["n"].transform("max") if by else known["n"].max()
+    blind = known[known["model"].isin(order) & (known["n"] == asked)].reset_index(drop=True)
     group = blind.groupby(by, sort=False, dropna=False).ngroup() if by else 0
     ranked = blind.assign(_group=group, _order=blind["model"].map(order)).sort_values(
         ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
     )
-    return ranked.drop_duplicates("_group")[[*by, *_RATE]].reset_index(drop=True)
+    columns = [*by, *(column for column in _RATE if column in rates)]
+    return ranked.drop_duplicates("_group")[columns].reset_index(drop=True)
 
 
 def compare_models(
@@ -49,11 +55,11 @@ def compare_models(
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, in each group of items.
 
-    Compared are: every two models that are neither blind nor twins ("models"); each of these with the blind model that
-    has the highest accuracy on the group ("best blind"); each with its twins ("twin"), which have the same name
-    and revision and weights that know nothing; and each model of a series with the one before it ("neighbour"). Of the
-    checkpoints of a training only the last is compared with other models. Items that one of the two models lacks are
-    left out.
+    Compared are: every two models that are neither blind nor twins ("models"); each of these with the best of the blind
+    models that were asked about all of its items, see `best_blind` ("best blind"); each with its twins ("twin"), which
+    have the same name and revision and weights that know nothing; and each model of a series with the one before it
+    ("neighbour"). Of the checkpoints of a training only the last is compared with other models. Items that one of the
+    two models lacks are left out.
 
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
@@ -114,10 +120,11 @@ def _compared(
     real = [slug for slug in trained if slug not in earlier]
     named = {frozenset(pair) for pair in tested.models}
     yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
-    blind = [slug for slug in present if slug in known and known[slug].is_blind]
-    if blind:
-        best = max(blind, key=lambda slug: items[slug]["accuracy"].mean())  # the first of several
-        yield from ((BEST_BLIND, slug, best, tested.best_blind) for slug in real)
+    credits = pd.DataFrame({slug: own["accuracy"] for slug, own in items.items()})  # (items, models)
+    for slug in real:
+        shared = credits.loc[items[slug].index]
+        rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
+        yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
     twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
     for slug, twin in product(real, twins):
         specs = [known[own].spec for own in (slug, twin) if own in known]

@@ -1,6 +1,6 @@
 """Figures of rates with intervals: dots over categories, and lines over a quantity such as training tokens.
 
-Every row or panel says how many items its rates are of, and marks of few items are smaller and paler (`WEIGHTS`).
+Every row or panel says how many items its rates are of, and marks of few items are smaller and paler (`_MARKS`).
 """
 
 import textwrap
@@ -38,8 +38,8 @@ _TICKS: Mapping[str, Mapping[str, Any]] = {
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 PANEL = 2.3  # the width of a panel, in inches
 # Fewest items -> the size of a mark, the width of its line and how dark both are.
-WEIGHTS = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
-PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
+_MARKS = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
+FIXED_PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
 HOLLOW = "hollow: a fixed preference"  # in legends
 _TITLE, _HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
 
@@ -60,7 +60,7 @@ def dots(
 
     Args:
         table: Columns rows, colours and panels (their names), value, low, high and n, the number of items (NaN where
-            it is not known, as of published rates); and, where some models have a fixed preference, `PREFERENCE`,
+            it is not known, as of published rates); and, where some models have a fixed preference, `FIXED_PREFERENCE`,
             whose true rows have hollow marks.
         title: Of the figure.
         rows: The column whose values are the categories, in the table's order from the top; a value may have two lines.
@@ -77,7 +77,7 @@ def dots(
     lines = max(str(name).count("\n") for name in names) + 1
     longest = max(len(line) for name in names for line in str(name).split("\n"))
     width = max(1.9, longest * (SMALL_LETTER if lines > 1 else LETTER)) + (PANEL + 0.25) * len(places)
-    hollow = PREFERENCE in table and bool(table[PREFERENCE].any())
+    hollow = FIXED_PREFERENCE in table and bool(table[FIXED_PREFERENCE].any())
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
     entries = len(kinds) + len(marks) + (chance is not None) + hollow
     height = (
@@ -310,17 +310,17 @@ def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label:
 
     Args:
         axes: Where.
-        own: Columns value (its name), low, high, n, and perhaps `PREFERENCE`.
+        own: Columns value (its name), low, high, n, and perhaps `FIXED_PREFERENCE`.
         value: The column of the rates.
         y: The height of each row of the table.
         label: In the legend.
         number: Which colour and marker.
     """
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    least = np.array([max(fewest for fewest in WEIGHTS if n >= fewest) for n in own["n"].fillna(np.inf)])
-    hollow = own[PREFERENCE].to_numpy(bool) if PREFERENCE in own else np.zeros(len(own), dtype=bool)
+    least = np.array([max(fewest for fewest in _MARKS if n >= fewest) for n in own["n"].fillna(np.inf)])
+    hollow = own[FIXED_PREFERENCE].to_numpy(bool) if FIXED_PREFERENCE in own else np.zeros(len(own), dtype=bool)
     labels = iter([label])
-    for fewest, (size, width, alpha) in WEIGHTS.items():
+    for fewest, (size, width, alpha) in _MARKS.items():
         for is_hollow in (False, True):
             drawn = (least == fewest) & (hollow == is_hollow)
             if not drawn.any():

@@ -189,7 +189,8 @@ class ReportModels:
 
     def best(self, rates: pd.DataFrame) -> Blind | None:
         """Return the blind model with the highest accuracy; None if there is none."""
-        best = best_blind(rates, [], [self.members[slug] for slug in self.blind])
+        blind = rates[rates["model"].isin(self.blind)]  # others may be asked about an item in several ways
+        best = best_blind(blind, [], [self.members[slug] for slug in self.blind])
         return Blind(str(best["model"].iloc[0]), rate_of(best.iloc[0])) if len(best) else None
 
     def question(self, model: str, tests: str) -> Question:
