@@ -346,10 +346,10 @@ def interval_by_definition(credits: list[float], clusters: list[list[str]]) -> t
     fourth = sum(square**2 for square, _ in fewest)
     deviating = sum(square for square, _ in fewest) ** 2 / fourth if fourth else 0.0
     unseen = 2**-deviating * evenness
-    variance = max([total, *map(corrected, shared)]) / n**2 + unseen * evenness
+    variance = max([total, *map(corrected, shared)]) / n**2
     freedom = min(1 / evenness - 1, 3 * deviating) if shared and deviating else max(n - 1, 1)
-    ratio = t.ppf(0.975, max(n - 1, 1)) / t.ppf(0.975, freedom)
-    effective = max(1.0, (rate * (1 - rate) + unseen) / variance * ratio**2)
+    ratio = t.ppf(0.975, freedom) / t.ppf(0.975, max(n - 1, 1))
+    effective = max(1.0, (rate * (1 - rate) + unseen) / (variance * ratio**2 + unseen * evenness))
     z2 = norm.ppf(0.975) ** 2
     centre = (rate + z2 / (2 * effective)) / (1 + z2 / effective)
     half = np.sqrt(z2 * (rate * (1 - rate) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)

@@ -261,7 +261,7 @@ def estimate_difference(first: Floats, second: Floats, clusters: Names) -> Estim
     if first.shape != second.shape:
         raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
     rate = estimate_rate((1 + first - second) / 2, clusters)
-    return Estimate(2 * rate.value - 1, 2 * rate.low - 1, 2 * rate.high - 1, rate.n)
+    return Estimate(float(np.mean(first - second)), 2 * rate.low - 1, 2 * rate.high - 1, rate.n)
 
 
 def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
@@ -368,8 +368,9 @@ def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDiff
     codes, counts, _ = _ways(clusters, everything)
     groups = int(counts.min())
     differences = first - second  # (n,)
-    variance, freedom, _ = (float(numbers[0]) for numbers in _variances((1 + differences) / 2, codes, everything))
-    error = 2 * sqrt(variance)
+    parts = _variances((1 + differences) / 2, codes, everything)
+    variance, freedom, unseen, worth = (float(numbers[0]) for numbers in parts)
+    error = 2 * sqrt(variance + unseen / worth)
     half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
     low, high = value - half, value + half
     p = 1.0 if value == 0 else 2 * float(stdtr(freedom, -abs(value) / error))
@@ -480,15 +481,16 @@ def _estimates(credits: Floats, clusters: Names, groups: Ints) -> tuple[Floats, 
     n = np.bincount(groups)
     rate = np.bincount(groups, weights=credits) / n
     codes, _, _ = _ways(clusters, groups)
-    variance, freedom, unseen = _variances(credits, codes, groups)
+    variance, freedom, unseen, worth = _variances(credits, codes, groups)
     quantile = (1 + LEVEL) / 2
-    correction = (stdtrit(np.maximum(n - 1, 1), quantile) / stdtrit(freedom, quantile)) ** 2
-    low, high = _wilson(rate, np.maximum((rate * (1 - rate) + unseen) / variance * correction, 1.0))
+    correction = (stdtrit(freedom, quantile) / stdtrit(np.maximum(n - 1, 1), quantile)) ** 2
+    effective = (rate * (1 - rate) + unseen) / (variance * correction + unseen / worth)
+    low, high = _wilson(rate, np.maximum(effective, 1.0))
     return rate, low, high
 
 
-def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return the cluster-robust variance of each group's mean, its degrees of freedom and the unseen, (groups,) each.
+def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the variance of each group's mean, its degrees of freedom, the unseen and m, (groups,) each.
 
     The variance sums the products of the residuals of all pairs of items once for each cluster that they share, and the
     squares of residuals once. It is at least that of each way of clustering alone. Each cluster's squared sum is
@@ -499,8 +501,8 @@ def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floa
     these. The degrees of freedom are m - 1, but at most 3 * d, which is what the spread of the squared residuals says;
     and n - 1 for n independent items. Where d is small, the variance shows less than chance may bring about. Then one
     more cluster of 1 / m of the items might be all right or all wrong; it has the weight 2 to the power of -d. The
-    unseen is this weight over m, and the variance has the unseen over m in addition. Both m and d are those of the way
-    with the fewest clusters.
+    unseen is this weight over m, and the unseen over m is to be added to the variance. Both m and d are those of the
+    way with the fewest clusters.
 
     Args:
         credits: Shape (n,), in [0, 1].
@@ -525,10 +527,10 @@ def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floa
     fewest = np.arange(len(n)), evenness.argmax(axis=1)
     worth, deviating = 1 / evenness[fewest], deviations[fewest]
     unseen = 2.0**-deviating / worth
-    variance = np.maximum(together - (columns - 1) * singles, largest) / n**2 + unseen / worth
+    variance = np.maximum(together - (columns - 1) * singles, largest) / n**2
     estimated = shared.any(axis=1) & (deviating > 0)
     freedom = np.where(estimated, np.minimum(worth - 1, 3 * deviating), np.maximum(n - 1, 1))
-    return variance, freedom, unseen
+    return variance, freedom, unseen, worth
 
 
 def _squares(residuals: Floats, codes: Ints, groups: Ints, n: Ints) -> tuple[Floats, Floats, Floats]:
