@@ -1,10 +1,11 @@
 """Estimates with intervals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, compress
-from math import ceil, log2, sqrt
+from itertools import combinations
+from math import ceil, log2, nan, sqrt
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -46,10 +47,12 @@ class Mean:
     n: int
 
 
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Names: TypeAlias = NDArray[np.object_]
 LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
-FEWEST_DEVIATING = 6  # with fewer clusters that hold an item of the rarer outcome, see `_effective_items`
 _ROUNDING = 1e-12  # for each item: a sum of residuals that is 0 but for rounding is below, of up to a million items
 EXACT, EXCHANGES, MOST_PERMUTED = 14, 20_000, 100  # see `_permutation_p`
 
@@ -58,9 +61,8 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     """Return a rate with its 95 % interval for each group of items; the only place that groups and then estimates.
 
     Where the table has the column ``unit``, such as the frame of a minimal pair, the rows of a group that have the same
-    name there count once, by their mean, weighted by their number. Such rows may depend on one another negatively: a
-    preference for a name is right in one order of two people and wrong in the other. So units may tell more than their
-    rows would as independent items (see `_effective_items`). They share no clusters.
+    name there are one cluster and share no other (see `estimate_rate` for the interval). Such rows may depend on one
+    another negatively: a preference for a name is right in one order of two people and wrong in the other.
 
     Args:
         table: The column ``rate``, each item's credit in [0, 1]; columns that begin with ``cluster_`` (at least one),
@@ -78,38 +80,21 @@ def rate_by(table: pd.DataFrame, rate: str, by: Sequence[str]) -> pd.DataFrame:
     """
     table, groups, keys = _grouped(table, by)
     credits = table[rate].to_numpy(dtype=np.float64)  # (n,)
-    n = np.bincount(groups)
+    value, low, high = _estimates(credits, _clusters_or_units(table), groups)
     ties = np.bincount(groups, weights=credits == 0.5).astype(np.int64)
-    first, unit_of, clusters = _units(table, groups)
-    answers = np.bincount(unit_of)  # (units,)
-    means = np.bincount(unit_of, weights=credits) / answers  # (units,)
-    value, low, high, _ = _estimates(means, clusters, groups[first], answers)
-    estimates = zip(*(column.tolist() for column in (value, low, high, n, ties)), strict=True)
-    rows = [(*key, *estimate) for key, estimate in zip(keys, estimates, strict=True)]
-    return pd.DataFrame(rows, columns=[*by, rate, "low", "high", "n", "ties"])
+    return keys.assign(**{rate: value, "low": low, "high": high, "n": np.bincount(groups), "ties": ties})
 
 
-def _units(
-    table: pd.DataFrame, groups: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.object_]]:
-    """Return the first row of each unit, (units,), each row's unit, (n,), and the clusters of units, (units, ways).
-
-    The rows of a group that have one name in the column ``unit`` are a unit that shares no cluster with others; a row
-    without a name, or any row of a table without this column, is one with its own clusters.
-    """
-    clusters = clusters_of(table)
+def _clusters_or_units(table: pd.DataFrame) -> Names:
+    """Return the clusters of a table's rows, as `clusters_of`, but its unit alone for a row that has one."""
     if UNIT not in table.columns:
-        rows = np.arange(len(table))
-        return rows, rows, clusters
-    names, _ = pd.factorize(table[UNIT].where(table[UNIT] != ""))  # -1 for a row without a name
-    codes = np.where(names < 0, len(names) + np.arange(len(names)), names)
-    units = _renumbered(groups * (codes.max(initial=0) + 1) + codes)
-    first = np.unique(units, return_index=True)[1]
-    alone = np.array([f"unit {number}" for number in range(len(first))], dtype=object)
-    return first, units, np.where((names[first] < 0)[:, None], clusters[first], alone[:, None])
+        return clusters_of(table)
+    named = table[UNIT].notna() & (table[UNIT] != "")
+    others = table.loc[:, table.columns.str.startswith(CLUSTER)].mask(named).dropna(axis=1, how="all")
+    return clusters_of(others.assign(**{f"{CLUSTER}{UNIT}": table[UNIT].where(named)}))
 
 
-def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[NDArray[np.float64]], NDArray[np.object_]]:
+def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[Floats], Names]:
     """Return the means of columns over each unit, (units,) each, and the units' clusters, (units, ways), as `rate_by`.
 
     Args:
@@ -119,9 +104,11 @@ def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[NDArra
     Raises:
         DataError: No column begins with ``cluster_``.
     """
-    _, unit_of, clusters = _units(table, np.zeros(len(table), dtype=np.int64))
-    sums = (np.bincount(unit_of, weights=table[column].to_numpy(dtype=np.float64)) for column in columns)
-    return [total / np.bincount(unit_of) for total in sums], clusters
+    clusters = _clusters_or_units(table)
+    units = _renumbered(clusters[:, -1]) if UNIT in table.columns else np.arange(len(table))  # (n,)
+    first = np.unique(units, return_index=True)[1]
+    means = table[[*columns]].groupby(units).mean()
+    return [means[column].to_numpy(dtype=np.float64) for column in columns], clusters[first]
 
 
 def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> pd.DataFrame:
@@ -151,7 +138,7 @@ def with_tie_rate(rates: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(tie_rate=rates["ties"] / rates["n"])
 
 
-def credits_of_margins(margins: NDArray[np.float64], tie: float = 0.0) -> NDArray[np.float64]:
+def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:
     """Return 1 where the right one of two scores higher, 0 where the wrong one does and 0.5 for a tie, shape (n,).
 
     Args:
@@ -168,7 +155,7 @@ def credits_of_margins(margins: NDArray[np.float64], tie: float = 0.0) -> NDArra
     return np.where(np.abs(margins) <= tie, 0.5, margins > 0)
 
 
-def credit(probabilities: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDArray[np.float64]:
+def credit(probabilities: Floats, labels: NDArray[np.bool_]) -> Floats:
     """Return 1 where a decision is right, 0 where it is wrong and 0.5 where there is none.
 
     Args:
@@ -178,7 +165,7 @@ def credit(probabilities: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDA
     return np.where(probabilities == 0.5, 0.5, (probabilities > 0.5) == labels)
 
 
-def clusters_of(table: pd.DataFrame) -> NDArray[np.object_]:
+def clusters_of(table: pd.DataFrame) -> Names:
     """Return the clusters of a table's rows, shape (rows, ways): the columns that begin with ``cluster_``.
 
     Columns that differ in a number at their end, such as cluster_ADJ1 and cluster_ADJ2, hold clusters of one kind: a
@@ -215,30 +202,25 @@ def clusters_by(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row per group, in the order of `rate_by`: the columns of ``by``; clusters, the number of clusters of the
         coarsest way that counts (n where no two items share one), or of units if the table has the column ``unit``;
-        and left_out, the kinds of clusters that are left out ("wording"), or "".
+        and left_out, the kind of clusters that are left out ("wording"), or "".
 
     Source:
         Cameron & Miller 2015, section VI, for what few clusters cannot tell.
     """
-    table, group_of_row, keys = _grouped(table, by)
-    first, _, clusters = _units(table, group_of_row)
-    groups = group_of_row[first]  # (units,)
-    kinds = [column.removeprefix(CLUSTER) for column in table.columns if column.startswith(CLUSTER)]
-    few = [", ".join(compress(kinds, left_out)) for left_out in _few_wordings(clusters, groups)]
-    fewest = np.zeros(len(keys), dtype=np.int64)
-    for rows, ways in _ways(clusters, groups):
-        present = groups[rows]
-        fewest[present] = _fewest_clusters(ways, present)[present]
-    rows_of = [(*key, *columns) for key, *columns in zip(keys, fewest.tolist(), few, strict=True)]
-    return pd.DataFrame(rows_of, columns=[*by, "clusters", "left_out"])
+    table, groups, keys = _grouped(table, by)
+    _, counts, few = _ways(_clusters_or_units(table), groups)
+    return keys.assign(clusters=counts.min(axis=1), left_out=np.where(few.any(axis=1), "wording", ""))
 
 
-def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -> Estimate:
+def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
     """Estimate a rate from items that come in clusters.
 
-    The interval is Wilson's score interval at 95 %, taken for the effective number of items. It needs no resampling,
-    stays inside [0, 1], and is not empty at 0 or 1. There no variance can be seen, so that the effective number of
-    items is the number of clusters.
+    The interval is Wilson's score interval at 95 % for the effective number of items, rate * (1 - rate) / variance,
+    with the cluster-robust variance of the rate. The effective number is corrected for the degrees of freedom of this
+    variance, as Student's t. Where nearly all clusters have one rate, the variance shows less than chance may bring
+    about: 2 to the power of -d, for d clusters that deviate, is the weight of one more cluster that is all wrong, or
+    all right. So m clusters that are all right are worth m items, and a rate of one half of all clusters m * m / 4.
+    One cluster is worth one item.
 
     Args:
         credits: Shape (n,): 1 for right, 0 for wrong, 0.5 for a tie.
@@ -248,25 +230,25 @@ def estimate_rate(credits: NDArray[np.float64], clusters: NDArray[np.object_]) -
         DataError: There are no items, or not one row of clusters for each.
 
     Source:
-        Wilson 1927; Korn & Graubard 1998 for the effective sample size; Franco, Little, Louis & Slud 2019 find
-        this combination among those that keep their coverage in clustered samples.
+        Korn & Graubard 1998 for the effective number of items and its degrees of freedom; Wilson 1927; Franco, Little,
+        Louis & Slud 2019 find this combination among those that keep their coverage in clustered samples. See
+        `_variances` for the variance. The weight of one more cluster is ours, and docs/explanation/statistics.md has
+        its coverage in simulations.
     """
     n = len(credits)
     if n == 0 or clusters.ndim != 2 or n != len(clusters):
-        raise DataError(f"a rate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}")
-    rate, low, high, _ = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
-    return Estimate(float(rate[0]), float(low[0]), float(high[0]), n)
+        raise DataError(
+            f"an estimate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}"
+        )
+    value, low, high = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
+    return Estimate(float(value[0]), float(low[0]), float(high[0]), n)
 
 
-def estimate_difference(
-    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
-) -> Estimate:
+def estimate_difference(first: Floats, second: Floats, clusters: Names) -> Estimate:
     """Estimate the difference of two rates of the same items, first less second.
 
-    The interval is built from those of the two rates (`estimate_rate`) by the method of variance estimates recovery,
-    with the correlation of the two between clusters; like them it is not empty where all items agree. Of all ways of
-    clustering together, each alone and none, the one with the lowest correlation, which leaves the widest interval,
-    decides.
+    An item whose first credit is larger by d counts as a credit of (1 + d) / 2, and the difference is twice the rate of
+    these less 1, with the interval of `estimate_rate`. So it is not empty where all items agree.
 
     Args:
         first: Shape (n,): each item's credit in one way of asking.
@@ -275,13 +257,11 @@ def estimate_difference(
 
     Raises:
         DataError: The two do not have the same items, or see `estimate_rate`.
-
-    Source:
-        Newcombe 1998 for paired differences of score intervals; Zou & Donner 2008 for the general method.
     """
-    _require_paired(first, second, clusters)
-    value, low, high, n = _differences(first, second, clusters, np.zeros(len(first), dtype=np.int64))
-    return Estimate(float(value[0]), float(low[0]), float(high[0]), int(n[0]))
+    if first.shape != second.shape:
+        raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
+    rate = estimate_rate((1 + first - second) / 2, clusters)
+    return Estimate(float(np.mean(first - second)), 2 * rate.low - 1, 2 * rate.high - 1, rate.n)
 
 
 def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
@@ -302,39 +282,31 @@ def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str
         DataError: No column begins with ``cluster_``.
     """
     table, groups, keys = _grouped(table, by)
-    credits, others = (table[column].to_numpy(dtype=np.float64) for column in (first, second))  # (n,) each
-    columns = _differences(credits, others, clusters_of(table), groups)
-    rows = [(*key, *numbers) for key, *numbers in zip(keys, *(column.tolist() for column in columns), strict=True)]
-    return pd.DataFrame(rows, columns=[*by, "difference", "low", "high", "n"])
+    credits = (1 + (table[first] - table[second]).to_numpy(dtype=np.float64)) / 2  # (n,)
+    value, low, high = (2 * rate - 1 for rate in _estimates(credits, clusters_of(table), groups))
+    return keys.assign(difference=value, low=low, high=high, n=np.bincount(groups))
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """The difference of two rates of the same items, tested and with the interval that fits the test.
 
-    The standard error is that of the mean of the items' differences, robust to clusters. Of all ways of clustering, the
-    one with the largest variance counts, as for a rate; the way with the fewest clusters has the degrees of
-    freedom of Student's t, one less than it has clusters (`even`).
+    The standard error is that of the mean of the items' differences, robust to clusters, as for a rate.
 
     Attributes:
         value: First less second, in [-1, 1].
-        error: Its standard error; 0 where all items differ alike, NaN where there is one cluster.
-        low: Of the 95 % interval. It excludes 0 where p is below 5 %, and only there. Where Student's t alone
-            would exclude it, or all items differ alike, it holds that of `estimate_difference` as well.
+        error: Its standard error, above 0 also where all items differ alike.
+        low: Of the 95 % interval by Student's t. It excludes 0 where p is below 5 %, and only there.
         high: Likewise.
         n: The number of items.
         groups: The number of clusters, in the way that has the fewest.
-        even: How many equally large clusters these are worth, see `_even_clusters`, of the way with the fewest.
+        freedom: The degrees of freedom of Student's t.
         p: The two-sided p value: the larger one of Student's t test and of a permutation test over clusters, see
             `_permutation_p`. So m clusters that all differ alike have 2 to the power of 1 - m at least, which is above
             5 % for five. NaN where there is one cluster, which says nothing about others.
         step: The mean size of the differences of the items that differ, in (0, 1]; 1 where none does.
         uneven: The sum of squares of the clusters' shares of the items, in (0, 1], of the way with the largest one, and
             1 / m for m equal clusters; 0 where there are more than `MOST_PERMUTED` clusters.
-
-    Source:
-        Cameron, Gelbach & Miller 2011 for several ways of clustering; Cameron & Miller 2015 for Student's t with the
-        number of clusters less one.
     """
 
     value: float
@@ -343,7 +315,7 @@ class PairedDifference:
     high: float
     n: int
     groups: int
-    even: float
+    freedom: float
     p: float
     step: float
     uneven: float
@@ -375,14 +347,12 @@ class PairedDifference:
         if (rest := 1 - z**2 * self.uneven) <= 0:
             return float("nan")
         # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
-        critical = max(stdtrit(self.even - 1, 1 - level / 2), z / sqrt(rest))
+        critical = max(stdtrit(self.freedom, 1 - level / 2), z / sqrt(rest))
         enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        return float(max((critical + stdtrit(self.even - 1, power)) * self.error, enough * self.step))
+        return float(max((critical + stdtrit(self.freedom, power)) * self.error, enough * self.step))
 
 
-def compare_paired(
-    first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]
-) -> PairedDifference:
+def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDifference:
     """Compare two rates of the same items, first less second.
 
     Args:
@@ -393,40 +363,31 @@ def compare_paired(
     Raises:
         DataError: The two do not have the same items, or see `estimate_rate`.
     """
-    _require_paired(first, second, clusters)
+    value = estimate_difference(first, second, clusters).value
     n, everything = len(first), np.zeros(len(first), dtype=np.int64)
-    [(_, ways)] = _ways(clusters, everything)
-    groups = int(_fewest_clusters(ways, everything)[0])
+    codes, counts, _ = _ways(clusters, everything)
+    groups = int(counts.min())
     differences = first - second  # (n,)
-    value = float(np.mean(differences, dtype=np.float64))
-    if groups == 1:
-        wide = estimate_difference(first, second, clusters)
-        low, high = min(value, wide.low, 0.0), max(value, wide.high, 0.0)
-        return PairedDifference(value, float("nan"), low, high, n, groups, 1.0, float("nan"), 1.0, 1.0)
-    alone = [way[:, 0] for way in ways if way.shape[1] == 1]  # (n,) each
-    even = min(float(_even_clusters(codes, everything, np.ones(n))[0]) for codes in alone)
-    residuals = differences - value
-    dependent = max(float(_sum_over_shared(residuals, residuals, way, everything)[0]) for way in ways)
-    constant = np.ptp(differences) == 0  # rounding may leave an error that is not 0
-    error = 0.0 if constant else sqrt(even / (even - 1) * dependent) / n
-    by_t = 2 * float(stdtr(even - 1, -abs(value) / error)) if error else 0.0
-    by_permutation = [_permutation_p(np.bincount(codes, weights=differences).astype(np.float64)) for codes in alone]
-    p = max(by_t, *by_permutation) if value else 1.0
-    half = float(stdtrit(even - 1, (1 + LEVEL) / 2)) * error
+    parts = _variances((1 + differences) / 2, codes, everything)
+    variance, freedom, unseen, worth = (float(numbers[0]) for numbers in parts)
+    error = 2 * sqrt(variance + unseen / worth)
+    half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
     low, high = value - half, value + half
-    if by_t < 1 - LEVEL <= p or not error:  # Student's t is too narrow
-        wide = estimate_difference(first, second, clusters)
-        low, high = min(low, wide.low), max(high, wide.high)
+    p = 1.0 if value == 0 else 2 * float(stdtr(freedom, -abs(value) / error))
+    if value != 0:
+        p = max(p, *(_permutation_p(np.bincount(way, weights=differences).astype(np.float64)) for way in codes.T))
     if p >= 1 - LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     sizes = np.abs(differences[differences != 0])
     step = float(sizes.mean()) if len(sizes) else 1.0
-    shares = [np.bincount(codes) / n for codes in alone]  # (clusters,) each
-    uneven = max((float(share @ share) for share in shares if len(share) <= MOST_PERMUTED), default=0.0)
-    return PairedDifference(value, error, max(-1.0, low), min(1.0, high), n, groups, even, p, step, uneven)
+    few = [np.bincount(way) / n for way in codes.T[counts[0] <= MOST_PERMUTED]]  # (clusters,) each
+    uneven = max((float(shares @ shares) for shares in few), default=0.0)
+    return PairedDifference(
+        value, error, max(-1.0, low), min(1.0, high), n, groups, freedom, p if groups > 1 else nan, step, uneven
+    )
 
 
-def _permutation_p(sums: NDArray[np.float64]) -> float:
+def _permutation_p(sums: Floats) -> float:
     """Return the two-sided p value of a sum over clusters, (clusters,), among those with other signs, in (0, 1].
 
     If two models do not differ, exchanging their answers to all items of a cluster changes nothing but a sign. All
@@ -441,7 +402,7 @@ def _permutation_p(sums: NDArray[np.float64]) -> float:
 
 
 @lru_cache(maxsize=4)
-def _exchanges(m: int) -> NDArray[np.float64]:
+def _exchanges(m: int) -> Floats:
     """Return the signs of m clusters in all exchanges, (2**m, m), or in as many as are drawn, (`EXCHANGES`, m)."""
     if m <= EXACT:
         exchanged = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
@@ -476,7 +437,7 @@ def differs_from_published(rate: Estimate, published: float, n: int | None, roun
     return not low <= 0 <= high
 
 
-def holm(p: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p: Sequence[float] | Floats) -> Floats:
     """Return p values that are corrected for their number, shape (n,).
 
     The smallest is multiplied by the number of finite ones, the next by one less, and so on; none becomes less than one
@@ -497,26 +458,16 @@ def holm(p: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     return corrected
 
 
-def _require_paired(first: NDArray[np.float64], second: NDArray[np.float64], clusters: NDArray[np.object_]) -> None:
-    if first.shape != second.shape:
-        raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
-    if len(first) == 0 or clusters.ndim != 2 or len(first) != len(clusters):
-        raise DataError(
-            f"a difference needs items with a row of clusters each; got {len(first)} items, clusters {clusters.shape}"
-        )
-
-
-def _grouped(
-    table: pd.DataFrame, by: Sequence[str]
-) -> tuple[pd.DataFrame, NDArray[np.int64], list[tuple[object, ...]]]:
-    """Return the rows that have a key, the group of each, shape (n,), and the keys of the groups."""
+def _grouped(table: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Ints, pd.DataFrame]:
+    """Return the rows that have a key, the group of each, shape (n,), and the keys, one row per group."""
     table = table.dropna(subset=list(by))
     groups = np.array(table.groupby(list(by), sort=False).ngroup(), dtype=np.int64)
     first = np.unique(groups, return_index=True)[1]
-    return table, groups, list(table[[*by]].iloc[first].itertuples(index=False, name=None))
+    keys = list(table[[*by]].iloc[first].itertuples(index=False, name=None))
+    return table, groups, pd.DataFrame(keys, columns=[*by])
 
 
-def _wilson(rate: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _wilson(rate: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Return the ends of Wilson's 95 % score interval of rates of n items each."""
     z = ndtri((1 + LEVEL) / 2)
     centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -525,233 +476,121 @@ def _wilson(rate: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[
     return np.minimum(rate, np.maximum(0.0, centre - half)), np.maximum(rate, np.minimum(1.0, centre + half))
 
 
-def _estimates(
-    credits: NDArray[np.float64],
-    clusters: NDArray[np.object_],
-    groups: NDArray[np.int64],
-    answers: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the rates of all groups, their low and high ends and numbers of items, (groups,) each.
-
-    The arguments are those of `_effective_items`.
-    """
-    n = np.bincount(groups, weights=answers).astype(np.int64)
-    rate = np.bincount(groups, weights=credits if answers is None else credits * answers) / n
-    low, high = _wilson(rate, _effective_items(credits, clusters, groups, answers))
-    return rate, low, high, n
+def _estimates(credits: Floats, clusters: Names, groups: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return the rates of all groups and the low and high ends of their intervals, (groups,) each: `estimate_rate`."""
+    n = np.bincount(groups)
+    rate = np.bincount(groups, weights=credits) / n
+    codes, _, _ = _ways(clusters, groups)
+    variance, freedom, unseen, worth = _variances(credits, codes, groups)
+    quantile = (1 + LEVEL) / 2
+    correction = (stdtrit(freedom, quantile) / stdtrit(np.maximum(n - 1, 1), quantile)) ** 2
+    effective = (rate * (1 - rate) + unseen) / (variance * correction + unseen / worth)
+    low, high = _wilson(rate, np.maximum(effective, 1.0))
+    return rate, low, high
 
 
-def _differences(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    clusters: NDArray[np.object_],
-    groups: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the differences of the rates of all groups, their low and high ends and numbers of items, (groups,) each.
+def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the variance of each group's mean, its degrees of freedom, the unseen and m, (groups,) each.
 
-    The arguments are those of `estimate_difference` and `_effective_items`.
-    """
-    rate, low, high, n = _estimates(first, clusters, groups)
-    other_rate, other_low, other_high, _ = _estimates(second, clusters, groups)
-    value = rate - other_rate
-    residuals, others = first - rate[groups], second - other_rate[groups]  # (n,) each
-    correlation = np.ones(len(n))
-    for rows, ways in _ways(clusters, groups):
-        present = np.unique(groups[rows])
-        for way in ways:
-            both, alone, others_alone = (
-                _sum_over_shared(left[rows], right[rows], way, groups[rows])[present]
-                for left, right in ((residuals, others), (residuals, residuals), (others, others))
-            )
-            varied = np.minimum(alone, others_alone) > (_ROUNDING * n[present]) ** 2
-            product = np.sqrt(np.where(varied, alone * others_alone, 1.0))
-            in_way = np.where(varied, np.clip(both / product, -1, 1), 0.0)
-            correlation[present] = np.minimum(correlation[present], in_way)
-    down, up, other_down, other_up = rate - low, high - rate, other_rate - other_low, other_high - other_rate
-    below = np.sqrt(np.maximum(0.0, down**2 - 2 * correlation * down * other_up + other_up**2))
-    above = np.sqrt(np.maximum(0.0, up**2 - 2 * correlation * up * other_down + other_down**2))
-    return value, np.maximum(-1.0, value - below), np.minimum(1.0, value + above), n
+    The variance sums the products of the residuals of all pairs of items once for each cluster that they share, and the
+    squares of residuals once. It is at least that of each way of clustering alone. Each cluster's squared sum is
+    divided by 1 less its share of the items, so that the variance of independent items is unbiased.
 
-
-def _effective_items(
-    credits: NDArray[np.float64],
-    clusters: NDArray[np.object_],
-    groups: NDArray[np.int64],
-    answers: NDArray[np.int64] | None = None,
-) -> NDArray[np.float64]:
-    """Return how many independent items tell as much about each group's mean as its clustered ones, (groups,).
-
-    That is n / deff, at least 1, where the design effect deff is the ratio of the cluster-robust variance of the mean
-    to the binomial one, and is corrected for the few degrees of freedom that few clusters leave. Two items may depend
-    on one another if they have any cluster in common: the same template, or the same word, even in another place. Where
-    that comes out below the variance under one of the ways of clustering alone, or under none, which chance can bring
-    about, the larger counts. The way with the fewest clusters has the degrees of freedom; one cluster alone counts as
-    one item. Here and below, clusters of unequal size count as `_even_clusters` says. The design effect is at least 1,
-    except for the means of units: if these are 0.5 for a preference, they vary less than single answers do.
-
-    Where nearly all items have the same credit, the variance cannot show how alike the items of a cluster are: if all
-    items of ten clusters are right, or all but one, clusters that are wrong as a whole may be absent by chance. So
-    where fewer than `FEWEST_DEVIATING` clusters hold an item with another credit than most, the design effect moves, in
-    equal steps, towards that of m clusters whose items all agree; where no cluster holds one, it is that. There the
-    effective number is m if most credits are 1, or 0, and m * m / 4 if most are 0.5: then the interval reaches about
-    2 / m to either side, as if four more units could have been all right, or all wrong.
+    Clusters are worth m, 1 over the sum of squares of their shares of the items: their number if they are equally
+    large. Of these, d deviate from the mean: the squared sum of their squared residuals over the sum of squares of
+    these. The degrees of freedom are m - 1, but at most 3 * d, which is what the spread of the squared residuals says;
+    and n - 1 for n independent items. Where d is small, the variance shows less than chance may bring about. Then one
+    more cluster of 1 / m of the items might be all right or all wrong; it has the weight 2 to the power of -d. The
+    unseen is this weight over m, and the unseen over m is to be added to the variance. Both m and d are those of the
+    way with the fewest clusters.
 
     Args:
-        credits: Shape (n,).
-        clusters: Shape (n, k). The same name in two groups is two clusters.
+        credits: Shape (n,), in [0, 1].
+        codes: Shape (n, ways), the clusters of each item, of `_ways`.
         groups: Shape (n,), from 0 on without a gap.
-        answers: Shape (n,): how many answers each credit is the mean of; None for one each. A group in which any is
-            the mean of several is one of units.
 
     Source:
-        Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for items that
-        are pairs of one kind of thing; Carter, Schnepel & Steigerwald 2017 for clusters of unequal size. The rule for
-        credits that are nearly all the same is our own; tests and docs/explanation/statistics.md have its coverage in
-        simulations.
+        Cameron, Gelbach & Miller 2011 for several ways of clustering; Aronow, Samii & Assenova 2015 for the sum over
+        clusters less the repeated squares, also of items that are pairs of one kind of thing; MacKinnon, Nielsen & Webb
+        2021 for the largest of the variances; Bell & McCaffrey 2002, CR2, for the division by 1 less a share; Carter,
+        Schnepel & Steigerwald 2017 for clusters of unequal size; Fay & Graubard 2001 and Pan & Wall 2002 for degrees
+        of freedom from the spread of the squared residuals. The unseen is ours.
     """
-    weights = np.ones(len(credits)) if answers is None else answers  # (n,)
-    n = np.bincount(groups, weights=weights)
-    rate = np.bincount(groups, weights=credits * weights) / n
-    residuals = (credits - rate[groups]) * weights  # (n,)
-    united = np.bincount(groups, weights=weights > 1) > 0  # (groups,)
-    most = np.where(united, np.round(2 * rate) / 2, rate >= 0.5)  # (groups,)
-    deviates = credits != most[groups]  # (n,)
-    quantile = (1 + LEVEL) / 2
-    effective = np.ones(len(n))
-    for rows, ways in _ways(clusters, groups):
-        own = groups[rows]
-        sums = np.max([_sum_over_shared(residuals[rows], residuals[rows], way, own) for way in ways], axis=0)
-        even = [_even_clusters(way[:, 0], own, weights[rows]) for way in ways if way.shape[1] == 1]  # (groups,) each
-        fewest = np.min(even, axis=0)
-        several = np.flatnonzero(fewest > 1)  # of the groups
-        items, fewest, binomial = n[several], fewest[several], (n * rate * (1 - rate))[several]
-        variance = fewest / (fewest - 1) * sums[several]
-        ratio = np.divide(variance, binomial, out=np.ones(len(several)), where=binomial > 0)
-        few_clusters = (stdtrit(fewest - 1, quantile) / stdtrit(items - 1, quantile)) ** 2
-        design_effect = np.where(united[several], 0.0, 1.0)
-        seen = np.maximum(ratio, design_effect) * few_clusters  # (several,)
-        for way, clusters_in in zip((way for way in ways if way.shape[1] == 1), even, strict=True):
-            count = clusters_in[several]
-            most_agree = np.where(most[several] == 0.5, np.maximum(count, count**2 / 4), count)
-            alike = np.maximum(items / most_agree, seen)  # the design effect if all items of a cluster agreed
-            deviating = _count_clusters(way[deviates[rows]], own[deviates[rows]], len(n))[several]
-            unseen = np.maximum(0, 1 - deviating / FEWEST_DEVIATING)  # (several,), in [0, 1]
-            design_effect = np.maximum(design_effect, unseen * alike + (1 - unseen) * seen)
-        effective[several] = np.maximum(items / design_effect, 1.0)
-    return effective
+    n, columns = np.bincount(groups), codes.shape[1]
+    residuals = credits - (np.bincount(groups, weights=credits) / n)[groups]
+    together, _, _ = _squares(residuals, codes, groups, n)
+    ways = [_squares(residuals, codes[:, [way]], groups, n) for way in range(columns)]
+    each, evenness, deviations = (np.stack(numbers, axis=1) for numbers in zip(*ways, strict=True))  # (groups, ways)
+    singles = np.bincount(groups, weights=residuals**2) / np.maximum(1 - 1 / n, 1 / n)
+    shared = 1 / evenness < n[:, None] - 0.5  # two items of n have a cluster in common
+    largest = np.where(shared, each, 0.0).max(axis=1)
+    fewest = np.arange(len(n)), evenness.argmax(axis=1)
+    worth, deviating = 1 / evenness[fewest], deviations[fewest]
+    unseen = 2.0**-deviating / worth
+    variance = np.maximum(together - (columns - 1) * singles, largest) / n**2
+    estimated = shared.any(axis=1) & (deviating > 0)
+    freedom = np.where(estimated, np.minimum(worth - 1, 3 * deviating), np.maximum(n - 1, 1))
+    return variance, freedom, unseen, worth
 
 
-def _ways(
-    clusters: NDArray[np.object_], groups: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
-    """Yield the rows of groups with the same columns of clusters, and these clusters as numbers in all ways.
+def _squares(residuals: Floats, codes: Ints, groups: Ints, n: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return what `_variances` sums over the clusters of each group, (groups,) each.
 
-    The ways are all columns together, (rows, k), each alone and none, (rows, 1). A column in which no two items of a
-    group share a cluster is left out. It says what no clustering says, and what is estimated must not depend on it: a
-    table of several constructions has columns that are empty for most of them.
+    That is the corrected squared sums of residuals, the squared shares, and how many clusters deviate.
     """
-    codes = _codes_within(groups, clusters)
-    counted = ~_few_wordings(clusters, groups)[groups]  # (n, k)
-    shared = counted & (np.bincount(codes[counted], minlength=codes.max(initial=-1) + 1)[codes] > 1)  # (n, k)
-    telling = np.zeros((groups.max(initial=-1) + 1, clusters.shape[1]), dtype=bool)  # (groups, k)
-    for column, has_shared in enumerate(shared.T):
-        telling[groups[has_shared], column] = True
-    sets, set_of = np.unique(telling, axis=0, return_inverse=True)  # (sets, k), (groups,)
-    for number, columns in enumerate(sets):
-        rows = np.flatnonzero(set_of[groups] == number)
-        together = codes[np.ix_(rows, np.flatnonzero(columns))]  # (rows, telling columns)
-        none = np.arange(len(rows))[:, None]  # (rows, 1)
-        yield rows, [together, *np.split(together, together.shape[1], axis=1), none] if together.size else [none]
-
-
-def _few_wordings(clusters: NDArray[np.object_], groups: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which columns of each group's wordings (see `clusters_by`) have too few of them, (groups, k).
-
-    None has where the group has no other column.
-    """
-    first = np.unique(groups, return_index=True)[1]
-    few = np.array(np.char.startswith(clusters[first].astype(str), WORDINGS), dtype=np.bool_)  # (groups, k)
-    for column in np.flatnonzero(few.any(axis=0)):
-        few[:, column] &= _count_clusters(_codes_within(groups, clusters[:, [column]]), groups) < FEWEST_WORDINGS
-    few[few.all(axis=1)] = False
-    return few
-
-
-def _fewest_clusters(ways: list[NDArray[np.int64]], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of clusters in each group's way that has the fewest, (groups,)."""
-    counts = np.stack([_count_clusters(way, groups) for way in ways])  # (ways, groups)
-    return np.asarray(counts.min(axis=0), dtype=np.int64)
-
-
-def _even_clusters(
-    codes: NDArray[np.int64], groups: NDArray[np.int64], weights: NDArray[np.float64] | NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return how many equally large clusters each group's clusters, (n,), are worth, (groups,).
-
-    That is 1 over the sum of squares of their shares of the group: m for m equal ones, and few where one cluster has
-    most items. The robust variance is too small by the factor 1 - 1 / this number.
-    """
-    sizes = np.bincount(codes, weights=weights)  # (clusters,)
+    sizes = np.bincount(codes.ravel())  # (clusters,)
     group_of = np.zeros(len(sizes), dtype=np.int64)
-    group_of[codes] = groups
-    total, squares = (np.bincount(group_of, weights=sizes**power) for power in (1, 2))  # (groups,) each
-    return np.divide(total**2, squares, out=np.ones(len(total)), where=squares > 0)
+    group_of[codes] = groups[:, None]
+    of_group = n[group_of]
+    shares = sizes / of_group
+    sums = np.bincount(codes.ravel(), weights=np.repeat(residuals, codes.shape[1]))
+    squares = np.where(np.abs(sums) > _ROUNDING * of_group, sums**2, 0.0)
+    corrected = squares / np.maximum(1 - shares, 1 / of_group)
+    summed = (corrected, sizes**2, squares, squares**2)
+    total, sizes_squared, second, fourth = (
+        np.bincount(group_of, weights=numbers, minlength=len(n)).astype(np.float64) for numbers in summed
+    )
+    return total, sizes_squared / n**2, np.divide(second**2, fourth, out=np.zeros(len(n)), where=fourth > 0)
 
 
-def _count_clusters(codes: NDArray[np.int64], groups: NDArray[np.int64], least: int = 0) -> NDArray[np.int64]:
-    """Return how many clusters each group has, (groups,); codes (n, k) that differ from group to group, groups (n,).
+def _ways(clusters: Names, groups: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """Return the clusters that count, (n, ways), how many of each way the groups have, (groups, ways), and few.
 
-    The groups that are counted are those up to the largest number in ``groups``, and at least ``least`` of them.
+    Clusters are numbers, which two groups never have in common. Each item is a cluster alone in a column whose wordings
+    are few, and in one whose clusters are each inside one cluster of another column: a sentence inside its template
+    says nothing that the template does not. Columns in which no two items of a group share a cluster are left out.
+    ``few``, (groups, k), says which columns have too few wordings (see `clusters_by`).
     """
-    first = np.unique(codes, return_index=True)[1]
-    return np.bincount(groups[first // codes.shape[1]], minlength=max(least, groups.max(initial=-1) + 1))
+    n = np.bincount(groups)[:, None]  # (groups, 1)
+    names = _renumbered(clusters)
+    codes = _renumbered(groups[:, None] * (names.max(initial=0) + 1) + names)
+    codes_end = codes.max(initial=0) + 1
+    counts = np.stack([_count_clusters(column, groups) for column in codes.T], axis=1)
+    first = np.unique(groups, return_index=True)[1]
+    few = np.char.startswith(clusters[first].astype(str), WORDINGS) & (counts < FEWEST_WORDINGS)
+    few &= ~few.all(axis=1, keepdims=True)  # they count where the group has no other column
+    alone = few | (counts == n)
+    for one, other in combinations(np.flatnonzero(~alone.all(axis=0)), 2):
+        pairs = _count_clusters(codes[:, one] * codes_end + codes[:, other], groups)
+        inside = (pairs == counts[:, other]) & ~few[:, one]
+        outside = (pairs == counts[:, one]) & ~few[:, other] & ~inside
+        alone[:, other] |= inside
+        alone[:, one] |= outside
+    kept = ~alone.all(axis=0)
+    kept[0] |= not kept.any()
+    items = codes_end + np.arange(codes.size).reshape(codes.shape)
+    codes, counts = np.where(alone[groups], items, codes), np.where(alone, n, counts)
+    return codes[:, kept], counts[:, kept], few
 
 
-def _codes_within(groups: NDArray[np.int64], clusters: NDArray[np.object_]) -> NDArray[np.int64]:
-    """Return clusters (n, k) as numbers from 0 on, which two groups (n,) never have in common."""
-    codes = _renumbered(clusters)
-    return _renumbered(groups[:, None] * (codes.max(initial=0) + 1) + codes)
+def _count_clusters(codes: Ints, groups: Ints) -> Ints:
+    """Return how many clusters each group has, (groups,); codes, (n,), that differ from group to group."""
+    numbers = _renumbered(codes)
+    group_of = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
+    group_of[numbers] = groups
+    return np.bincount(group_of)
 
 
-def _sum_over_shared(
-    first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64], groups: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return the sums of first[i] * second[j] over all i and j of a group that have a cluster in common, (groups,).
-
-    Args:
-        first: Shape (n,).
-        second: Shape (n,).
-        codes: Shape (n, k), the clusters of each item; no cluster has items of two groups.
-        groups: Shape (n,).
-
-    The sum does not iterate over pairs of items. Items that have t clusters in common are members of t subsets by one
-    cluster, of t over 2 subsets by two, and so on; with alternating signs these numbers add up to one for each t above
-    0.
-    """
-    codes = np.sort(codes, axis=1)
-    # A name that is repeated in a row is one cluster; the repetition becomes one that no other item is in.
-    rows, columns = np.nonzero(codes[:, 1:] == codes[:, :-1])
-    codes[rows, columns + 1] = codes.max() + 1 + np.arange(len(rows))
-    # Each item keeps the clusters that it shares, or one of its own, since the number of subsets doubles with each.
-    shared = np.bincount(codes.ravel())[codes] > 1  # (n, k)
-    codes = np.take_along_axis(codes, np.argsort(~shared, axis=1, kind="stable"), axis=1)
-    codes = np.sort(codes[:, : max(1, shared.sum(axis=1).max())], axis=1)  # (n, most that an item shares)
-    total = np.zeros(groups.max() + 1)
-    for size in range(1, codes.shape[1] + 1):
-        subsets = np.array(list(combinations(range(codes.shape[1]), size)))  # (subsets, size)
-        chosen = codes[:, subsets]  # (n, subsets, size)
-        members = chosen[..., 0]  # (n, subsets)
-        for column in range(1, size):
-            members = _renumbered(members * (codes.max() + 1) + chosen[..., column])
-        one, other = (
-            np.bincount(members.ravel(), weights=np.repeat(values, len(subsets))) for values in (first, second)
-        )  # (clusters,)
-        group_of = np.zeros(len(one), dtype=np.int64)
-        group_of[members] = groups[:, None]
-        total += (-1) ** (size + 1) * np.bincount(group_of, weights=one * other, minlength=len(total))
-    return total
-
-
-def _renumbered(names: NDArray[np.object_] | NDArray[np.int64]) -> NDArray[np.int64]:
+def _renumbered(names: Names | Ints) -> Ints:
     """Return an array of the same shape with each name's number, from 0 on, in its place."""
     return pd.factorize(names.ravel())[0].reshape(names.shape)
