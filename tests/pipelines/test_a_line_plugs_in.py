@@ -1,0 +1,80 @@
+"""A toy fifth line of work: one folder, one entry in the list of lines, its scripts and stages; nothing else changes."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from ruamel.yaml import YAML
+from whole_project import runs
+
+from conftest import ROOT, commit, run
+from cxprobe.files.writing import read_json
+
+pytestmark = pytest.mark.pipeline
+
+TOY = ROOT / "tests" / "support" / "toy_line"
+
+
+@pytest.fixture(scope="module")
+def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the line, in which its stages and the report have run."""
+    folder = tmp_path_factory.mktemp("plugged") / "project"
+    tracking = shutil.ignore_patterns("mlflow.db*", "artifacts", "context")
+    shutil.copytree(finished_project, folder, ignore=tracking, symlinks=True)
+    shutil.copytree(TOY / "package", folder / "src" / "cxprobe" / "greetings")
+    shutil.copytree(TOY / "pipelines", folder / "pipelines" / "greetings")
+    lines = folder / "src" / "cxprobe" / "lines.py"
+    text = lines.read_text().replace(
+        "from cxprobe.pairs.line", "from cxprobe.greetings.line import GreetingsLine\nfrom cxprobe.pairs.line"
+    )
+    lines.write_text(text.replace("PromptsLine())", "PromptsLine(), GreetingsLine())"))
+    yaml = YAML()
+    for name, change in (("dvc.yaml", add_stages), ("params.yaml", add_section)):
+        content = yaml.load(folder / name)
+        change(content)
+        yaml.dump(content, folder / name)
+    (folder / "data" / "score_greetings").mkdir()
+    (folder / "data" / ".gitignore").open("a").write("!/score_greetings/\n")
+    commit(folder)
+    run(folder, "dvc", "repro", "list_code", "make_greetings")
+    return folder
+
+
+def add_stages(pipeline: dict) -> None:
+    stages = YAML().load(TOY / "stages.yaml")
+    report = pipeline["stages"].pop("report")
+    report["params"].append("greetings")
+    report["deps"].append("results/report_greetings")
+    pipeline["stages"] |= stages | {"report": report}
+
+
+def add_section(params: dict) -> None:
+    params["greetings"] = {"models": ["mlm", "clm"], "constructions": ["toy"], "make": {"names": 8}}
+
+
+def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
+    assert run(plugged, "cxprobe", "check").returncode == 0
+    text = (plugged / "params.yaml").read_text()
+    try:
+        (plugged / "params.yaml").write_text(text.replace("names: 8", "names: 0"))
+        assert "greetings.make.names: greet one person or more" in run(plugged, "cxprobe", "check", check=False).stderr
+        (plugged / "params.yaml").write_text(text.replace("names: 8", "people: 8"))
+        assert "greetings.make.people: unknown key" in run(plugged, "cxprobe", "check", check=False).stderr
+    finally:
+        (plugged / "params.yaml").write_text(text)
+
+
+def test_plan_counts_its_texts(plugged):
+    assert "score_greetings  mlm" in run(plugged, "cxprobe", "plan").stdout
+
+
+def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):
+    run(plugged, "dvc", "repro")
+    assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
+    assert read_json(plugged / "results" / "judge_greetings" / "metrics.json").keys() == {"mlm", "clm"}
+    assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()
+    run(plugged, "cxprobe", "export", "results", "all.parquet")
+    answers = pd.read_parquet(plugged / "all.parquet")
+    assert len(answers[answers["line"] == "greetings"]) == 16
+    assert "score_greetings mlm: " in run(plugged, "cxprobe", "measure", "--status").stdout

@@ -1,0 +1,35 @@
+"""The section greetings of params.yaml."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.report.params import LineParams
+
+
+class MakeGreetings(Closed):
+    """How greetings are made."""
+
+    names: int
+    """How many people are greeted."""
+
+
+class GreetingsParams(Closed):
+    """Which models are asked about greetings."""
+
+    models: Distinct[Slug]
+    """Slugs of the section models."""
+    constructions: Distinct[Slug]
+    """Whose greetings."""
+    make: MakeGreetings
+    """How greetings are made."""
+
+
+class GreetingsStage(LineParams):
+    """What the stages of greetings read of params.yaml."""
+
+    line: ClassVar[str] = "greetings"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
+
+    greetings: GreetingsParams
+    """Greetings in two orders of words."""
