@@ -38,7 +38,8 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if module == "cxprobe":
-                names |= {alias.name for alias in node.names}
+                # What is no part of the package is a name that `cxprobe.api` has.
+                names |= {alias.name if alias.name in LAYER_OF else "api" for alias in node.names}
             elif module.startswith("cxprobe."):
                 names.add(module.removeprefix("cxprobe."))
         elif isinstance(node, ast.Import):
