@@ -29,7 +29,7 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PerCell, ProbePairs, ScorePairs
+from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ProbePairs, ScorePairs
 from cxprobe.project.params import load_params
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
@@ -101,7 +101,9 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
         "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm},
         "pairs": params.pairs.model_copy(update=pairs | changes),
     }
-    return getattr(script, name)(Stage(name, item, params.model_copy(update=update)))
+    sections = getattr(script, "PairsReportStage", PairsStage)
+    stage = Stage(name, item, sections.model_construct(None, **vars(params.model_copy(update=update))))
+    return getattr(script, name)(stage)
 
 
 def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
@@ -265,12 +267,16 @@ def test_the_headline_is_the_mean_of_the_decisions(outcomes):
 def test_a_series_of_models_is_a_run_with_steps(outcomes):
     runs = [run for run in outcomes["judge"].runs if run.facts.kind == "series"]
     assert [(run.model, run.source, run.construction) for run in runs] == [
-        *(("training", "own", name) for name in ("toy", "all")),
+        *(("training", "own", name) for name in ("all", "toy")),
         *(("training", "others", name) for name in ("all", "agreement", "tense_past")),
     ]
     headline = outcomes["judge"].headline
     steps = [(int(at), headline[model]["meaning"]["accuracy"]) for model, at in SERIES.items()]
     assert runs[0].series["by_training_tokens.accuracy"] == steps
+    along = outcomes["report"].tables["tables/series"]
+    assert set(along["source"]) == {"own", "others"}
+    of_all = along[along["group"] == "all pairs of meaning"].set_index("model")["accuracy"]
+    assert [(int(at), of_all[model]) for model, at in SERIES.items()] == steps
 
 
 def test_the_report_puts_all_models_side_by_side(outcomes):
@@ -290,10 +296,8 @@ def test_the_report_puts_all_models_side_by_side(outcomes):
     assert "frames and" in frequency.loc[("words", "toy", "late"), "absent"]  # the toy has a few
     assert report.tables["tables/asked"].set_index(["model", "words"]).loc[("knows", "real"), "consistency"] == 1.0
     assert "this run" in set(report.tables["tables/beside_published"]["source"])
-    names = ["meaning_by_variant", "pseudowords", "series_training", "series_training_biases", "cards"]
-    assert {f"figures/{name}" for name in (*names, "blind_by_construction", "by_training_tokens")} <= set(
-        report.figures
-    )
+    names = ["meaning_by_variant", "pseudowords", "by_training_tokens", "by_training_tokens_biases", "cards"]
+    assert {f"figures/{name}" for name in (*names, "blind_by_construction")} <= set(report.figures)
     shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
     assert "late" in shown
     assert shown.isdisjoint({f"{llm} (asked)" for llm in LLMS})  # mock models are drawn beside no other
@@ -316,7 +320,7 @@ def test_the_report_of_a_benchmark_has_every_model_in_every_group(outcomes):
     pd.testing.assert_frame_equal(
         decided.reset_index(drop=True), accuracy[accuracy["model"].isin(decided["model"])].reset_index(drop=True)
     )
-    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/series_training"} <= set(report.figures)
+    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/blind"} <= set(report.figures)
     assert {f"{folder}/card", f"{folder}/comparisons", f"{folder}/asked"} <= set(report.tables)
 
 

@@ -8,6 +8,7 @@ cells.
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,31 @@ def unbalanced_rates(items: pd.DataFrame, first: Sequence[str] = (), cell: Seque
 def pooled(items: pd.DataFrame) -> pd.DataFrame:
     """Return the judged pairs that an accuracy over several cells may have: those in balanced cells."""
     return items[items["balanced"].astype(bool)]
+
+
+def fixed_preferences(
+    sentences: pd.DataFrame,
+) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
+    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
+
+    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
+    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
+    interval does not contain a half.
+
+    Args:
+        sentences: Columns model, construction, words, variant, sentence, accuracy, low, high, n.
+
+    Returns:
+        (model, construction, words) -> the row in which the model is most wrong, and the one in which it is most right.
+    """
+    preferences = {}
+    for key, own in sentences.groupby(["model", "construction", "words"], sort=False) if len(sentences) else ():
+        worst = own.sort_values("accuracy", kind="stable").iloc[0]  # of several the first, so of one wording if it can
+        best = own.sort_values("accuracy", ascending=False, kind="stable").iloc[0]
+        if worst["high"] < 0.5 < best["low"]:
+            model, construction, words = map(str, key)
+            preferences[model, construction, words] = (worst, best)
+    return preferences
 
 
 def _reasons(cells: pd.DataFrame) -> list[str]:

@@ -15,10 +15,12 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
+from cxprobe.pairs.balance import fixed_preferences
 from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
+    CHANCE_IN_BOTH,
     HALF,
     Blind,
     Finding,
@@ -35,8 +37,7 @@ from cxprobe.report.published import as_read
 from cxprobe.report.tables import cell
 from cxprobe.report.words import in_full, number
 
-CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
-FEWEST = 30  # frames, below which an interval says little about others
+_FEWEST_FRAMES = 30  # with fewer, an interval says little about others
 _MARGIN = ("margin", "margin_low", "margin_high")
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
@@ -189,8 +190,6 @@ class PairsLine(Line):
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of pairs with real words: of pairs in two orders those of both orders are the headline."""
-        from cxprobe.pairs.report import fixed_preferences
-
         path = self.accuracy
         rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
@@ -302,10 +301,10 @@ class PairsLine(Line):
         rates = inputs.table(self.accuracy)
         for (name,), of_pairs in groups_of(rates if "clusters" in rates else rates.head(0), "construction"):
             frames = int(of_pairs["clusters"].min())
-            if construction_of_pairs(name) == construction and frames < FEWEST:
+            if construction_of_pairs(name) == construction and frames < _FEWEST_FRAMES:
                 yield (
                     f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share "
-                    f"a word count as one): with fewer than {FEWEST}, the interval says little about other frames."
+                    f"a word count as one): with fewer than {_FEWEST_FRAMES}, the interval says little about others."
                 )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
