@@ -7,7 +7,7 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.pairs.benchmarks import read_benchmark
 from cxprobe.pairs.frames import load_pairs, pairs_file
-from cxprobe.pairs.make import build_pairs, pair_table, tables_of
+from cxprobe.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.sources import folder_of
 from cxprobe.run.running import run_stage
@@ -34,7 +34,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
             f"{name}.items": len({pair.item for pair in pairs}),
             f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
         }
-    return Outcome(counts=counts, tables=tables_of(built))
+    return Outcome(counts=counts, tables=made_tables(built))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from judged_pairs import crossed
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
 from cxprobe.pairs.report import (
-    ALL,
+    ALL_PAIRS,
+    MEANING,
     SOURCE,
-    TOGETHER,
     accuracies_of_meaning,
     biases_along_series,
     pair_cards,
@@ -49,11 +49,11 @@ def judged(**columns):
 def test_accuracies_of_meaning_leave_out_form_pseudowords_unbalanced_cells_and_what_was_added_to_the_design():
     items = pd.concat([judged(), judged(origin="own").assign(accuracy=1.0)], ignore_index=True)
     found = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
-    assert found.index.get_level_values(0).unique().tolist() == [ALL, "let-alone", "conative"]
+    assert found.index.get_level_values(0).unique().tolist() == [MEANING, "let-alone", "conative"]
     own = items[
         items["balanced"] & (items["words"] == "real") & (items["origin"] == "paper") & (items["model"] == "l1")
     ]
-    assert found[ALL, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
+    assert found[MEANING, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
     assert found["conative", "l1"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
 
 
@@ -251,7 +251,7 @@ def test_the_figures_of_a_benchmark_keep_blind_models_apart():
 
 def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero():
     run = pd.DataFrame(
-        [(ALL, "mini", 0.5, 0.4, 0.6, 100), ("let-alone", "mini", 0.7, 0.5, 0.9, 20)],
+        [(MEANING, "mini", 0.5, 0.4, 0.6, 100), ("let-alone", "mini", 0.7, 0.5, 0.9, 20)],
         columns=["construction", "model", "accuracy", "low", "high", "n"],
     )
     objectives = pd.DataFrame([("Big", "160G", 0.67)], columns=["model", "data", "score"])
@@ -263,9 +263,9 @@ def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero(
     )
     table = pairs_beside_published(run, own_people, objectives, people)
     assert table[["construction", "model", "source"]].to_numpy().tolist() == [
-        [ALL, "mini", "this run"],
-        [ALL, "Big", SOURCE],
-        [ALL, "people (majority)", SOURCE],
+        [MEANING, "mini", "this run"],
+        [MEANING, "Big", SOURCE],
+        [MEANING, "people (majority)", SOURCE],
         ["let-alone", "mini", "this run"],
         ["let-alone", "people (majority)", "this run"],
         ["let-alone", "people (majority)", SOURCE],
@@ -278,12 +278,12 @@ def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero(
 def sources():
     own = judged()
     of_others = own[own["model"].isin(["l1", "l2", "words"])].assign(group="all")
-    return own, {"own": pairs_in_groups(own, "group", TOGETHER), "blimp": of_others}
+    return own, {"own": pairs_in_groups(own, "group", ALL_PAIRS), "blimp": of_others}
 
 
 def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
     own = judged()
-    found = pairs_in_groups(own, "group", TOGETHER).groupby("group", sort=False)["accuracy"].mean()
+    found = pairs_in_groups(own, "group", ALL_PAIRS).groupby("group", sort=False)["accuracy"].mean()
     counted = own[own["balanced"] & (own["words"] == "real")]
     by_tests, by_construction = (counted.groupby(column)["accuracy"].mean() for column in ("tests", "construction"))
     assert found.to_dict() == {

@@ -25,7 +25,7 @@ from cxprobe.pairs.frames import (
     keys_of,
     listed_rows,
     rows_in_turns,
-    slots_in,
+    slot_names,
     with_contrasts,
 )
 
@@ -95,9 +95,9 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
         yield from (Fault(keys, what) for what in _fixed_pronouns(template))
     of_contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
     wanted = sorted(_pronouns(f"{variant.continuation} {of_contrasts}", content))
-    in_continuation = set(slots_in(variant.continuation)) & set(content.people)
+    in_continuation = set(slot_names(variant.continuation)) & set(content.people)
     for sentence, context in variant.contexts.items():
-        named = set(slots_in(context or "")) & set(content.people)
+        named = set(slot_names(context or "")) & set(content.people)
         if wanted and not named | in_continuation:
             what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
             yield Fault(CONTEXT_KEYS[sentence], what)
@@ -108,7 +108,7 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
 def _pronouns(template: str, content: PairsFile) -> set[str]:
     """Return the slots of a template that are neither people, nor declared, nor contrasts: pronouns of the people."""
     contrasts = {slot for variant in content.variants.values() for slot in variant.contrast}
-    return set(slots_in(template)) - {*content.people, *content.slots, *contrasts}
+    return set(slot_names(template)) - {*content.people, *content.slots, *contrasts}
 
 
 def _fixed_pronouns(text: str) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     ]
     texts += [(("continuation",), with_contrasts(variant, side)) for side in ("good", "bad")]
     for keys, text in texts:
-        slots = slots_in(text)
+        slots = slot_names(text)
         for person in content.people:
             if slots.count(person) > 1:
                 yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
@@ -203,9 +203,9 @@ def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
 def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[Fault]:
     """Find frames that make the same pair of texts in a variant."""
     frames = sound.rows["frames"]
-    of_members = [slot for one in variant.contrast.values() for slot in slots_in(f"{one.good} {one.bad}")]
+    of_members = [slot for one in variant.contrast.values() for slot in slot_names(f"{one.good} {one.bad}")]
     for sentence, context in variant.contexts.items():
-        shown = {*slots_in(context or ""), *slots_in(variant.continuation), *of_members}
+        shown = {*slot_names(context or ""), *slot_names(variant.continuation), *of_members}
         shown &= next(iter(frames.values())).keys()
         texts = ((place, " | ".join(row[slot] for slot in sorted(shown))) for place, row in frames.items())
         where = f"variant {name}" + (", the rival" if sentence == "rival" else "")
@@ -266,14 +266,14 @@ def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> I
 
 def _places(people: Sequence[str], context: str) -> Row:
     """Return what to call each person by their place in a sentence."""
-    named = [slot for slot in dict.fromkeys(slots_in(context)) if slot in people]
+    named = [slot for slot in dict.fromkeys(slot_names(context)) if slot in people]
     calls = ("the first person", "the second person")
     return {slot: calls[named.index(slot)] if slot in named else "somebody else" for slot in people}
 
 
 def _contrasts(variant: Variant, values: Mapping[str, str], sentence: ContextKind) -> Iterator[tuple[str, str]]:
     """Give what is right and what is wrong in each contrast, in the order of the continuation."""
-    for slot in slots_in(variant.continuation):
+    for slot in slot_names(variant.continuation):
         if slot in variant.contrast:
             one = variant.contrast[slot]
             good, bad = normalised(one.good.format_map(values)), normalised(one.bad.format_map(values))

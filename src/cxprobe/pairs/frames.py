@@ -153,7 +153,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     return content
 
 
-def slots_in(template: str) -> list[str]:
+def slot_names(template: str) -> list[str]:
     """Return the slots of a template in their order."""
     return [slot for _, slot, _, _ in Formatter().parse(template) if slot is not None]
 
@@ -172,8 +172,8 @@ def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
 def slots_of_variant(variant: Variant) -> set[str]:
     """Return the slots that people, pronouns or rows must fill; contrasts fill slots of the continuation alone."""
     contrasts = [template for one in variant.contrast.values() for template in (one.good, one.bad)]
-    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slots_in(text or "")]
-    return {*others, *slots_in(variant.continuation)} - (variant.contrast.keys() - set(others))
+    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slot_names(text or "")]
+    return {*others, *slot_names(variant.continuation)} - (variant.contrast.keys() - set(others))
 
 
 def fill_variant(
@@ -320,18 +320,18 @@ def _faults_of_templates(content: PairsFile, people: People, variant: Variant) -
     if variant.rival is not None and variant.rival == variant.context:
         yield Fault(("rival",), "the rival is the context itself; the two cannot have different answers")
     for part, (template, allowed) in templates.items():
-        for slot in slots_in(template):
+        for slot in slot_names(template):
             if slot not in allowed:
                 yield Fault((part,), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}")
     for slot, contrast in variant.contrast.items():
         where = ("contrast", slot)
         if slot in known:
             yield Fault(where, f"the contrast '{slot}' has the name of a slot; give it another name")
-        if slot not in slots_in(variant.continuation):
+        if slot not in slot_names(variant.continuation):
             yield Fault(where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there")
         if contrast.good == contrast.bad:
             yield Fault(where, f"the two members do not differ: good and bad are both {contrast.good!r}")
-        for wanted in sorted({*slots_in(contrast.good), *slots_in(contrast.bad)} - known):
+        for wanted in sorted({*slot_names(contrast.good), *slot_names(contrast.bad)} - known):
             yield Fault(where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}")
 
 

@@ -303,7 +303,7 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     return BuiltPairs(pairs, cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), pseudowords)
 
 
-def tables_of(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
+def made_tables(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
     """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
     if not built:
         return {}

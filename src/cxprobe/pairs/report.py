@@ -21,8 +21,8 @@ from cxprobe.report.judging import line_members
 from cxprobe.report.tables import cell, with_blanks
 from cxprobe.stats import rate_by, with_tie_rate
 
-ALL = "all pairs of meaning"
-TOGETHER = {ALL: "meaning", "all pairs of form": "form"}
+MEANING = "all pairs of meaning"
+ALL_PAIRS = {MEANING: "meaning", "all pairs of form": "form"}
 """Group of all constructions -> what its pairs test."""
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
@@ -58,13 +58,13 @@ def report_of_pairs(
     tables = dict(rates) | pair_cards(items, members, params.report.limit)
     figures = pair_figures(tables, score, members, earlier_checkpoints(series), people)
     tables["series_biases"] = biases_along_series(biases_of_all(items), tables["biases"], series)
-    along = tables["series_biases"][tables["series_biases"]["construction"] == ALL]
+    along = tables["series_biases"][tables["series_biases"]["construction"] == MEANING]
     along = along.assign(panel=along["bias"] + ", " + along["noun_type"]).rename(columns={"value": _VALUE})
     title = f"biases by noun type, {score.replace('_', ' ')}"
     figures |= {f"{name}_biases": one for name, one in series_figures(along, title, value=_VALUE).items()}
     if "replies" in judged:
         tables["asked"] = asked_rates(judged["replies"], ["model", "construction", "words"])
-    comparable = pairs_in_groups(items, "construction", {ALL: "meaning"})
+    comparable = pairs_in_groups(items, "construction", {MEANING: "meaning"})
     compared = compare_models(comparable, ["construction"], members, series, params.report.tested)
     tables["comparisons"] = with_blanks(compared)
     tables["frequency"] = with_blanks(frequency_by(comparable, verbs, ["model", "construction"]))
@@ -108,7 +108,7 @@ def report_of_series(params: PairsStage, items: Mapping[str, pd.DataFrame]) -> T
     groups, scores = {}, []
     for source, table in items.items():
         shown, benchmark = table[table["model"].isin(drawn)], section.benchmarks.get(source)
-        groups[source] = with_groups(shown, benchmark.by) if benchmark else pairs_in_groups(shown, "group", TOGETHER)
+        groups[source] = with_groups(shown, benchmark.by) if benchmark else pairs_in_groups(shown, "group", ALL_PAIRS)
         score = benchmark.score if benchmark else section.judge.score
         scores.append(f"{source} ({score.replace('_', ' ')})")
     rates = rates_of_groups(groups)
@@ -134,7 +134,7 @@ def rates_of_groups(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of pairs of meaning with real words, over all of them (`ALL`) and by construction.
+    """Return the accuracies of pairs of meaning with real words, over all of them (`MEANING`) and by construction.
 
     Variants and rivals that were added to the published design are left out: published numbers stand beside these.
 
@@ -145,7 +145,9 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
         construction, model, accuracy, low, high, n and ties.
     """
     published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")]
-    return rate_by(pairs_in_groups(published, "construction", {ALL: "meaning"}), "accuracy", ["construction", "model"])
+    return rate_by(
+        pairs_in_groups(published, "construction", {MEANING: "meaning"}), "accuracy", ["construction", "model"]
+    )
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -175,7 +177,7 @@ def pairs_beside_published(
     and nothing is marked as different.
 
     Args:
-        accuracies: Columns construction (`ALL` for all of them), model, accuracy, low, high and n.
+        accuracies: Columns construction (`MEANING` for all of them), model, accuracy, low, high and n.
         own_people: What people say of this project's items (`cxprobe.people.agreement`), by construction;
             empty where nobody has judged them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
@@ -186,9 +188,11 @@ def pairs_beside_published(
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
         reading, in which what was not published is an empty text.
     """
-    models = objectives.assign(construction=ALL, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n="")
+    models = objectives.assign(
+        construction=MEANING, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n=""
+    )
     majority = people.assign(
-        construction=people["construction"].replace("overall", ALL),
+        construction=people["construction"].replace("overall", MEANING),
         model=PEOPLE,
         accuracy=[f"{percent:.1f}" for percent in people["majority_percent"]],
         n=people["items"],
@@ -198,7 +202,7 @@ def pairs_beside_published(
     both = pd.concat(
         [run.assign(source="this run"), models.assign(source=SOURCE), majority.assign(source=SOURCE)], ignore_index=True
     )
-    order = {name: place for place, name in enumerate([ALL, *dict.fromkeys(accuracies["construction"])])}
+    order = {name: place for place, name in enumerate([MEANING, *dict.fromkeys(accuracies["construction"])])}
     both = both.sort_values("construction", key=lambda names: names.map(order), kind="stable")
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str}).reset_index(drop=True)
 
@@ -232,13 +236,13 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
         series: Name -> the models, each with its quantity.
 
     Returns:
-        series, axis, quantity, construction (`ALL` for all of them), model, noun_type, bias ("bias (i)" between the
+        series, axis, quantity, construction (`MEANING` for all of them), model, noun_type, bias ("bias (i)" between the
         orders, "bias (ii)" between the variants, or "changed" with the order), value in [0, 1], low, high and n.
 
     Source:
         Oba & Sugawara 2026, Figure 7.
     """
-    both = pd.concat([together.assign(construction=ALL), biases], ignore_index=True)
+    both = pd.concat([together.assign(construction=MEANING), biases], ignore_index=True)
     of, rates = ["construction", "model", "noun_type"], ["value", "low", "high", "n"]
     tables = []
     for name, (way, columns) in _BIASES_ALONG.items():

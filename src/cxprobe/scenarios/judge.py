@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
+from cxprobe.run.stage import MOST_METRICS
 from cxprobe.scenarios.rules import Scenarios
 from cxprobe.stats import CLUSTER, credits_of_margins, rate_by
 
 UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
 TIE = 1e-10
-MOST_METRICS = 40  # of a judged run
 KEYS = ["model", "construction", "calibration", "scenario"]
 
 

@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.templates import spell, template_slots
-from cxprobe.scenarios.rules import Calibration, Row, Scenarios, WordSet
+from cxprobe.scenarios.rules import Calibration, Scenarios, WordRow, WordSet
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
-Rows = tuple[Row, ...]  # of one set, in the order of their numbers in slots
+WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 
 
 class Block(NamedTuple):
     """Set -> the rows that the block's items take of it."""
 
-    crossed: Mapping[str, Rows]
-    drawn: Mapping[str, Rows]
+    crossed: Mapping[str, WordRows]
+    drawn: Mapping[str, WordRows]
 
 
 def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.DataFrame:
@@ -52,13 +52,13 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, block)])
 
 
-def draw_rows(rows: Sequence[Row], count: int, draws: int, generator: np.random.Generator) -> list[Rows]:
+def draw_rows(rows: Sequence[WordRow], count: int, draws: int, generator: np.random.Generator) -> list[WordRows]:
     """Draw ``count`` rows ``draws`` times; no row is drawn twice."""
     places = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
     return [tuple(rows[int(place)] for place in draw) for draw in places]
 
 
-def fill_slots(words: WordSet, number: int, row: Row) -> dict[str, str]:
+def fill_slots(words: WordSet, number: int, row: WordRow) -> dict[str, str]:
     """Return slot -> word for the row that is an item's ``number``-th of its set."""
     return {f"{form}{number}": word for form, word in zip(words.forms, row, strict=True)}
 
@@ -94,9 +94,9 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
     return chosen
 
 
-def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, Rows]]:
+def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, WordRows]]:
     """Yield the rows of each of a block's items."""
-    arranged: list[list[Rows]] = []
+    arranged: list[list[WordRows]] = []
     for name, crossed in block.crossed.items():
         words = scenarios.words[name]
         orders = (
@@ -107,7 +107,7 @@ def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[st
         yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
 
 
-def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
+def _item(scenarios: Scenarios, rows: Mapping[str, WordRows]) -> dict[str, str]:
     slots, clusters, first_words = dict[str, str](), dict[str, str](), list[str]()
     for name, taken in rows.items():
         words = scenarios.words[name]

@@ -41,25 +41,25 @@ CHANGES = {
     "adjective": "about another property",
 }
 PURPOSES = CHANGES | {"name": "about others"}
-Count = Annotated[int, Field(ge=1)]
-FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
-SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
-SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
-ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
-Template = Annotated[str, AfterValidator(_template)]
-Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
+_Count = Annotated[int, Field(ge=1)]
+_FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
+_SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
+_SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
+_ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
+_Template = Annotated[str, AfterValidator(_template)]
+_Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 # A row of one form can be written as its word.
-Row = Annotated[tuple[Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
+WordRow = Annotated[tuple[_Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
 
 
 class WordSet(Closed):
     """Words that fill the same slots. A row gives words for each form, as taller and shorter for ADJ and ANT."""
 
-    forms: Annotated[list[FormName], Field(min_length=1)]
+    forms: Annotated[list[_FormName], Field(min_length=1)]
     """What the words of a row are called in the names of slots."""
     turned: bool = False
     """Whether every row is also taken with its two halves exchanged."""
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[WordRow], Field(min_length=1)]
     """The words, each once."""
 
     @model_validator(mode="after")
@@ -74,7 +74,7 @@ class WordSet(Closed):
             raise ValueError(f"{', '.join(twice)} is listed more than once; two slots could then have the same word")
         return self
 
-    def turn(self, row: Row) -> Row:
+    def turn(self, row: WordRow) -> WordRow:
         """Return a row with its halves exchanged."""
         half = len(row) // 2
         return (*row[half:], *row[:half])
@@ -83,34 +83,34 @@ class WordSet(Closed):
 class Items(Closed):
     """Which words an item takes."""
 
-    cross: Annotated[dict[SetName, Count], Field(min_length=1)]
+    cross: Annotated[dict[_SetName, _Count], Field(min_length=1)]
     """Set -> so many of its rows, in every combination, order and turn."""
-    draw: dict[SetName, Count] = Field(default_factory=dict)
+    draw: dict[_SetName, _Count] = Field(default_factory=dict)
     """Set -> so many of its rows, drawn for every combination; absent where nothing is drawn."""
-    draws: Count = 1
+    draws: _Count = 1
     """How many draws a combination gets; no two of them share a row."""
 
 
-class Answered(Closed):
+class TestText(Closed):
     """A text that has a right answer."""
 
-    text: Template
-    answer: SlotName
+    text: _Template
+    answer: _SlotName
     """The candidate that is right."""
 
 
-class Test(Answered):
+class Test(TestText):
     """What every item is asked in one text or in several."""
 
     bias: str
     """What it holds against a model that does well in the base test: recency, vocabulary, name ...; or none."""
-    others: list[Answered] = Field(default_factory=list)
+    others: list[TestText] = Field(default_factory=list)
     """Texts that are asked too and count alike, so that what is right in one by chance is wrong in another."""
     calibrated: bool = True
     """Whether its decisions are also calibrated."""
 
     @property
-    def texts(self) -> list[Answered]:
+    def texts(self) -> list[TestText]:
         """All its texts, in the order of their numbers."""
         return [self, *self.others]
 
@@ -120,13 +120,13 @@ class Calibration(Closed):
 
     purpose: str
     """What its texts leave out or change: short, name, adjective ..."""
-    texts: Annotated[list[Template], Field(min_length=1)]
+    texts: Annotated[list[_Template], Field(min_length=1)]
     """The texts, in the order and words of the base test; their mean counts."""
-    by_test: dict[ScenarioName, list[Template]] = Field(default_factory=dict)
+    by_test: dict[_ScenarioName, list[_Template]] = Field(default_factory=dict)
     """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
-    vary: list[SlotName] = Field(default_factory=list)
+    vary: list[_SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
-    draws: Count = 1
+    draws: _Count = 1
     """How many times; no two draws share a row."""
     normalised: bool = False
     """Whether a candidate's probability is first divided by the sum of both candidates'."""
@@ -160,14 +160,14 @@ class Published(Closed):
 class Scenarios(Closed):
     """The tests of what a construction means, and how they are calibrated."""
 
-    words: dict[SetName, WordSet]
+    words: dict[_SetName, WordSet]
     items: Items
-    candidates: tuple[SlotName, SlotName]
+    candidates: tuple[_SlotName, _SlotName]
     """The two slots whose words are asked for."""
-    base: ScenarioName
+    base: _ScenarioName
     """The test from which decisions flip."""
-    tests: Annotated[dict[ScenarioName, Test], Field(min_length=1)]
-    calibrations: dict[ScenarioName, Calibration] = Field(default_factory=dict)
+    tests: Annotated[dict[_ScenarioName, Test], Field(min_length=1)]
+    calibrations: dict[_ScenarioName, Calibration] = Field(default_factory=dict)
     """How probable the candidates are for other reasons, which is taken off; absent for none."""
     published: Published | None = None
     """Results of others, to compare with; absent for none."""
@@ -193,13 +193,18 @@ class Scenarios(Closed):
         return self.forms[form], number
 
 
+def scenarios_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of a construction's scenarios."""
+    return constructions / name / "scenarios.yaml"
+
+
 def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Scenarios:
     """Read and check ``constructions/<name>/scenarios.yaml``.
 
     Raises:
         ConstructionError: One line for every fault of the file.
     """
-    path = constructions / name / "scenarios.yaml"
+    path = scenarios_file(name, constructions)
     scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = list(_faults_of_words(scenarios))
     if not faults:  # what uses words is looked at only if these are right
