@@ -23,9 +23,9 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
     built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
-    for name, own in built.items():
-        write_table(own.pairs, stage.data / f"{name}.parquet")
-        counts.update(own.counts)
+    for name, of_construction in built.items():
+        write_table(of_construction.pairs, stage.data / f"{name}.parquet")
+        counts.update(of_construction.counts)
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark, seed)
         write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))

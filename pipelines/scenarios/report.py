@@ -38,14 +38,14 @@ def report_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)
         for kind, table in rates.items():
-            own = table[table["construction"] == name].drop(columns="construction")
+            shown = table[table["construction"] == name].drop(columns="construction")
             published, source = read_published_rates(scenarios, kind, stage.use)
-            beside = scenarios_beside_published(own, kind, published, source)
-            tables |= {f"tables/{name}/{kind}": own, f"tables/{name}/{kind}_beside_published": beside}
-            title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(own))
-            figures[f"figures/{name}_{kind}"] = scenario_figure(own, kind, scenarios, labels, title, published, blind)
+            beside = scenarios_beside_published(shown, kind, published, source)
+            tables |= {f"tables/{name}/{kind}": shown, f"tables/{name}/{kind}_beside_published": beside}
+            title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(shown))
+            figures[f"figures/{name}_{kind}"] = scenario_figure(shown, kind, scenarios, labels, title, published, blind)
         texts = read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
-        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, name).items()}
+        tables |= {f"tables/{name}/{stem}": shown for stem, shown in scenario_words(texts, name).items()}
     named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])
     cards = card_table(named, chance=HALF, limit=stage.params.report.limit, members=members)
     if len(cards):

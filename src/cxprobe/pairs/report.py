@@ -151,7 +151,7 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the accuracies by construction with what `cxprobe.pairs.judge.both_orders` found, where there are orders.
+    """Return the accuracies by construction with those of `cxprobe.pairs.judge.both_orders`, where there are orders.
 
     Args:
         constructions: Columns model, construction, tests, words and any others.
@@ -202,7 +202,7 @@ def pairs_beside_published(
     both = pd.concat(
         [run.assign(source="this run"), models.assign(source=SOURCE), majority.assign(source=SOURCE)], ignore_index=True
     )
-    order = {name: place for place, name in enumerate([MEANING, *dict.fromkeys(accuracies["construction"])])}
+    order = {name: position for position, name in enumerate([MEANING, *dict.fromkeys(accuracies["construction"])])}
     both = both.sort_values("construction", key=lambda names: names.map(order), kind="stable")
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str}).reset_index(drop=True)
 
@@ -220,10 +220,10 @@ def with_series(rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFra
     """
     tables = [rates.head(0).assign(series="", axis="", quantity=0.0)]
     for name, models in series.items():
-        own = rates[rates["model"].isin(models.models)]
-        if own["model"].nunique() > 1:
-            quantity = own["model"].map(models.models).astype(float)
-            tables.append(own.assign(series=name, axis=models.axis, quantity=quantity))
+        rows = rates[rates["model"].isin(models.models)]
+        if rows["model"].nunique() > 1:
+            quantity = rows["model"].map(models.models).astype(float)
+            tables.append(rows.assign(series=name, axis=models.axis, quantity=quantity))
     return pd.concat(tables[1:] or tables, ignore_index=True)[["series", "axis", "quantity", *rates.columns]]
 
 
@@ -246,8 +246,8 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
     of, rates = ["construction", "model", "noun_type"], ["value", "low", "high", "n"]
     tables = []
     for name, (way, columns) in _BIASES_ALONG.items():
-        own = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
-        tables.append(own.assign(bias=name)[[*of, "bias", *rates]])
+        rows = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
+        tables.append(rows.assign(bias=name)[[*of, "bias", *rates]])
     return with_series(pd.concat(tables, ignore_index=True), series)
 
 

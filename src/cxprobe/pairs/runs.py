@@ -6,7 +6,7 @@ Pairs of this project and benchmarks of others alike; the runs are those of the 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import pandas as pd
 
@@ -28,7 +28,6 @@ from cxprobe.pairs.judge import (
     both_orders,
     decide_pairs,
     groups_of_runs,
-    join_models,
     pair_tables,
     pairs_for,
     run_metrics,
@@ -63,18 +62,6 @@ OF_REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 Headline = dict[str, dict[str, Any]]
 
 
-class PairDecisions(NamedTuple):
-    """What one model decided about the pairs of a source.
-
-    Attributes:
-        judged: The pairs with the decisions.
-        replies: The replies in words; None for a model that was not asked in words.
-    """
-
-    judged: JudgedPairs
-    replies: pd.DataFrame | None
-
-
 @dataclass(frozen=True)
 class JudgedSource:
     """The decisions of all models on the pairs of one source.
@@ -84,14 +71,12 @@ class JudgedSource:
         name: `OWN_PAIRS`, or the name of a benchmark.
         judging: What became of each model; at least one could be judged.
         judged: The pairs of all models, with the column model.
-        replies: The replies in words, with the column model; None where nobody was asked.
     """
 
     stage: Stage[PairsStage]
     name: str
-    judging: Judging[PairDecisions]
+    judging: Judging[JudgedPairs]
     judged: JudgedPairs
-    replies: pd.DataFrame | None
 
 
 @dataclass(frozen=True)
@@ -128,25 +113,23 @@ def source_runs(
     section, how = stage.params.pairs, HowToJudge.of(stage.params.pairs, source)
     balanced = with_balance(pairs, how.cell)
 
-    def judge(member: Member, folder: Path) -> PairDecisions | None:
+    def judge(member: Member, folder: Path) -> JudgedPairs | None:
         shown = pairs_for(member, pairs, section.score.fewer if source == OWN_PAIRS else {})
         if shown.empty:
             return None
         shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)
         if not member.is_asked:
-            return PairDecisions(decide_pairs(shown, read_pair_answers(folder), how), None)
+            return decide_pairs(shown, read_pair_answers(folder), how)
         replies = read_replies(shown, read_table(folder / "replies.parquet"), how)
-        return PairDecisions(judge_replies(shown, replies, how), replies)
+        return judge_replies(shown, replies, how)
 
     judging = judge_members(stage, judge, inside=folder_of(source))
     faults |= judging.faults
     if not judging.judged:
         return
     order = section.constructions if source == OWN_PAIRS else ()
-    judged = JudgedPairs.joined({slug: one.judged for slug, one in judging.judged.items()}, order)
-    replies = {slug: one.replies for slug, one in judging.judged.items() if one.replies is not None}
-    of_all = JudgedSource(stage, source, judging, judged, join_models(replies, order) if replies else None)
-    for name, table in (("items", judged.items), ("scores", judged.scores), ("replies", of_all.replies)):
+    of_all = JudgedSource(stage, source, judging, JudgedPairs.joined(judging.judged, order))
+    for name, table in vars(of_all.judged).items():
         if table is not None:
             write_table(table, stage.data / folder_of(source) / f"{name}.parquet")
     parts = _parts_of_pairs(of_all, headline) if source == OWN_PAIRS else _parts_of_benchmark(of_all, headline)
@@ -156,7 +139,7 @@ def source_runs(
 
 def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     """Write the rates of this project's pairs, and return what the runs consist of."""
-    items, replies = source.judged.items, source.replies
+    items, replies = source.judged.items, source.judged.replies
     real = items[items["words"] == "real"]
     meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
     tables = pair_tables(source.judged)
@@ -195,24 +178,25 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
 def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
     """Return what the runs on a benchmark consist of: a run for each group, and for all."""
     benchmark = source.stage.params.pairs.benchmarks[source.name]
-    runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in vars(source.judged).values()))
+    judged, replies = source.judged, source.judged.replies
+    runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in (judged.items, judged.scores)))
     metrics = accuracy_metrics(runs.items)
     for key, scores in score_metrics(runs).items():
         metrics[key] |= scores
-    groups = rate_by(groups_of_runs(source.judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
+    groups = rate_by(groups_of_runs(judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
     groups["tie_rate"] = groups["ties"] / groups["n"]
     tables = {"accuracy": groups}
     for slug, member in source.judging.members.items():
         names = ("accuracy", "n") if member.is_blind else (*RATE, "tie_rate")
         if numbers := _part(metrics[slug, "all"], names):
             headline.setdefault(slug, {})[source.name] = numbers
-    if source.replies is not None:
-        for row in asked_rates(with_benchmark_runs(source.replies, benchmark), BY_RUN).to_dict("records"):
+    if replies is not None:
+        for row in asked_rates(with_benchmark_runs(replies, benchmark), BY_RUN).to_dict("records"):
             slug, numbers = row["model"], asked_metrics(row)
             metrics[slug, row["run"]] |= numbers
             if row["run"] == "all":
                 headline.setdefault(slug, {}).setdefault(source.name, {}).update(_part(numbers, OF_REPLIES))
-        tables["asked"] = asked_rates(groups_of_runs(source.replies, benchmark), [*BY_RUN, "group"])
+        tables["asked"] = asked_rates(groups_of_runs(replies, benchmark), [*BY_RUN, "group"])
     # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
     sizes = pooled(runs.items).groupby(BY_RUN, sort=False).size()
     along = with_series(groups[groups["group"] == "all"].drop(columns="group"), _series(source))
@@ -229,8 +213,8 @@ def _series(source: JudgedSource) -> Mapping[str, Any]:
 
 
 def _settings(source: JudgedSource, member: Member | None = None) -> dict[str, str]:
-    own = "pairs.make" if source.name == OWN_PAIRS else f"pairs.benchmarks.{source.name}"
-    settings = source.stage.settings("pairs.score", "pairs.judge", own)
+    source_settings = "pairs.make" if source.name == OWN_PAIRS else f"pairs.benchmarks.{source.name}"
+    settings = source.stage.settings("pairs.score", "pairs.judge", source_settings)
     if member is None or not member.is_asked:
         return settings
     return asked_settings(settings, cast(AskPairs, source.stage.params.pairs.ask).prompt)

@@ -48,14 +48,14 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     """
     blocks = list(_blocks(scenarios, seed))
     order = generator_for(seed, "order of blocks").permutation(len(blocks))
-    chosen = _spread([blocks[int(place)] for place in order], max(1, round(share * len(blocks))))
+    chosen = _spread([blocks[int(position)] for position in order], max(1, round(share * len(blocks))))
     return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, block)])
 
 
 def draw_rows(rows: Sequence[WordRow], count: int, draws: int, generator: np.random.Generator) -> list[WordRows]:
     """Draw ``count`` rows ``draws`` times; no row is drawn twice."""
-    places = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
-    return [tuple(rows[int(place)] for place in draw) for draw in places]
+    positions = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
+    return [tuple(rows[int(position)] for position in draw) for draw in positions]
 
 
 def fill_slots(words: WordSet, number: int, row: WordRow) -> dict[str, str]:
@@ -79,18 +79,18 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
     Greedy: the next block is the one whose rows have been taken least, and among these the one whose combination has.
     """
     keys = [[(name, row) for name, rows in block.crossed.items() for row in rows] for block in blocks]
-    known = {key: number for number, key in enumerate(dict.fromkeys(key for own in keys for key in own))}
-    rows = np.array([[known[key] for key in own] for own in keys])  # (blocks, rows of a block)
+    known = {key: number for number, key in enumerate(dict.fromkeys(key for block_keys in keys for key in block_keys))}
+    rows = np.array([[known[key] for key in block_keys] for block_keys in keys])  # (blocks, rows of a block)
     _, combination = np.unique(rows, axis=0, return_inverse=True)  # (blocks,)
     of_row, of_combination = np.zeros(len(known), dtype=int), np.zeros(combination.max() + 1, dtype=int)
     left = np.ones(len(blocks), dtype=bool)
     chosen = []
     for _ in range(wanted):
-        place = int(np.lexsort((of_combination[combination], of_row[rows].sum(axis=1), ~left))[0])
-        left[place] = False
-        of_row[rows[place]] += 1
-        of_combination[combination[place]] += 1
-        chosen.append(blocks[place])
+        position = int(np.lexsort((of_combination[combination], of_row[rows].sum(axis=1), ~left))[0])
+        left[position] = False
+        of_row[rows[position]] += 1
+        of_combination[combination[position]] += 1
+        chosen.append(blocks[position])
     return chosen
 
 

@@ -221,80 +221,82 @@ def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
     items = scenarios.items
     for kind, counts, draws in (("cross", items.cross, 1), ("draw", items.draw, items.draws)):
         for name, count in counts.items():
-            place = f"items.{kind}.{name}"
+            key = f"items.{kind}.{name}"
             if name not in scenarios.words:
-                yield f"{place}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
+                yield f"{key}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
             elif (rows := len(scenarios.words[name].rows)) < count * draws:
-                yield f"{place}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
+                yield f"{key}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
     for name in sorted(items.cross.keys() & items.draw.keys()):
         yield f"items.draw.{name}: it is crossed too; take it out of the one or the other"
 
 
 def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
-    own, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
+    slots_filled, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
     if candidates[0] == candidates[1]:
         yield f"candidates: both are {candidates[0]}; there would be nothing to choose"
-    yield from _unknown("candidates", candidates, own)
+    yield from _unknown("candidates", candidates, slots_filled)
     for slot in candidates:
-        if slot in own and scenarios.row_of(slot)[0] not in scenarios.items.cross:
+        if slot in slots_filled and scenarios.row_of(slot)[0] not in scenarios.items.cross:
             yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
     if scenarios.base not in scenarios.tests:
         yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
     for name, test in scenarios.tests.items():
         for number, text in enumerate(test.texts):
-            place = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
+            key = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
             if text.answer not in candidates:
-                yield f"{place}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            yield from _unknown(f"{place}.text", template_slots(text.text), own)
+                yield f"{key}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
+            yield from _unknown(f"{key}.text", template_slots(text.text), slots_filled)
     if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
         yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
-    own = scenarios.slots_of_items()
+    slots_filled = scenarios.slots_of_items()
     for name in sorted((scenarios.tests.keys() | {"none"}) & scenarios.calibrations.keys()):
         yield f"calibrations.{name}: the name is taken; choose another"
     for name, calibration in scenarios.calibrations.items():
-        place = f"calibrations.{name}"
+        key = f"calibrations.{name}"
         if nowhere := [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]:
-            yield from _unknown(f"{place}.vary", nowhere, own)
+            yield from _unknown(f"{key}.vary", nowhere, slots_filled)
             continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
-        if asked := [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]:
-            yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
+        if asked := [
+            slot for slot in scenarios.candidates if slot in slots_filled and scenarios.row_of(slot) in varied
+        ]:
+            yield f"{key}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
         for text in calibration.texts:
-            yield from _faults_of_calibration_text(scenarios, calibration, place, "texts", text)
+            yield from _faults_of_calibration_text(scenarios, calibration, key, "texts", text)
         for test, texts in calibration.by_test.items():
             if test == scenarios.base or test not in scenarios.tests:
                 others = [name for name in scenarios.tests if name != scenarios.base]
-                yield f"{place}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
+                yield f"{key}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
             if (given := len(texts)) != (needed := len(calibration.texts)):
-                yield f"{place}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
+                yield f"{key}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
             for text in texts:
-                yield from _faults_of_calibration_text(scenarios, calibration, place, f"by_test.{test}", text)
+                yield from _faults_of_calibration_text(scenarios, calibration, key, f"by_test.{test}", text)
 
 
 def _faults_of_calibration_text(
-    scenarios: Scenarios, calibration: Calibration, place: str, part: str, text: str
+    scenarios: Scenarios, calibration: Calibration, key: str, part: str, text: str
 ) -> Iterator[str]:
     known, slots = [*scenarios.slots_of_items(), *calibration.vary], template_slots(text)
-    yield from _unknown(f"{place}.{part}", slots, known)
+    yield from _unknown(f"{key}.{part}", slots, known)
     for slot in calibration.vary:
         if slot not in slots:
-            yield f"{place}.vary: {slot} is not in {text!r}"
+            yield f"{key}.vary: {slot} is not in {text!r}"
     varied = {scenarios.row_of(slot) for slot in calibration.vary}
     kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
     for name in sorted({name for name, _ in varied}):
         new, old = (sum(set_ == name for set_, _ in rows) for rows in (varied, kept))
         needed, rows = new * calibration.draws + old, len(scenarios.words[name].rows)
         if needed > rows:
-            yield f"{place}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
+            yield f"{key}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
 
 
-def _unknown(place: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
+def _unknown(key: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
     for slot in slots:
         if slot not in known:
-            yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
+            yield f"{key}: unknown slot '{slot}'{suggest(slot, known)}"
 
 
 def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":
