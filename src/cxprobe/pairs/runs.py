@@ -53,7 +53,7 @@ from cxprobe.report.judging import Judging, judge_members
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import JudgedRun, Stage
-from cxprobe.stats import rate_by
+from cxprobe.stats import rate_by, with_tie_rate
 
 RATE = ("accuracy", "low", "high", "n")
 OF_REPLIES = ("consistency", "position_bias", "unparsed", "failed")
@@ -165,7 +165,7 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
             headline.setdefault(row["model"], {}).update(_part(asked_metrics(row), OF_REPLIES))
     series = _series(source)
     along = items[items["model"].isin({model for one in series.values() for model in one.models})]
-    along = rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN)
+    along = with_tie_rate(rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN))
     return RunParts(
         runs.items.groupby(BY_RUN, sort=False).size(),
         metrics,
@@ -260,15 +260,17 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
 
 def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRun]:
     """Yield a run for each curve: a series on a construction."""
-    for (name, run), rates in along.groupby(["series", "run"], sort=False):
+    along = along.rename(columns={"run": "construction"})
+    for (name, construction), rates in along.groupby(["series", "construction"], sort=False):
         name, ordered = str(name), rates.sort_values("quantity", kind="stable")
         axis, n = str(rates["axis"].iloc[0]), int(ordered["n"].iloc[0])
         steps = ordered["quantity"].round().astype(int).tolist()
         points = {rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")}
+        figure = curves(rates.rename(columns={"quantity": axis}), name, x=axis, panels="construction")
         yield JudgedRun(
             model=name,
             facts=ModelFacts(name, "series", None, ", ".join(ordered["model"])),
-            construction=str(run),
+            construction=str(construction),
             source=source.name,
             dataset=_dataset(source, "all"),
             items=n,
@@ -276,7 +278,7 @@ def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRu
             settings=_settings(source),
             series={f"by_{axis}.{rate}": numbers for rate, numbers in points.items()},
             tables={"accuracy": rates},
-            figures={"accuracy": curves(rates.rename(columns={"quantity": axis}), name, x=axis, panels="run")},
+            figures={"accuracy": figure},
             experiment=_experiment(source),
         )
 
