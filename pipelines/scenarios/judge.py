@@ -13,9 +13,10 @@ from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.judge import decide_tests, flips_from_base
 from cxprobe.scenarios.params import ScenariosStage
 from cxprobe.scenarios.rules import load_scenarios, scenarios_file
-from cxprobe.scenarios.runs import headline_of, scenario_runs
+from cxprobe.scenarios.runs import scenario_runs
 
 MADE = DATA / "make_scenarios"
+MOST_IN_HEADLINE = 18
 
 
 def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
@@ -58,7 +59,8 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             )
         )
         if name == "all":
-            headline[model] = headline_of(metrics, is_blind=judging.members[model].is_blind)
+            shown = ("accuracy", "n") if judging.members[model].is_blind else [*metrics][:MOST_IN_HEADLINE]
+            headline[model] = {key: metrics[key] for key in shown}
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 
