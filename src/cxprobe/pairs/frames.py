@@ -385,13 +385,13 @@ def faults_in_texts(
         for fillings in (alone, rows_in_turns(sound) if len(sound.rows) > 1 else ()):
             faulty: dict[Keys, dict[Keys, str]] = {}
             for number, (row, words) in enumerate(fillings):
-                for position, what in find(variant, {**pronouns[number % len(pronouns)], **words, **persons}):
-                    faulty.setdefault(position, {}).setdefault(row, what)
+                for keys, what in find(variant, {**pronouns[number % len(pronouns)], **words, **persons}):
+                    faulty.setdefault(keys, {}).setdefault(row, what)
             touched = faulty | touched
-        for position, rows in touched.items():
+        for keys, rows in touched.items():
             (row, what), *others = rows.items()
             if others:
-                yield Fault(("variants", name, *position), f"variant {name}: {what}; so in {listed_rows(rows)}")
+                yield Fault(("variants", name, *keys), f"variant {name}: {what}; so in {listed_rows(rows)}")
             else:
                 yield Fault(row, f"variant {name}: {what}")
 
