@@ -7,7 +7,7 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.pairs.benchmarks import read_benchmark
 from cxprobe.pairs.frames import load_pairs, pairs_file
-from cxprobe.pairs.make import build_pairs, pair_table, tables_of
+from cxprobe.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.sources import folder_of
 from cxprobe.run.running import run_stage
@@ -23,9 +23,9 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
     built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
-    for name, own in built.items():
-        write_table(own.pairs, stage.data / f"{name}.parquet")
-        counts.update(own.counts)
+    for name, of_construction in built.items():
+        write_table(of_construction.pairs, stage.data / f"{name}.parquet")
+        counts.update(of_construction.counts)
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark, seed)
         write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
@@ -34,7 +34,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
             f"{name}.items": len({pair.item for pair in pairs}),
             f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
         }
-    return Outcome(counts=counts, tables=tables_of(built))
+    return Outcome(counts=counts, tables=made_tables(built))
 
 
 if __name__ == "__main__":

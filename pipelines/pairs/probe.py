@@ -23,7 +23,7 @@ def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     pairs = {
         name: whole_texts(name, read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions
     }
-    texts = list(dict.fromkeys(text for own in pairs.values() for side in ("good", "bad") for text in own[side]))
+    texts = list(dict.fromkeys(text for table in pairs.values() for side in ("good", "bad") for text in table[side]))
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
     counts = embed_texts(
         model,
@@ -35,11 +35,11 @@ def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     if counts is None:  # this process only helps to fill the store
         return None
     features, regularisation = read_features(stage.data / "texts"), Regularisation(settings.C, 0.0, False)
-    for name, own in pairs.items():
+    for name, table in pairs.items():
         fitting = Fitting(settings.max_iter, params.seed, f"{stage.item}, pairs of {name}")
         jobs = params.compute.jobs
-        table = probe(own, features, regularisation, fitting, folds=settings.folds, jobs=jobs, kept=KEPT)
-        write_table(table, stage.data / f"{name}.parquet")
+        predicted = probe(table, features, regularisation, fitting, folds=settings.folds, jobs=jobs, kept=KEPT)
+        write_table(predicted, stage.data / f"{name}.parquet")
     return Outcome(counts={"pairs": sum(map(len, pairs.values())), **counts})
 
 

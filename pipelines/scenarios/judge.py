@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
@@ -13,16 +12,17 @@ from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.judge import decide_tests, flips_from_base
 from cxprobe.scenarios.params import ScenariosStage
-from cxprobe.scenarios.rules import load_scenarios
-from cxprobe.scenarios.runs import headline_of, scenario_runs
+from cxprobe.scenarios.rules import load_scenarios, scenarios_file
+from cxprobe.scenarios.runs import scenario_runs
 
 MADE = DATA / "make_scenarios"
+MOST_IN_HEADLINE = 18
 
 
 def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     names = stage.params.scenarios.constructions
     for name in names:
-        stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
+        stage.use(scenarios_file(name))
     scenarios = {name: load_scenarios(name) for name in names}
     items = {name: read_table(stage.use(MADE / name / "items.parquet")) for name in names}
 
@@ -59,7 +59,8 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             )
         )
         if name == "all":
-            headline[model] = headline_of(metrics, is_blind=judging.members[model].is_blind)
+            shown = ("accuracy", "n") if judging.members[model].is_blind else [*metrics][:MOST_IN_HEADLINE]
+            headline[model] = {key: metrics[key] for key in shown}
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 

@@ -2,19 +2,18 @@
 
 from collections import Counter
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.params import ScenariosStage
-from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.scenarios.rules import load_scenarios, scenarios_file
 
 
 def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
     for name in params.constructions:
-        stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
+        stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)
         items = enumerate_items(scenarios, share=params.make.share, seed=seed)
         texts = fill_texts(scenarios, items, own_texts=params.make.calibrated_by == "own_texts", seed=seed)

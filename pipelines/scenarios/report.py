@@ -2,20 +2,20 @@
 
 import pandas as pd
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of, series_of
 from cxprobe.report.cards import card_figure, card_table
 from cxprobe.report.comparisons import best_blind, compare_models
+from cxprobe.report.findings import HALF
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.scenarios.figures import CHANCE, scenario_figure
+from cxprobe.scenarios.figures import scenario_figure
 from cxprobe.scenarios.judge import item_of_text, scenario_rates, uncalibrated
 from cxprobe.scenarios.params import ScenariosStage
 from cxprobe.scenarios.report import read_published_rates, scenario_words, scenarios_beside_published
-from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.scenarios.rules import load_scenarios, scenarios_file
 
 
 def report_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
@@ -35,19 +35,19 @@ def report_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     labels = {member.slug: member.label for member in seeing}
     tables, figures = dict[str, pd.DataFrame](), {}
     for name in names:
-        stage.use(CONSTRUCTIONS_FOLDER / name / "scenarios.yaml")
+        stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)
         for kind, table in rates.items():
-            own = table[table["construction"] == name].drop(columns="construction")
+            shown = table[table["construction"] == name].drop(columns="construction")
             published, source = read_published_rates(scenarios, kind, stage.use)
-            beside = scenarios_beside_published(own, kind, published, source)
-            tables |= {f"tables/{name}/{kind}": own, f"tables/{name}/{kind}_beside_published": beside}
-            title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(own))
-            figures[f"figures/{name}_{kind}"] = scenario_figure(own, kind, scenarios, labels, title, published, blind)
+            beside = scenarios_beside_published(shown, kind, published, source)
+            tables |= {f"tables/{name}/{kind}": shown, f"tables/{name}/{kind}_beside_published": beside}
+            title, blind = f"{name}: {kind} by scenario", best[best["construction"] == name].merge(uncalibrated(shown))
+            figures[f"figures/{name}_{kind}"] = scenario_figure(shown, kind, scenarios, labels, title, published, blind)
         texts = read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
-        tables |= {f"tables/{name}/{stem}": own for stem, own in scenario_words(texts, name).items()}
+        tables |= {f"tables/{name}/{stem}": shown for stem, shown in scenario_words(texts, name).items()}
     named = accuracy.assign(dataset=accuracy["construction"] + ", " + accuracy["scenario"])
-    cards = card_table(named, chance=CHANCE, limit=stage.params.report.limit, members=members)
+    cards = card_table(named, chance=HALF, limit=stage.params.report.limit, members=members)
     if len(cards):
         figures["figures/cards"] = card_figure(cards)
     asked = uncalibrated(judged["accuracy"])

@@ -21,13 +21,11 @@ HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "tran
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A project's folder with all that `cxprobe check` reads, and frames to be written."""
+    """A project's folder with all that `cxprobe check` reads."""
     write_toy_files(tmp_path)
 
     def add(params):
         params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
-        frames = {"prompt": "plain", "requests": 1, "per_request": 2, "examples": 1, "accepted": ["prototypical"]}
-        params["pairs"] |= {"writers": ["mock"], "frames": {"constructions": ["toy"], **frames}}
 
     change(tmp_path, add)
     monkeypatch.chdir(tmp_path)
@@ -78,7 +76,6 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     change(folder, lambda params: params["compute"].update(jobs=0))
     replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
     replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
-    replace(folder / "prompts" / "frames.yaml", "{statement}", "")
     replace(toy / "construction.yaml", "  length: {", "  label: {")
     replace(toy / "grammars/train.cfg", "NOUN ->", "NUON ->")
     replace(toy / "grammars/test.cfg", "VERB ->", "VREB ->")
@@ -98,7 +95,7 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
         *(f"constructions/toy/grammars/{name}.cfg" for name in ("test", "train")),
         *(f"constructions/toy/{name}" for name in ("items.yaml", "labels.tsv", "pairs.yaml")),
         *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml")),
-        *("lexicon/people.yaml", "params.yaml", "prompts/frames.yaml", "prompts/reasoning.yaml"),
+        *("lexicon/people.yaml", "params.yaml", "prompts/reasoning.yaml"),
     ]
 
 
@@ -154,7 +151,6 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
         ("constructions/toy/labels.tsv", "Ann"),
         ("lexicon/people.yaml", "the cook"),
         ("prompts/inference.yaml", "How is the"),
-        ("prompts/frames.yaml", "You help"),
         ("prompts/validation.yaml", "Which text"),
     ],
 )
@@ -217,7 +213,7 @@ def test_what_is_taken_out_of_a_grid_is_told_in_one_line_wherever_else_it_is_nam
 
 
 def test_a_line_whose_grid_is_emptied_needs_no_other_change(folder):
-    change(folder, lambda params: params["pairs"].update(models=[], constructions=[], probed=[], llms=[], writers=[]))
+    change(folder, lambda params: params["pairs"].update(models=[], constructions=[], probed=[], llms=[]))
     assert check() == (0, [NO_FAULT])
 
 
@@ -365,8 +361,8 @@ def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
 def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
     shutil.rmtree(folder / "prompts")
     shutil.rmtree(folder / "lexicon")
-    files = ("lexicon/people", "prompts/continuations", "prompts/frames", "prompts/inference", "prompts/reasoning")
-    assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "5 faults"])
+    files = ("lexicon/people", "prompts/continuations", "prompts/inference", "prompts/reasoning")
+    assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "4 faults"])
 
 
 def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them(folder):
@@ -389,8 +385,6 @@ def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them
         ("params.yaml", "accelerator: cpu", "accelerator: cuda:1", "compute.accelerator: 'cuda:1' is not allowed: "),
         ("params.yaml", "prompt: plain", "prompt: plane", "params.yaml: pairs.ask.prompt: prompt 'plane' is unknown"),
         ("prompts/preferences.yaml", "{b}", "", "prompts/preferences.yaml: item"),
-        ("prompts/frames.yaml", "{statement}", "", "prompts/frames.yaml: prompts.plain.diagnostic"),
-        ("constructions/toy/pairs.yaml", "tests: meaning", "tests: form", "toy: the filters ask about a sentence and"),
     ],
 )
 def test_a_fault_in_what_is_asked_or_how_is_told(folder, file, old, new, message):

@@ -56,25 +56,25 @@ def told(good, bad):
     return with_frequencies(pd.DataFrame({"good": [good], "bad": [bad]})).iloc[0]
 
 
-def test_two_texts_are_told_apart_by_the_words_that_only_one_has():
-    row = told("The poet burned herself.", "The poet burned himself.")
-    expected = zipf_frequency("herself", "en") - zipf_frequency("himself", "en")
-    assert (row["good_words"], row["bad_words"], row["zipf"]) == ("herself", "himself", pytest.approx(expected))
-    row = told("They ended up in a different place.", "They ended up in the same place.")
-    means = [np.mean([zipf_frequency(word, "en") for word in own]) for own in (("a", "different"), ("the", "same"))]
-    assert (row["good_words"], row["zipf"]) == ("a different", pytest.approx(means[0] - means[1]))
-
-
-def test_the_same_words_in_another_order_have_no_difference_and_repeated_words_count():
-    assert np.isnan(told("Anna saw the dog of Beth.", "Beth saw the dog of Anna.")["zipf"])
-    row = told("The dog and the cat sleep.", "A dog and the cat sleep.")
-    assert (row["good_words"], row["bad_words"], row["longer"]) == ("the", "a", 0)
-
-
-def test_a_word_that_is_not_listed_or_missing_on_one_side_has_no_frequency():
-    assert np.isnan(told("It was a blorvitzek.", "It was a dog.")["zipf"])
-    row = told("He slept there.", "He slept.")
-    assert (row["good_words"], row["bad_words"], row["longer"], np.isnan(row["zipf"])) == ("there", "", 1, True)
+@pytest.mark.parametrize(
+    ("good", "bad", "good_words", "bad_words", "longer"),
+    [
+        ("The poet burned herself.", "The poet burned himself.", "herself", "himself", 0),
+        ("They ended up in a different place.", "They ended up in the same place.", "a different", "same the", 0),
+        ("The dog and the cat sleep.", "A dog and the cat sleep.", "the", "a", 0),  # "the" comes twice and once
+        ("Anna saw the dog of Beth.", "Beth saw the dog of Anna.", "", "", 0),
+        ("He slept there.", "He slept.", "there", "", 1),
+        ("It was a blorvitzek.", "It was a dog.", "blorvitzek", "dog", 0),  # wordfreq does not list it
+    ],
+)
+def test_two_texts_are_told_apart_by_the_words_that_only_one_has(good, bad, good_words, bad_words, longer):
+    row = told(good, bad)
+    assert (row["good_words"], row["bad_words"], row["longer"]) == (good_words, bad_words, longer)
+    listed = [[zipf_frequency(word, "en") for word in words.split()] for words in (good_words, bad_words)]
+    if all(listed) and all(listed[0]):
+        assert row["zipf"] == pytest.approx(np.mean(listed[0]) - np.mean(listed[1]))
+    else:
+        assert np.isnan(row["zipf"])
 
 
 def plain(items, columns=("zipf",)):

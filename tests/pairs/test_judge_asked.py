@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_pairs import metrics_of, of_benchmark, own
 
-from cxprobe.lm.replies import judge_reply
 from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models
 from cxprobe.pairs.params import Benchmark
 from cxprobe.pairs.replies import (
@@ -201,18 +200,3 @@ def test_in_a_paired_focus_table_the_choice_must_differ_from_that_in_the_control
     replies = asked_about(table, say)
     found = judge(table, replies, of_benchmark(benchmark(format="paired_focus", by=["row"]))).judged.items
     assert found[["id", "accuracy"]].to_numpy().tolist() == [["shifts-construction", 1.0], ["stays-construction", 0.5]]
-
-
-OPTIONS = {"A": "Ann sent Beth a card. It was Ann.", "B": "Ann sent Beth a card. It was Beth."}
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [("A", "A"), ("(b)", "B"), (OPTIONS["B"], "B"), (f"B. {OPTIONS['B']}", "B"), (f"A. {OPTIONS['B']}", ""), ("C", "")],
-)
-def test_a_text_that_is_repeated_is_an_answer_unless_its_letter_is_another(reply, answer):
-    assert judge_reply(reply, "A", OPTIONS, chain_of_thought=False).answer == answer
-
-
-def test_a_request_that_failed_has_no_answer():
-    assert judge_reply(None, "A", OPTIONS, chain_of_thought=False) == ("", "failed")

@@ -14,7 +14,7 @@ from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.make import build_pairs, draw_items, pair_table, pairs_of, render_pairs, tables_of
+from cxprobe.pairs.make import build_pairs, draw_items, made_tables, pair_table, pairs_of, render_pairs
 from cxprobe.pairs.params import MakePairs, PerCell
 from cxprobe.pairs.sources import first_items
 
@@ -184,7 +184,7 @@ def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
     real = built.pairs[built.pairs["words"] == "real"]
     assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
     assert build_pairs("toy", *toy, settings(pseudowords=None), seed=0).pairs.equals(real)
-    tables = tables_of({"one": built, "two": built})
+    tables = made_tables({"one": built, "two": built})
     assert {name: len(table) for name, table in tables.items()} == {"cells": 32, "pseudowords": 6, "constructions": 2}
 
 

@@ -4,17 +4,17 @@ import pytest
 from judged_pairs import crossed
 
 from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
-from cxprobe.pairs.figures import benchmark_figures, pair_figures, side_by_side
+from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
 from cxprobe.pairs.report import (
-    ALL,
-    ALL_OF_FORM,
+    ALL_PAIRS,
+    MEANING,
     SOURCE,
     accuracies_of_meaning,
     biases_along_series,
     pair_cards,
     pairs_beside_published,
     pairs_in_groups,
-    rates_by_source,
+    rates_of_groups,
     with_both_orders,
     with_series,
 )
@@ -49,11 +49,11 @@ def judged(**columns):
 def test_accuracies_of_meaning_leave_out_form_pseudowords_unbalanced_cells_and_what_was_added_to_the_design():
     items = pd.concat([judged(), judged(origin="own").assign(accuracy=1.0)], ignore_index=True)
     found = accuracies_of_meaning(items).set_index(["construction", "model"])["accuracy"]
-    assert found.index.get_level_values(0).unique().tolist() == [ALL, "let-alone", "conative"]
+    assert found.index.get_level_values(0).unique().tolist() == [MEANING, "let-alone", "conative"]
     own = items[
         items["balanced"] & (items["words"] == "real") & (items["origin"] == "paper") & (items["model"] == "l1")
     ]
-    assert found[ALL, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
+    assert found[MEANING, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
     assert found["conative", "l1"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
 
 
@@ -68,7 +68,7 @@ SIDES = (("construction", 0.0), ("rival", 1.0))
 MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, connections=1, retries=0, timeout=1)
 
 
-def figures_of(left=("a", "b", "words"), series=None, people=False, members=None, **changed):
+def figures_of(left=("a", "b", "words"), earlier=(), people=False, members=None, **changed):
     """Return the figures of those models that are left in the tables; the blind one is right in 90 %."""
     models = pd.DataFrame({"model": left})
     orders = rates().drop(columns="accuracy").head(0)
@@ -86,13 +86,12 @@ def figures_of(left=("a", "b", "words"), series=None, people=False, members=None
         tables[name] = table.drop(columns="model").drop_duplicates().merge(models, how="cross")
         if "accuracy" in table:
             tables[name].loc[tables[name]["model"] == "words", "accuracy"] = 0.9
-    tables |= {"series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    tables["card"] = pd.DataFrame()
     tables["card_questions"] = pd.DataFrame(
         [("let-alone", "A", "The one who sang is …")], columns=["construction", "variant", "question"]
     )
-    tables["series_biases"] = pd.DataFrame(columns=["series", "construction", "bias", "noun_type"])
     people = pd.DataFrame({"construction": ["let-alone"], "accuracy": [0.95]}) if people else pd.DataFrame()
-    return pair_figures(tables, "per_token", members or MEMBERS, series or {}, people)
+    return pair_figures(tables, "per_token", members or MEMBERS, earlier, people)
 
 
 def test_the_figures_are_those_of_which_there_are_pairs():
@@ -201,8 +200,7 @@ def test_people_who_have_judged_the_items_are_a_tick_beside_the_models():
 
 
 def test_of_a_training_only_the_last_checkpoint_is_drawn():
-    series = {"training": Series(axis="training_tokens", models={"a": 1.0, "b": 2.0})}
-    assert legend(figures_of(series=series)["bias_variant"]) == ["b (random weights)"]
+    assert legend(figures_of(earlier=("a",))["bias_variant"]) == ["b (random weights)"]
 
 
 def judged_cells():
@@ -244,7 +242,7 @@ def test_a_card_names_the_blind_models_that_solve_a_variant_and_the_answer_that_
 def test_the_figures_of_a_benchmark_keep_blind_models_apart():
     accuracy = rates(group="all").merge(pd.DataFrame({"other": ["words", "short"]}), how="cross")
     table = pd.concat([rates(group="all"), accuracy.drop(columns="model").rename(columns={"other": "model"})])
-    tables = {"accuracy": table, "series": pd.DataFrame(columns=["series"]), "card": pd.DataFrame()}
+    tables = {"accuracy": table, "card": pd.DataFrame()}
     figures = benchmark_figures(tables, "others", "sum", MEMBERS)
     assert legend(figures["accuracy"]) == ["a", "b (random weights)", "best blind", "chance"]
     assert legend(figures["blind"]) == ["words (blind)", "short (blind)", "chance"]
@@ -253,7 +251,7 @@ def test_the_figures_of_a_benchmark_keep_blind_models_apart():
 
 def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero():
     run = pd.DataFrame(
-        [(ALL, "mini", 0.5, 0.4, 0.6, 100), ("let-alone", "mini", 0.7, 0.5, 0.9, 20)],
+        [(MEANING, "mini", 0.5, 0.4, 0.6, 100), ("let-alone", "mini", 0.7, 0.5, 0.9, 20)],
         columns=["construction", "model", "accuracy", "low", "high", "n"],
     )
     objectives = pd.DataFrame([("Big", "160G", 0.67)], columns=["model", "data", "score"])
@@ -265,9 +263,9 @@ def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero(
     )
     table = pairs_beside_published(run, own_people, objectives, people)
     assert table[["construction", "model", "source"]].to_numpy().tolist() == [
-        [ALL, "mini", "this run"],
-        [ALL, "Big", SOURCE],
-        [ALL, "people (majority)", SOURCE],
+        [MEANING, "mini", "this run"],
+        [MEANING, "Big", SOURCE],
+        [MEANING, "people (majority)", SOURCE],
         ["let-alone", "mini", "this run"],
         ["let-alone", "people (majority)", "this run"],
         ["let-alone", "people (majority)", SOURCE],
@@ -280,12 +278,12 @@ def test_published_numbers_stand_below_those_of_this_run_and_absent_is_not_zero(
 def sources():
     own = judged()
     of_others = own[own["model"].isin(["l1", "l2", "words"])].assign(group="all")
-    return own, {"own": pairs_in_groups(own, "group", ALL, ALL_OF_FORM), "blimp": of_others}
+    return own, {"own": pairs_in_groups(own, "group", ALL_PAIRS), "blimp": of_others}
 
 
 def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
     own = judged()
-    found = pairs_in_groups(own, "group", ALL, ALL_OF_FORM).groupby("group", sort=False)["accuracy"].mean()
+    found = pairs_in_groups(own, "group", ALL_PAIRS).groupby("group", sort=False)["accuracy"].mean()
     counted = own[own["balanced"] & (own["words"] == "real")]
     by_tests, by_construction = (counted.groupby(column)["accuracy"].mean() for column in ("tests", "construction"))
     assert found.to_dict() == {
@@ -297,7 +295,7 @@ def test_pairs_are_in_a_group_of_all_and_in_that_of_their_construction():
 
 def test_every_model_of_a_series_stands_with_its_quantity_and_a_series_of_one_that_ran_is_left_out():
     own, judged_sources = sources()
-    along = with_series(rates_by_source(judged_sources), SERIES)
+    along = with_series(rates_of_groups(judged_sources), SERIES)
     assert set(along["series"]) == {"small", "large", "sizes"}
     for row in along.itertuples():
         assert row.quantity == SERIES[row.series].models[row.model]
@@ -311,10 +309,10 @@ def test_every_model_of_a_series_stands_with_its_quantity_and_a_series_of_one_th
 
 
 def test_series_of_one_quantity_share_a_figure_with_a_panel_for_each_group():
-    rates = rates_by_source(sources()[1])
+    rates = rates_of_groups(sources()[1])
     along = with_series(rates, SERIES)
     best = rates[rates["model"] == "words"]
-    figures = side_by_side(along, "title", best)
+    figures = series_figures(along, "title", best)
     assert list(figures) == ["by_training_tokens", "by_parameters"]
     axes = {one.get_title().partition("\n")[0]: one for one in figures["by_training_tokens"].axes}
     assert list(axes) == ["all pairs of meaning", "all pairs of form", "let alone", "conative", "npi", "blimp: all"]

@@ -17,7 +17,6 @@ SCRIPTS = {
     "list_corpora": "corpora/list",
     "watch_corpora": "corpora/watch",
     "mine_sentences": "corpora/mine",
-    "write_frames": "pairs/write_frames",
     "report": "site",
 }
 
@@ -88,7 +87,7 @@ def test_adding_a_model_runs_no_stage_of_another_one():
     for name in STAGES:
         if "matrix" in STAGES[name]:
             named = re.sub(r"\W", " ", str(definition(name)["params"])).split()
-            assert not {"writers", "probed"} & set(named)
+            assert "probed" not in named
             assert not [one for one in definition(name)["params"] if one.endswith((".models", ".llms"))]
             assert not set(LINES) & set(definition(name)["params"])
 
@@ -99,7 +98,7 @@ def test_the_stages_with_parts_are_those_that_measure_models():
         for name in STAGES
         if "matrix" in STAGES[name] and "model" in STAGES[name]["matrix"]
     }
-    assert {name: of for name, of in matrices.items() if not of.endswith(("llms", "writers"))} == MEASURED
+    assert {name: of for name, of in matrices.items() if not of.endswith("llms")} == MEASURED
 
 
 def test_no_name_of_params_stands_in_a_command():

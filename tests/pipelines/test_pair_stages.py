@@ -1,8 +1,7 @@
-"""Minimal pairs as stages: made, scored, asked in words, judged and reported; and frames that a model writes."""
+"""Minimal pairs as stages: made, scored, asked in words, judged and reported."""
 
 import importlib.util
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -10,11 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from ruamel.yaml import YAML
 
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
-from cxprobe.constructions.people import load_people
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import (
@@ -32,8 +29,7 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PerCell, ProbePairs, ScorePairs, WriteFrames
+from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ProbePairs, ScorePairs
 from cxprobe.project.params import load_params
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
@@ -102,10 +98,12 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     }
     update = {
         "models": models_in(Path.cwd()),
-        "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm, "writer": llm},
+        "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm},
         "pairs": params.pairs.model_copy(update=pairs | changes),
     }
-    return getattr(script, name)(Stage(name, item, params.model_copy(update=update)))
+    sections = getattr(script, "PairsReportStage", PairsStage)
+    stage = Stage(name, item, sections.model_construct(None, **vars(params.model_copy(update=update))))
+    return getattr(script, name)(stage)
 
 
 def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
@@ -157,7 +155,7 @@ def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
 
 
 def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
-    assert {name.split(".")[0] for name in outcomes["score"].counts} == {"pairs", "others", *members()}
+    assert {name.split(".")[0] for name in outcomes["score"].counts} == set(members())
     assert {read_model_facts(Path("data/score_pairs/blind") / slug).kind for slug in members()} == {"blind"}
 
 
@@ -269,12 +267,16 @@ def test_the_headline_is_the_mean_of_the_decisions(outcomes):
 def test_a_series_of_models_is_a_run_with_steps(outcomes):
     runs = [run for run in outcomes["judge"].runs if run.facts.kind == "series"]
     assert [(run.model, run.source, run.construction) for run in runs] == [
-        *(("training", "own", name) for name in ("toy", "all")),
+        *(("training", "own", name) for name in ("all", "toy")),
         *(("training", "others", name) for name in ("all", "agreement", "tense_past")),
     ]
     headline = outcomes["judge"].headline
     steps = [(int(at), headline[model]["meaning"]["accuracy"]) for model, at in SERIES.items()]
     assert runs[0].series["by_training_tokens.accuracy"] == steps
+    along = outcomes["report"].tables["tables/series"]
+    assert set(along["source"]) == {"own", "others"}
+    of_all = along[along["group"] == "all pairs of meaning"].set_index("model")["accuracy"]
+    assert [(int(at), of_all[model]) for model, at in SERIES.items()] == steps
 
 
 def test_the_report_puts_all_models_side_by_side(outcomes):
@@ -294,10 +296,8 @@ def test_the_report_puts_all_models_side_by_side(outcomes):
     assert "frames and" in frequency.loc[("words", "toy", "late"), "absent"]  # the toy has a few
     assert report.tables["tables/asked"].set_index(["model", "words"]).loc[("knows", "real"), "consistency"] == 1.0
     assert "this run" in set(report.tables["tables/beside_published"]["source"])
-    names = ["meaning_by_variant", "pseudowords", "series_training", "series_training_biases", "cards"]
-    assert {f"figures/{name}" for name in (*names, "blind_by_construction", "by_training_tokens")} <= set(
-        report.figures
-    )
+    names = ["meaning_by_variant", "pseudowords", "by_training_tokens", "by_training_tokens_biases", "cards"]
+    assert {f"figures/{name}" for name in (*names, "blind_by_construction")} <= set(report.figures)
     shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
     assert "late" in shown
     assert shown.isdisjoint({f"{llm} (asked)" for llm in LLMS})  # mock models are drawn beside no other
@@ -320,7 +320,7 @@ def test_the_report_of_a_benchmark_has_every_model_in_every_group(outcomes):
     pd.testing.assert_frame_equal(
         decided.reset_index(drop=True), accuracy[accuracy["model"].isin(decided["model"])].reset_index(drop=True)
     )
-    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/series_training"} <= set(report.figures)
+    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/blind"} <= set(report.figures)
     assert {f"{folder}/card", f"{folder}/comparisons", f"{folder}/asked"} <= set(report.tables)
 
 
@@ -334,123 +334,3 @@ def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):
     path.write_bytes(before)
     assert "pairs were asked about that are not there" in outcome.faults["knows"]
     assert {run.model for run in outcome.runs if run.source == "own"} == {*SERIES, "training", *members(), "always-a"}
-
-
-# ---- frames
-
-# What the first request is told: four lines that nobody can read as a frame, three that cannot be one, and the rest.
-WRITTEN = """\
-Sure, here are some frames:
-{"verb": "knitted", "gift": "a scarf"}
-{"verb": "bought", "gift": "an cake"}
-{"verb": "baked", "gift": "a cake"}
-{"verb": "slept"}
-{"verb": "ate", "gift": "a plum"}
-{"verb": "threw", "gift": "a party"}
-{"verb": "sold", "gift": "a car"}
-{"verb": "lent", "gift": "a pen"}
-{"verb": "mumbled", "gift": "a word"}
-{"verb": "handed", "gift": "a"""
-AGAIN = '[{"gift": "a scarf", "verb": "knitted"}, {"verb": "sewed", "gift": "a coat"}]'
-INSTANCES = {"ate": "Unacceptable.", "threw": "extended", "mumbled": "It is hard to tell what this one is."}
-DIAGNOSTICS = {("sold", "got"): "inappropriate", ("lent", "gave her"): "**Inappropriate**"}
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    write_folder(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def write(monkeypatch, reply=None, **changes) -> Outcome:
-    """Let inspect's mock model write frames: it answers what ``reply`` says, or as a model might."""
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
-    requests = iter([WRITTEN, AGAIN])
-
-    def answer(text: str) -> str:
-        if "fillings" in text:
-            return next(requests)
-        sentence, _, statement = text.partition("Sentence: ")[2].partition("Statement: ")
-        verb = sentence.split()[1]
-        if not statement:
-            return INSTANCES.get(verb, "Prototypical")
-        words = [said for (about, part), said in DIAGNOSTICS.items() if about == verb and part in statement]
-        return words[0] if words else "appropriate"
-
-    def say(messages, *_):
-        text = messages[-1].text
-        output = ModelOutput.from_content("mockllm/model", reply(text, answer) if reply else answer(text))
-        output.usage = ModelUsage()
-        return output
-
-    monkeypatch.setattr(
-        "cxprobe.lm.asking.open_llm", lambda _: get_model("mockllm/model", memoize=False, custom_outputs=say)
-    )
-    settings = {"constructions": ["toy"], "prompt": "plain", "requests": 2, "per_request": 5, "examples": 2}
-    frames = WriteFrames(**settings | {"accepted": ["prototypical"]} | changes)
-    return run_script("write_frames", "writer", frames=frames)
-
-
-def test_what_passes_both_filters_is_kept_and_every_reject_has_its_reason(folder, monkeypatch):
-    outcome = write(monkeypatch)
-    table = outcome.tables["proposals"].set_index("proposal")
-    assert list(table["reason"]) == [
-        "kept", "faulty", "repeated", "slots", "unacceptable", "extended", "inappropriate", "inappropriate", "unparsed",
-        "unreadable", "repeated", "kept",
-    ]  # fmt: skip
-    assert table["detail"]['{"verb": "mumbled", "gift": "a word"}'] == "It is hard to tell what this one is."
-    assert outcome.tables["reasons"].set_index("reason")["proposals"]["kept"] == outcome.counts["kept"] == 2
-    # Two for writing; one about each of seven sentences; two about each of the four that are left.
-    assert (outcome.counts["requests"], outcome.counts["requests_failed"]) == (2 + 7 + 2 * 4, 0)
-    text = (folder / "data/write_frames/writer/toy/frames.yaml").read_text()
-    assert text.startswith("# 2 of 12 frames that writer wrote for toy, after both filters.")
-    path = folder / "constructions" / "toy" / "pairs.yaml"
-    moved = text.partition("frames:\n")[2]
-    path.write_text(path.read_text().replace("fillers: {}\n", f"{moved}fillers: {{}}\n"))
-    assert len(load_pairs("toy", load_people(folder / "lexicon/people.yaml"), folder / "constructions").frames) == 5
-
-
-def test_all_that_was_asked_and_said_is_there(folder, monkeypatch):
-    write(monkeypatch)
-    replies = read_table(folder / "data/write_frames/writer/toy/replies.parquet").set_index("id")
-    assert replies["reply"]["write/0"] == WRITTEN
-    first, second = (replies["question"][f"write/{number}"] for number in range(2))
-    assert first != second  # other examples, so that the replies can differ
-    frames = YAML(typ="safe").load(folder / "constructions/toy/pairs.yaml")["frames"]
-    for asked in (first, second):
-        assert "{N1} {verb} {N2} {gift}. The one who gave {them} something is {N1}." in asked
-        examples = [json.loads(line) for line in re.findall(r"^\{\".*\}$", asked, re.MULTILINE)]
-        assert len(examples) == 2
-        assert all(example in frames for example in examples)
-    assert "Sentence: Ann knitted Eve a scarf." in replies["question"]["instance/0/0"]
-    assert "Statement: She got a scarf because Ann gave it to Eve." in replies["question"]["diagnostic/0/1"]
-
-
-def test_a_request_that_failed_is_neither_a_verdict_nor_a_frame(folder, monkeypatch):
-    def fail(text, answer):
-        if "knitted" in text and "fillings" not in text:
-            raise RuntimeError("the server is down")
-        return answer(text)
-
-    outcome = write(monkeypatch, fail)
-    assert outcome.tables["proposals"]["reason"][0] == "failed"
-    assert "the server is down" in outcome.tables["proposals"]["detail"][0]
-    assert (outcome.counts["requests_failed"], outcome.counts["kept"]) == (1, 1)
-
-
-def test_a_model_that_writes_nothing_leaves_an_empty_file_and_nothing_to_ask(folder, monkeypatch):
-    outcome = write(monkeypatch, lambda *_: "I would rather not.")
-    assert outcome.counts == {"requests": 2, "requests_failed": 0, "proposals": 0, "kept": 0}
-    assert YAML(typ="safe").load(folder / "data/write_frames/writer/toy/frames.yaml") == {"frames": []}
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("tests: meaning", "tests: form"), ('context: "{N1} {verb} {N2} {gift}."', "context: null")]
-)
-def test_pairs_without_a_meaning_or_a_sentence_are_refused_before_any_request(folder, monkeypatch, old, new):
-    path = folder / "constructions" / "toy" / "pairs.yaml"
-    path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(ConstructionError, match="toy: the filters ask about a sentence and what it means"):
-        write(monkeypatch, lambda *_: pytest.fail("something was asked"))

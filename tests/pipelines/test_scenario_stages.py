@@ -41,9 +41,8 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
     section = section.model_copy(update={"models": ["mlm", "panel"], "constructions": ["toy"], "make": make})
     models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     stage = f"{step}_scenarios"
-    return getattr(script, stage)(
-        Stage(stage, item, params.model_copy(update={"models": models, "scenarios": section}))
-    )
+    changed = params.model_copy(update={"models": models, "scenarios": section})
+    return getattr(script, stage)(Stage(stage, item, changed.params_of("scenarios")))
 
 
 def score(name: str = "models/mlm", dtype: str = "float32") -> Outcome:

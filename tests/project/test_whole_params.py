@@ -33,7 +33,7 @@ def shots(*sources: str) -> dict:
 def test_a_line_of_work_may_be_empty(tmp_path):
     def change(params):
         for line in ("recognition", "scenarios", "pairs", "prompts"):
-            for key in ("models", "llms", "probed", "writers", "constructions"):
+            for key in ("models", "llms", "probed", "constructions"):
                 if key in params[line]:
                     params[line][key] = type(params[line][key])()
         params["pairs"]["probe"] = None
@@ -153,7 +153,6 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             lambda p: p["pairs"].update(probed=["minilm"]),
             "pairs.probed: pairs.models does not have minilm; take out here what is not to run, or add it there",
         ),
-        (lambda p: p["pairs"].update(writers=["mokc"]), "pairs.writers[0]: 'mokc' is not in llms"),
         (
             lambda p: p["pairs"]["ask"].update(pairs_per_construction=0),
             "pairs.ask.pairs_per_construction: 0 is not allowed",

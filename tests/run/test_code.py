@@ -54,6 +54,6 @@ def test_each_script_has_a_file_that_changes_with_its_code_alone(tmp_path):
 def test_every_script_is_a_stage_of_its_name():
     for script in SCRIPTS:
         stage = f"{script.stem}_{script.parent.name}"
-        special = {"write_frames_pairs": "write_frames", "site_report": "report", "mine_corpora": "mine_sentences"}
+        special = {"site_report": "report", "mine_corpora": "mine_sentences"}
         text = Path(script).read_text()
         assert text.startswith(f'"""{special.get(stage, stage)}: '), script

@@ -18,11 +18,9 @@ from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import Unreadable, read_records
 from cxprobe.corpora.sources import CorpusFiles, find_packages
 from cxprobe.errors import DataError
-from cxprobe.lm.prompts import read_prompt_file
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_generic, read_paired_focus
-from cxprobe.pairs.frame_prompts import WritingPrompts
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.people.answers import read_answers, read_items
 from cxprobe.people.forms import form_table, items_table, make_forms
@@ -142,7 +140,6 @@ FORMATS = {
             ("reasoning", partial(load_prompts, ReasoningPrompts)),
             ("continuations", load_continuations),
             ("preferences", load_preference_prompts),
-            ("frames", lambda folder: read_prompt_file(WritingPrompts, folder / "frames.yaml")),
             ("validation", lambda folder: load_wording(folder / "validation.yaml")),
         )
     },

@@ -40,8 +40,8 @@ def frames(
     """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
     from cxprobe.cli.labels_desk import labels_file, mined_file, read_mined
     from cxprobe.errors import DataError
+    from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
     from cxprobe.pairs.frames import VERB, read_pairs_file
-    from cxprobe.pairs.writing import UNFILLED, draft_frames, frames_text
     from cxprobe.people.labels import read_labels, without_negatives
     from cxprobe.project.folder import require_construction
 

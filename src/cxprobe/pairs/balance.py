@@ -1,13 +1,14 @@
 """Cells of minimal pairs in which one answer is always right: their accuracy is how much a model likes that answer.
 
 Where "unclear" is right and "clear" is wrong in all pairs, whatever the sentences say, a model that likes the word gets
-them all. Such cells are found from the texts. They are reported one by one and are left out of an accuracy over several
+them all. Such cells follow from the texts. They are reported one by one and are left out of an accuracy over several
 cells.
 """
 
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
 
     What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
-    more than one pair, this is the same word in all of them, and so is the word in its place that is wrong; unless the
+    more than one pair, this is the same word in all of them, and so is the wrong word that replaces it; unless the
     other cells of its kind, such as the other variants of its construction, make up for that: there the two words
     are exchanged, and each is right as often as it is wrong.
 
@@ -44,15 +45,15 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     """
     keys = [column for column in cell if column in pairs.columns]
     words = [telling_words(*texts) for texts in zip(pairs["good"], pairs["bad"], strict=True)]
-    told = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
-    cells = told.groupby([told[key] for key in keys] or np.zeros(len(told)), sort=False)
+    labelled = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
+    cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)
     words_of_cell = cells[["right", "wrong"]].transform("nunique")
     one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
-    times = told.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()
+    times = labelled.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()
     exchanged = times.rename(columns={"right": "wrong", "wrong": "right", "times": "other_way"})
-    counts = told.merge(times, how="left").merge(exchanged, how="left")  # in the order of the pairs
+    counts = labelled.merge(times, how="left").merge(exchanged, how="left")  # in the order of the pairs
     made_up_for = counts["times"] == counts["other_way"].fillna(0)
-    return told.assign(balanced=~one_answer.to_numpy(bool) | made_up_for.to_numpy(bool))
+    return labelled.assign(balanced=~one_answer.to_numpy(bool) | made_up_for.to_numpy(bool))
 
 
 def unbalanced_cells(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
@@ -67,8 +68,8 @@ def unbalanced_cells(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.Data
         and reason, a sentence.
     """
     keys = [*(column for column in cell if column in pairs.columns), "right", "wrong"]
-    told = with_balance(pairs, cell)
-    table = told[~told["balanced"]].groupby(keys, sort=False).size().rename("n").reset_index()
+    labelled = with_balance(pairs, cell)
+    table = labelled[~labelled["balanced"]].groupby(keys, sort=False).size().rename("n").reset_index()
     return table.assign(reason=_reasons(table))
 
 
@@ -91,6 +92,31 @@ def unbalanced_rates(items: pd.DataFrame, first: Sequence[str] = (), cell: Seque
 def pooled(items: pd.DataFrame) -> pd.DataFrame:
     """Return the judged pairs that an accuracy over several cells may have: those in balanced cells."""
     return items[items["balanced"].astype(bool)]
+
+
+def fixed_preferences(
+    sentences: pd.DataFrame,
+) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
+    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
+
+    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
+    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
+    interval does not contain a half.
+
+    Args:
+        sentences: Columns model, construction, words, variant, sentence, accuracy, low, high, n.
+
+    Returns:
+        (model, construction, words) -> the row in which the model is most wrong, and the one in which it is most right.
+    """
+    preferences = {}
+    for key, rows in sentences.groupby(["model", "construction", "words"], sort=False) if len(sentences) else ():
+        worst = rows.sort_values("accuracy", kind="stable").iloc[0]  # of several the first, so of one wording if it can
+        best = rows.sort_values("accuracy", ascending=False, kind="stable").iloc[0]
+        if worst["high"] < 0.5 < best["low"]:
+            model, construction, words = map(str, key)
+            preferences[model, construction, words] = (worst, best)
+    return preferences
 
 
 def _reasons(cells: pd.DataFrame) -> list[str]:

@@ -55,27 +55,27 @@ def read_generic(path: Path) -> list[Pair]:
     clusters, groups = dict[str, str](), list[str]()
     shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for line, row in read_rows(path, ("id", "good", "bad"), _TEXTS):
-        place = f"{path}, line {line}"
+        where = f"{path}, line {line}"
         if row.keys() != known:
             known = set(row)
             columns = columns or known
             if known - set(PAIR_COLUMNS) != columns - set(PAIR_COLUMNS):
                 raise DataError(
-                    f"{place}: the columns {', '.join(row)} are not those of the first row; give every row the same, "
+                    f"{where}: the columns {', '.join(row)} are not those of the first row; give every row the same, "
                     "with null where there is nothing"
                 )
             if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
-                raise DataError(f"{place}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
+                raise DataError(f"{where}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
             clusters = {name: name.removeprefix(CLUSTER) for name in row if name.startswith(CLUSTER)}
             groups = [name for name in row if name not in PAIR_COLUMNS and name not in clusters]
-        check_filled(row, ("item", *clusters) if "item" in row else clusters, place)
+        check_filled(row, ("item", *clusters) if "item" in row else clusters, where)
         context, item = row.get("context", ""), row.get("item", row["id"])
         good, bad = (
             f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
         )
         of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
         # What many pairs have in common is held once.
-        of_groups, of_clusters = (shared.setdefault(tuple(own.items()), own) for own in (of_groups, of_clusters))
+        of_groups, of_clusters = (shared.setdefault(tuple(named.items()), named) for named in (of_groups, of_clusters))
         pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 
@@ -107,7 +107,7 @@ def read_blimp(path: Path) -> list[Pair]:
 def read_paired_focus(path: Path) -> list[Pair]:
     """Read a paired-focus table: ``<construction>.tsv``, compressed or not.
 
-    Every row is a pair, "easier" against "harder" in the place of the mask: the right one is what the construction
+    Every row is a pair, "easier" against "harder" for the mask: the right one is what the construction
     says. The control row, which joins the two foci with "or", has the same word for comparison only. An item is such a
     row with its control. Sentences that occur more than once in the file are kept.
 
@@ -134,11 +134,11 @@ def read_paired_focus(path: Path) -> list[Pair]:
     return _distinct(pairs, path)
 
 
-def _paired_focus(row: Mapping[str, str], block: str, place: str) -> Pair:
+def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:
     condition, stimulus, is_construction = (row[column] for column in PAIRED_FOCUS[:3])
     before, _, after = row["Sentence"].partition(f" {_MASK}")
     if not after or _MASK in after:
-        raise DataError(f"{place}: expected one {_MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
+        raise DataError(f"{where}: expected one {_MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
     good, bad = ("easier", "harder") if condition == stimulus else ("harder", "easier")
     kind = "construction" if is_construction == "1" else "control"
     item = f"{block}-{condition}{stimulus}"
@@ -235,8 +235,8 @@ def _drawn(pairs: list[Pair], benchmark: Benchmark, seed: int, name: str) -> lis
     items = list(dict.fromkeys(pair.item for pair in pairs))
     if benchmark.pairs_per_file is None or benchmark.pairs_per_file >= len(items):
         return pairs
-    places = generator_for(seed, "benchmark", name).permutation(len(items))[: benchmark.pairs_per_file]
-    chosen = {items[place] for place in places}
+    drawn = generator_for(seed, "benchmark", name).permutation(len(items))[: benchmark.pairs_per_file]
+    chosen = {items[number] for number in drawn}
     return [pair for pair in pairs if pair.item in chosen]
 
 

@@ -81,7 +81,7 @@ def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "margin"]).astype({"margin": "float64"})
 
 
-def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, place: str) -> pd.DataFrame:
+def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, name: str) -> pd.DataFrame:
     """Return which continuation of each pair a classifier prefers that was trained on other frames.
 
     It is a logistic regression on the difference of the two texts, taken in both directions, so that it prefers neither
@@ -93,7 +93,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, pl
         spec: What is counted, and the number of folds; there are fewer where there are fewer frames.
         pairs: The pairs; one without a frame, as benchmarks have it, is kept together with those of its item.
         seed: The project's seed, by which frames are dealt to folds.
-        place: Names the model, for messages.
+        name: That of the model, for messages.
 
     Returns:
         id; and margin, the probability with which the right one is taken for the right one, less 0.5, in
@@ -115,14 +115,14 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, pl
     differences = list(_differences(spec, pairs))
     for kind in dict.fromkeys(kinds):
         rows = np.flatnonzero(kinds == kind)
-        own = DictVectorizer(dtype=np.float64).fit_transform([differences[row] for row in rows])
-        if len(set(frames[rows])) > 1 and own.shape[1]:
+        features = DictVectorizer(dtype=np.float64).fit_transform([differences[row] for row in rows])
+        if len(set(frames[rows])) > 1 and features.shape[1]:
             [probabilities] = cross_validate(
-                [vstack([own, -own], format="csr")],
+                [vstack([features, -features], format="csr")],
                 np.repeat([True, False], len(rows)),
                 np.tile(frames[rows], 2),
                 Regularisation(1.0, 0.0, standardise=False),
-                Fitting(1000, seed, f"{place}, {kind}"),
+                Fitting(1000, seed, f"{name}, {kind}"),
                 folds=spec.folds,
             )
             # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
@@ -138,12 +138,14 @@ def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[s
         for ends in ([""] * len(pairs), [pair.good for pair in pairs], [pair.bad for pair in pairs])
     )
     for pair, context, good, bad in zip(pairs, contexts, *both, strict=True):
-        found, words = (Counter[str](one) for one in (grams(good), [word.text.lower() for word in words_of(pair.good)]))
-        found.subtract(grams(bad))
+        counts, words = (
+            Counter[str](one) for one in (grams(good), [word.text.lower() for word in words_of(pair.good)])
+        )
+        counts.subtract(grams(bad))
         words.subtract(word.text.lower() for word in words_of(pair.bad))
         for gram, times in Counter(grams(context)).items():
-            found.update({f"{gram} with {word}": times * more for word, more in words.items() if more})
-        yield {feature: more for feature, more in found.items() if more}
+            counts.update({f"{gram} with {word}": times * more for word, more in words.items() if more})
+        yield {feature: more for feature, more in counts.items() if more}
 
 
 def _prefer(rule: str, context: str, first: str, second: str) -> float:
@@ -155,18 +157,20 @@ def _prefer(rule: str, context: str, first: str, second: str) -> float:
     if rule == "shorter":
         return float(len(second) - len(first))
     words = _names(context)
-    # A word's place counts from the end that the rule likes less; 0 is nowhere.
-    places = {word: place for place, word in enumerate(words if rule == "last_mentioned" else reversed(words), start=1)}
+    # A word's position counts from the end that the rule likes less; 0 is nowhere.
+    positions = {
+        word: position for position, word in enumerate(words if rule == "last_mentioned" else reversed(words), start=1)
+    }
     # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
     # of "Name A" is not the article.
     small: dict[str, int] = {}
-    for word, place in places.items():
-        small[word.lower()] = max(place, small.get(word.lower(), 0))
+    for word, position in positions.items():
+        small[word.lower()] = max(position, small.get(word.lower(), 0))
 
-    def place_of(word: str) -> int:
-        return places.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
+    def position_of(word: str) -> int:
+        return positions.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
 
-    differences = (place_of(one) - place_of(other) for one, other in _differing_words(first, second))
+    differences = (position_of(one) - position_of(other) for one, other in _differing_words(first, second))
     return float(np.sign(next(filter(None, differences), 0)))
 
 

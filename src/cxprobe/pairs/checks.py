@@ -25,7 +25,7 @@ from cxprobe.pairs.frames import (
     keys_of,
     listed_rows,
     rows_in_turns,
-    slots_in,
+    slot_names,
     with_contrasts,
 )
 
@@ -55,7 +55,7 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     """
     faults = faults_of_pairs(content, people)
     sound = SoundPart.of(content, people, faults)
-    found = [
+    further = [
         *_rows_with_people(content, people, sound),
         *_faults_of_roles(content, people, sound),
         *faults_in_texts(content, people, sound, _beyond_contrast),
@@ -66,15 +66,15 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
         of_variant = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
         if have_articles:
             of_variant += _articles_before_people(variant, content)
-        found += (fault.below("variants", name) for fault in of_variant)
-        found += _repeated_frames(name, variant, sound)
+        further += (fault.below("variants", name) for fault in of_variant)
+        further += _repeated_frames(name, variant, sound)
     if content.tests == "meaning" and len(content.frames) >= FRAMES_TO_BALANCE and not faults:
-        found += _unbalanced_words(content, people, sound)
-    return [*faults, *found]
+        further += _unbalanced_words(content, people, sound)
+    return [*faults, *further]
 
 
 def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
-    """Give all that a variant writes, with its place."""
+    """Give all that a variant writes, with its keys."""
     yield from ((CONTEXT_KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
     yield ("continuation",), variant.continuation
     yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
@@ -82,9 +82,9 @@ def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
 
 def _articles_before_people(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     for keys, template in _templates(variant):
-        for found in _ARTICLE.finditer(template):
-            if found[1] in content.people:
-                yield Fault(keys, f"{found[0]!r}: the people bring their own article, or need none; take it out")
+        for match in _ARTICLE.finditer(template):
+            if match[1] in content.people:
+                yield Fault(keys, f"{match[0]!r}: the people bring their own article, or need none; take it out")
 
 
 def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]:
@@ -95,9 +95,9 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
         yield from (Fault(keys, what) for what in _fixed_pronouns(template))
     of_contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
     wanted = sorted(_pronouns(f"{variant.continuation} {of_contrasts}", content))
-    in_continuation = set(slots_in(variant.continuation)) & set(content.people)
+    in_continuation = set(slot_names(variant.continuation)) & set(content.people)
     for sentence, context in variant.contexts.items():
-        named = set(slots_in(context or "")) & set(content.people)
+        named = set(slot_names(context or "")) & set(content.people)
         if wanted and not named | in_continuation:
             what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
             yield Fault(CONTEXT_KEYS[sentence], what)
@@ -108,7 +108,7 @@ def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]
 def _pronouns(template: str, content: PairsFile) -> set[str]:
     """Return the slots of a template that are neither people, nor declared, nor contrasts: pronouns of the people."""
     contrasts = {slot for variant in content.variants.values() for slot in variant.contrast}
-    return set(slots_in(template)) - {*content.people, *content.slots, *contrasts}
+    return set(slot_names(template)) - {*content.people, *content.slots, *contrasts}
 
 
 def _fixed_pronouns(text: str) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
     ]
     texts += [(("continuation",), with_contrasts(variant, side)) for side in ("good", "bad")]
     for keys, text in texts:
-        slots = slots_in(text)
+        slots = slot_names(text)
         for person in content.people:
             if slots.count(person) > 1:
                 yield Fault(keys, f"{{{person}}} is in {text!r} {slots.count(person)} times; name each person once")
@@ -153,8 +153,8 @@ def _rows_with_people(content: PairsFile, people: People, sound: SoundPart) -> I
         for index, row in rows.items():
             for slot, words in row.items():
                 keys: Keys = (*keys_of(group), index, slot)
-                if found := next((match for pattern in patterns if (match := pattern.search(words))), None):
-                    what = f"'{found[0]}' can also be one of the people, who would then be there twice"
+                if named := next((match for pattern in patterns if (match := pattern.search(words))), None):
+                    what = f"'{named[0]}' can also be one of the people, who would then be there twice"
                     yield Fault(keys, f"{slot}: {what}; take somebody else")
                 if len(words.split()) > 1:  # a pronoun alone is a person of its own: "He can't ..."
                     yield from (Fault(keys, f"{slot}: {what}") for what in _fixed_pronouns(words))
@@ -164,17 +164,17 @@ def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> It
     """Find nouns of typical roles that come too often, or that cannot bear the pronouns of their type."""
     counts, known, kind = Counter[str](), set[tuple[str, ...]](), people.types.get(ROLE_NOUN_TYPE)
     called = any(_pronouns(text, content) for variant in sound.variants.values() for _, text in _templates(variant))
-    for place, roles in enumerate(content.typical):
+    for position, roles in enumerate(content.typical):
         for noun in roles:
             counts[noun] += 1
             if counts[noun] > MOST_OF_A_NOUN:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
-                yield Fault(("typical", place), what)
+                yield Fault(("typical", position), what)
             for what in unbearable(noun, ROLE_NOUN_TYPE, kind, people) if called and kind else ():
-                yield Fault(("typical", place), what)
+                yield Fault(("typical", position), what)
         if roles[::-1] in known:
             what = f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"
-            yield Fault(("typical", place), what)
+            yield Fault(("typical", position), what)
         known.add(roles)
 
 
@@ -203,18 +203,18 @@ def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
 def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[Fault]:
     """Find frames that make the same pair of texts in a variant."""
     frames = sound.rows["frames"]
-    of_members = [slot for one in variant.contrast.values() for slot in slots_in(f"{one.good} {one.bad}")]
+    of_members = [slot for one in variant.contrast.values() for slot in slot_names(f"{one.good} {one.bad}")]
     for sentence, context in variant.contexts.items():
-        shown = {*slots_in(context or ""), *slots_in(variant.continuation), *of_members}
+        shown = {*slot_names(context or ""), *slot_names(variant.continuation), *of_members}
         shown &= next(iter(frames.values())).keys()
-        texts = ((place, " | ".join(row[slot] for slot in sorted(shown))) for place, row in frames.items())
+        texts = ((position, " | ".join(row[slot] for slot in sorted(shown))) for position, row in frames.items())
         where = f"variant {name}" + (", the rival" if sentence == "rival" else "")
         same = list(repeated(texts)) if shown else []
         if len(same) == 1:
-            place, known, _ = same[0]
-            yield Fault(("frames", place), f"{where}: says the same as frame {known} (counted from 0); replace it")
+            position, known, _ = same[0]
+            yield Fault(("frames", position), f"{where}: says the same as frame {known} (counted from 0); replace it")
         elif same:
-            what = f"{listed_rows(('frames', place) for place, *_ in same)} say the same as others"
+            what = f"{listed_rows(('frames', position) for position, *_ in same)} say the same as others"
             keys = ("variants", name, *CONTEXT_KEYS[sentence])
             yield Fault(keys, f"{where}: {what}; show more of the frame here, or replace them")
 
@@ -222,15 +222,15 @@ def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[
 def _frequent_verbs(sound: SoundPart) -> Iterator[Fault]:
     """Find verbs that come in too many frames."""
     frames_of: dict[str, list[int]] = {}
-    for place, row in sound.rows["frames"].items():
+    for position, row in sound.rows["frames"].items():
         if VERB in row:
-            frames_of.setdefault(normalised(row[VERB]), []).append(place)
-    for places in frames_of.values():
-        if len(places) > MOST_OF_A_VERB:
-            verb = sound.rows["frames"][places[MOST_OF_A_VERB]][VERB]
-            where = listed_rows(("frames", place) for place in places)
+            frames_of.setdefault(normalised(row[VERB]), []).append(position)
+    for positions in frames_of.values():
+        if len(positions) > MOST_OF_A_VERB:
+            verb = sound.rows["frames"][positions[MOST_OF_A_VERB]][VERB]
+            where = listed_rows(("frames", position) for position in positions)
             yield Fault(
-                ("frames", places[MOST_OF_A_VERB]),
+                ("frames", positions[MOST_OF_A_VERB]),
                 f"the verb '{verb}' is in more than {MOST_OF_A_VERB} frames: {where}; take others, so that no verb "
                 "decides much",
             )
@@ -239,22 +239,23 @@ def _frequent_verbs(sound: SoundPart) -> Iterator[Fault]:
 def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
     """Find words of the contrasts that are not right as often as wrong over all frames, variants and sentences.
 
-    People count by their place in the sentence, since an exchange of the two makes each noun right as often as wrong.
+    People count by their position in the sentence, since an exchange of the two makes each noun right as often as
+    wrong.
     """
     pronouns = next(iter(people.pronouns.values())) if content.people else {}
     right, wrong = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
     for _, values in rows_in_turns(sound):
         for variant in content.variants.values():
             for sentence, context in variant.contexts.items():
-                told = {**pronouns, **values, **_places(content.people, context or "")}
-                for place, (good, bad) in enumerate(_contrasts(variant, told, sentence)):
-                    right[place, good] += 1
-                    wrong[place, bad] += 1
+                filled = {**pronouns, **values, **_places(content.people, context or "")}
+                for position, (good, bad) in enumerate(_contrasts(variant, filled, sentence)):
+                    right[position, good] += 1
+                    wrong[position, bad] += 1
     unequal = [key for key in dict.fromkeys([*right, *wrong]) if right[key] != wrong[key]]
     if unequal:
         shown = ", ".join(
-            f"'{word}' is right in {right[place, word]} and wrong in {wrong[place, word]}"
-            for place, word in unequal[:4]
+            f"'{word}' is right in {right[position, word]} and wrong in {wrong[position, word]}"
+            for position, word in unequal[:4]
         )
         more = f" (and {len(unequal) - 4} more words)" if len(unequal) > 4 else ""
         yield Fault(
@@ -265,15 +266,15 @@ def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> I
 
 
 def _places(people: Sequence[str], context: str) -> Row:
-    """Return what to call each person by their place in a sentence."""
-    named = [slot for slot in dict.fromkeys(slots_in(context)) if slot in people]
+    """Return what to call each person by their position in a sentence."""
+    named = [slot for slot in dict.fromkeys(slot_names(context)) if slot in people]
     calls = ("the first person", "the second person")
     return {slot: calls[named.index(slot)] if slot in named else "somebody else" for slot in people}
 
 
 def _contrasts(variant: Variant, values: Mapping[str, str], sentence: ContextKind) -> Iterator[tuple[str, str]]:
     """Give what is right and what is wrong in each contrast, in the order of the continuation."""
-    for slot in slots_in(variant.continuation):
+    for slot in slot_names(variant.continuation):
         if slot in variant.contrast:
             one = variant.contrast[slot]
             good, bad = normalised(one.good.format_map(values)), normalised(one.bad.format_map(values))

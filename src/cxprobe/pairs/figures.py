@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.lm.params import Member, Series, earlier_checkpoints
-from cxprobe.pairs.report import ALL, fixed_preferences, is_mock
-from cxprobe.pairs.sources import OWN_PAIRS
+from cxprobe.lm.params import Member
+from cxprobe.pairs.balance import fixed_preferences
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
+from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
 
 _WAYS = {
     "recognised": "probe (best layer of other frames)",
@@ -20,7 +20,7 @@ _WAYS = {
     "said": "asked in words",
     "words": "probe on counts of words",
 }
-_CHANCE = {"accuracy": 0.5, "both": 0.25, "margin": 0.0}  # of two answers, of two independent guesses, of a score
+_CHANCE = {"accuracy": HALF, "both": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION = 60  # letters of what a variant asks
 
 
@@ -87,82 +87,74 @@ def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
     return dots(shown, title, rows="construction", colours="way", panels="panel")
 
 
-def side_by_side(along: pd.DataFrame, title: str, best: pd.DataFrame) -> dict[str, Figure]:
+def series_figures(
+    along: pd.DataFrame, title: str, best: pd.DataFrame | None = None, value: str = "accuracy"
+) -> dict[str, Figure]:
     """Return a figure for each quantity, "by_<axis>", with a curve for each series that has it.
 
     Args:
-        along: Accuracies by source and group along series, see `cxprobe.pairs.report.rates_by_source` and
-            `cxprobe.pairs.report.with_series`. A panel shows one group of one source.
+        along: Columns series, axis, quantity, panel, the value, low, high and n (`cxprobe.pairs.report.with_series`).
         title: Of the figures.
-        best: The best blind model of each group: source, group and accuracy.
+        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
+        value: What is drawn; chance has a line where this is the accuracy.
     """
-    drawn, ticks = (
-        table.assign(panel=table["group"].where(table["source"] == OWN_PAIRS, table["source"] + ": " + table["group"]))
-        for table in (along, best)
-    )
-    return _curves(drawn, "axis", "panel", title, ticks)
+    look: dict[str, Any] = {"panels": "panel", "value": value, "chance": _CHANCE.get(value), "best": best}
+    return {
+        f"by_{axis}": curves(rows.rename(columns={"quantity": str(axis)}), title, x=str(axis), colours="series", **look)
+        for axis, rows in along.groupby("axis", sort=False)
+    }
 
 
 def benchmark_figures(
     tables: Mapping[str, pd.DataFrame], name: str, score: str, members: Sequence[Member]
 ) -> dict[str, Figure]:
-    """Return the figures of a benchmark of others.
+    """Return the figures of a benchmark of others, as far as there is anything to draw: accuracy, blind and cards.
 
     Args:
-        tables: accuracy, by model and group; series, by group; and card, see `cxprobe.pairs.report.cards_of`.
+        tables: accuracy, by model and group; and card, see `cxprobe.pairs.report.cards_of`.
         name: What the benchmark is called.
         score: The score that decided.
         members: What the models are; figures name them by their labels.
-
-    Returns:
-        As far as there is anything to draw: accuracy, blind, series_<name> and cards.
     """
-    accuracy = tables["accuracy"]
     drawn = {
         "accuracy": Dots(name, "accuracy", "panel", best=True),
         "blind": Dots(f"{name}, blind models", "accuracy", "panel", models="blind"),
     }
-    shown = {"accuracy": accuracy.assign(row=accuracy["group"], panel=name)}
-    score, best = score.replace("_", " "), best_blind(accuracy, ["group"], members)
+    shown = {"accuracy": tables["accuracy"].assign(row=tables["accuracy"]["group"], panel=name)}
     cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
-    return (
-        _dots(drawn, shown, score, members)
-        | _curves(tables["series"], "series", "group", f"{name}, {score}", best)
-        | cards
-    )
+    return _dots(drawn, shown, score, members) | cards
 
 
 def pair_figures(
     tables: Mapping[str, pd.DataFrame],
     score: str,
     members: Sequence[Member],
-    series: Mapping[str, Series],
+    earlier: Collection[str],
     people: pd.DataFrame,
 ) -> dict[str, Figure]:
     """Return the figures of those kinds of pairs that there are.
 
-    Of the checkpoints of a training only the last is drawn, and a mock model nowhere beside others. Marks of models
-    with a fixed preference (`fixed_preferences`) are hollow.
+    Mock models are drawn nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are
+    hollow.
 
     Args:
-        tables: Those that `FIGURES` names, see `cxprobe.pairs.judge.pair_tables`; card and card_questions, see
-            `cxprobe.pairs.report.pair_cards`; series, by construction, and series_biases, see
-            `cxprobe.pairs.report.pairs_along_series` and `cxprobe.pairs.report.biases_along_series`.
+        tables: Those that `FIGURES` names, see `cxprobe.pairs.judge.pair_tables`; and card and card_questions, see
+            `cxprobe.pairs.report.pair_cards`.
         score: The score that decided, for the titles.
         members: What the models are; figures name them by their labels.
-        series: Series of models.
+        earlier: Checkpoints of a training that are not drawn: all but the last.
         people: What people say of this project's items; drawn in meaning_by_variant.
 
     Returns:
-        As far as there is anything to draw: `FIGURES`, series_<name>, series_<name>_biases (by noun type, of all
-        constructions together) and cards (of whole constructions; those of variants are in the table).
+        As far as there is anything to draw: `FIGURES`, and cards (of whole constructions; those of variants are in the
+        table).
     """
-    score, biases = score.replace("_", " "), tables["biases"]
+    biases = tables["biases"]
     changes = biases.assign(low=biases["changed_low"], high=biases["changed_high"])
     shown = {"both": tables["both"], "margins": tables["margins"], "biases": biases, "changes": changes}
     shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
-    preferences, asked = fixed_preferences(tables["sentences"]), tables["card_questions"]
-    questions = dict(zip(zip(asked["construction"], asked["variant"], strict=True), asked["question"], strict=True))
+    preferences = fixed_preferences(tables["sentences"])
+    questions = tables["card_questions"].set_index(["construction", "variant"])["question"].to_dict()
     for name in ("constructions", "variants", "sentences", "noun_types"):
         table = tables[name]
         keys = zip(table["model"], table["construction"], table["words"], strict=True)
@@ -173,14 +165,7 @@ def pair_figures(
                 f"{one}, {variant}\n{textwrap.shorten(questions.get((one, variant), ''), _QUESTION, placeholder=' …')}"
                 for one, variant in zip(table["construction"], table["variant"], strict=True)
             ]
-    figures = _dots(FIGURES, shown, score, members, earlier_checkpoints(series), people)
-    real = tables["constructions"][tables["constructions"]["words"] == "real"]
-    figures |= _curves(tables["series"], "series", "construction", score, best_blind(real, ["construction"], members))
-    along = tables["series_biases"]
-    along = along[along["construction"] == ALL].rename(columns={"value": "difference or share"})
-    along = along.assign(panel=along["bias"] + ", " + along["noun_type"])  # of all constructions together
-    of_biases = _curves(along, "series", "panel", f"biases by noun type, {score}", value="difference or share")
-    figures |= {f"{name}_biases": figure for name, figure in of_biases.items()}
+    figures = _dots(FIGURES, shown, score, members, earlier, people)
     card = tables["card"]
     if len(card):
         figures["cards"] = card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])
@@ -202,10 +187,10 @@ def _dots(
         tables: Those that the figures name, with the column row, the name of each row.
         score: Follows each title.
         members: What the models are.
-        left_out: Models that are not drawn; mock ones are not drawn beside others (`is_mock`).
+        left_out: Models that are not drawn.
         people: What people say of constructions, a tick in the rows of variants.
     """
-    mocks = {member.slug for member in members if is_mock(member)}
+    mocks = {member.slug for member in members if member.is_mock}
     blind = {member.slug for member in members if member.is_blind}
     labels = {member.slug: member.label for member in members}
     seeing, trained = labels.keys() - blind, {member.slug for member in members if member.state == "trained"}
@@ -227,36 +212,6 @@ def _dots(
             marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
         look: dict[str, Any] = {"value": figure.value, "chance": _CHANCE.get(figure.value), "marks": marks}
         look["unit"] = "nats" if figure.value == "margin" else ""
-        named, title = table.assign(model=table["model"].map(labels)), f"{figure.title}, {score}"
-        drawn[name] = dots(named, title, rows="row", colours="model", panels=figure.panels, **look)
-    return drawn
-
-
-def _curves(
-    along: pd.DataFrame,
-    each: Literal["series", "axis"],
-    panels: str,
-    title: str,
-    best: pd.DataFrame | None = None,
-    value: str = "accuracy",
-) -> dict[str, Figure]:
-    """Draw a figure of each series, "series_<name>", or of each axis with a curve for each series, "by_<axis>".
-
-    Args:
-        along: Columns series, axis, quantity, panels, value, low, high and n, see `cxprobe.pairs.report.with_series`.
-        each: Which of the two.
-        panels: The column each of whose values has a panel.
-        title: Of the figures; it follows the name of the series.
-        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
-        value: What is drawn; chance has a line where this is the accuracy.
-    """
-    drawn = {}
-    for name, rows in along.groupby(each, sort=False):
-        axis = str(rows["axis"].iloc[0])
-        table = rows.rename(columns={"quantity": axis})
-        look: dict[str, Any] = {"x": axis, "panels": panels, "value": value, "chance": _CHANCE.get(value), "best": best}
-        if each == "series":
-            drawn[f"series_{name}"] = curves(table, f"{name}, {title}", **look)
-        else:
-            drawn[f"by_{axis}"] = curves(table, title, colours="series", **look)
+        shown, title = table.assign(model=table["model"].map(labels)), f"{figure.title}, {score.replace('_', ' ')}"
+        drawn[name] = dots(shown, title, rows="row", colours="model", panels=figure.panels, **look)
     return drawn

@@ -51,7 +51,7 @@ class FrameSlot(Closed):
 
 
 class Contrast(Closed):
-    """A place in which the two continuations differ."""
+    """A slot in which the two continuations differ."""
 
     good: _Template
     """What makes the right one."""
@@ -78,8 +78,8 @@ class Variant(Closed):
     @property
     def contexts(self) -> Mapping[ContextKind, _Template | None]:
         """What comes first: in the sentence with the construction, and in its rival if there is one."""
-        own: dict[ContextKind, _Template | None] = {"construction": self.context}
-        return own if self.rival is None else {**own, "rival": self.rival}
+        contexts: dict[ContextKind, _Template | None] = {"construction": self.context}
+        return contexts if self.rival is None else {**contexts, "rival": self.rival}
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return whether the pairs of a sentence are of the published design."""
@@ -153,7 +153,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     return content
 
 
-def slots_in(template: str) -> list[str]:
+def slot_names(template: str) -> list[str]:
     """Return the slots of a template in their order."""
     return [slot for _, slot, _, _ in Formatter().parse(template) if slot is not None]
 
@@ -172,8 +172,8 @@ def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
 def slots_of_variant(variant: Variant) -> set[str]:
     """Return the slots that people, pronouns or rows must fill; contrasts fill slots of the continuation alone."""
     contrasts = [template for one in variant.contrast.values() for template in (one.good, one.bad)]
-    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slots_in(text or "")]
-    return {*others, *slots_in(variant.continuation)} - (variant.contrast.keys() - set(others))
+    others = [slot for text in (*variant.contexts.values(), *contrasts) for slot in slot_names(text or "")]
+    return {*others, *slot_names(variant.continuation)} - (variant.contrast.keys() - set(others))
 
 
 def fill_variant(
@@ -184,7 +184,7 @@ def fill_variant(
     Args:
         variant: The variant.
         values: Slot -> words.
-        sentence: Which context; after a rival the two continuations change places.
+        sentence: Which context; after a rival the two continuations are exchanged.
     """
     context = capitalise_sentences((variant.contexts[sentence] or "").format_map(values))
     members = [capitalise_sentences(with_contrasts(variant, side).format_map(values)) for side in ("good", "bad")]
@@ -197,7 +197,7 @@ class SoundPart(NamedTuple):
 
     Attributes:
         variants: Name -> variant; only those whose slots are all filled.
-        rows: Group -> the place in the group -> the row.
+        rows: Group -> the position in the group -> the row.
     """
 
     variants: Mapping[str, Variant]
@@ -208,11 +208,11 @@ class SoundPart(NamedTuple):
         """Return the variants and rows of a pairs.yaml that none of the faults is in."""
         faulty = {fault.keys[:length] for fault in faults for length in (2, 3)}
         rows = {
-            group: {place: row for place, row in enumerate(rows) if (*keys_of(group), place) not in faulty}
+            group: {position: row for position, row in enumerate(rows) if (*keys_of(group), position) not in faulty}
             for group, rows in content.groups.items()
         }
         filled = {*content.people, *(pronoun_slots(people) if content.people else ())}
-        filled |= {slot for own in rows.values() for slot in next(iter(own.values()), ())}
+        filled |= {slot for listed in rows.values() for slot in next(iter(listed.values()), ())}
         variants = {
             name: variant
             for name, variant in content.variants.items()
@@ -231,8 +231,8 @@ def faults_of_pairs(content: PairsFile, people: People) -> list[Fault]:
     Returns:
         A slot that is not declared, not filled, filled twice or never used; rows of one group with different slots; a
         row that is given twice; a rival that is the context; two people needed for what is switched or for typical
-        roles; members that do not differ, or not as declared; a wrong article. What one place of a variant gets wrong
-        in several rows is one fault.
+        roles; members that do not differ, or not as declared; a wrong article. What is wrong in
+        one part of a variant with several rows is one fault.
     """
     faults = [*_faults_of_people(content, people), *_faults_of_slots(content, people)]
     for group, rows in content.groups.items():
@@ -248,14 +248,14 @@ def _faults_of_people(content: PairsFile, people: People) -> Iterator[Fault]:
     if content.typical and len(content.people) != 2:
         yield Fault(("typical",), f"typical: roles are those of two people, and people names {len(content.people)}")
     if content.typical and ROLE_NOUN_TYPE not in people.types:
-        what = f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose place these nouns take"
+        what = f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose nouns these replace"
         yield Fault(("typical",), what)
     known = set[tuple[str, str]]()
-    for place, (first, second) in enumerate(content.typical):
+    for position, (first, second) in enumerate(content.typical):
         if first == second:
-            yield Fault(("typical", place), f"typical: '{first}' cannot have both roles")
+            yield Fault(("typical", position), f"typical: '{first}' cannot have both roles")
         if (first, second) in known:
-            yield Fault(("typical", place), f"typical: '{first}' and '{second}' are listed twice")
+            yield Fault(("typical", position), f"typical: '{first}' and '{second}' are listed twice")
         known.add((first, second))
     if len(set(content.people)) < len(content.people):
         yield Fault(("people",), f"people: {content.people[0]} is named twice; each person needs a slot of its own")
@@ -291,19 +291,19 @@ def _usual_slots(rows: Sequence[Row]) -> list[str]:
 def _faults_of_rows(content: PairsFile, rows: Sequence[Row]) -> Iterator[Fault]:
     """Find rows of a group that differ in their slots, repeat each other, or have a wrong article in their words."""
     usual, known, unknown = set(_usual_slots(rows)), dict[frozenset[tuple[str, str]], int](), dict[str, list[int]]()
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         for slot, words in row.items():
             if slot not in content.slots:
-                unknown.setdefault(slot, []).append(place)
-            yield from (Fault((place, slot), f"{slot}: {what}") for what in article_faults(words))
+                unknown.setdefault(slot, []).append(position)
+            yield from (Fault((position, slot), f"{slot}: {what}") for what in article_faults(words))
         if lacking := usual - row.keys():
-            yield Fault((place,), f"this row lacks {', '.join(sorted(lacking))}, which most rows of its group have")
+            yield Fault((position,), f"this row lacks {', '.join(sorted(lacking))}, which most rows of its group have")
         if beyond := (row.keys() - usual) & content.slots.keys():
             what = f"this row has {', '.join(sorted(beyond))}, which most rows of its group do not have"
-            yield Fault((place,), what)
-        first = known.setdefault(frozenset(row.items()), place)
-        if first != place:
-            yield Fault((place,), f"this row repeats row {first} of its group (counted from 0)")
+            yield Fault((position,), what)
+        first = known.setdefault(frozenset(row.items()), position)
+        if first != position:
+            yield Fault((position,), f"this row repeats row {first} of its group (counted from 0)")
     for slot, (first, *others) in unknown.items():
         what = f"the slot '{slot}' is unknown{suggest(slot, list(content.slots))}; declare it under slots"
         yield Fault((first, slot), what + (f" ({len(others)} more rows have it)" if others else ""))
@@ -320,18 +320,18 @@ def _faults_of_templates(content: PairsFile, people: People, variant: Variant) -
     if variant.rival is not None and variant.rival == variant.context:
         yield Fault(("rival",), "the rival is the context itself; the two cannot have different answers")
     for part, (template, allowed) in templates.items():
-        for slot in slots_in(template):
+        for slot in slot_names(template):
             if slot not in allowed:
                 yield Fault((part,), f"the slot '{slot}' is unknown{suggest(slot, sorted(allowed))}")
     for slot, contrast in variant.contrast.items():
         where = ("contrast", slot)
         if slot in known:
             yield Fault(where, f"the contrast '{slot}' has the name of a slot; give it another name")
-        if slot not in slots_in(variant.continuation):
+        if slot not in slot_names(variant.continuation):
             yield Fault(where, f"the continuation has no slot {{{slot}}}, so the pair does not differ there")
         if contrast.good == contrast.bad:
             yield Fault(where, f"the two members do not differ: good and bad are both {contrast.good!r}")
-        for wanted in sorted({*slots_in(contrast.good), *slots_in(contrast.bad)} - known):
+        for wanted in sorted({*slot_names(contrast.good), *slot_names(contrast.bad)} - known):
             yield Fault(where, f"the slot '{wanted}' is unknown{suggest(wanted, sorted(known))}")
 
 
@@ -344,8 +344,8 @@ def _faults_of_texts(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
         known = list(article_faults(context))
         yield from ((CONTEXT_KEYS[sentence], what) for what in known)
         for text in (good, bad):
-            found = article_faults(f"{context} {text}".strip())
-            yield from ((("continuation",), what) for what in found if what not in known)
+            faulty = article_faults(f"{context} {text}".strip())
+            yield from ((("continuation",), what) for what in faulty if what not in known)
 
 
 CONTEXT_KEYS: Mapping[ContextKind, Keys] = {"construction": ("context",), "rival": ("rival",)}
@@ -362,13 +362,13 @@ def faults_in_texts(
     """Put rows into variants, and find what is wrong there.
 
     Every row is put beside the first row of each other group, and then rows of all groups take turns. What is wrong in
-    one place of a variant with several rows is one fault of that variant; with one row alone it is one of the row.
+    one part of a variant with several rows is one fault of that variant; with one row alone it is one of the row.
 
     Args:
         content: The pairs.
         people: The pronouns; the people themselves are "Person-1" and "Person-2".
         sound: What is looked at.
-        find: Given a variant and slot -> words, gives what is wrong, with its place in the variant.
+        find: Given a variant and slot -> words, gives what is wrong, with its keys in the variant.
     """
     if not sound.variants:
         return
@@ -376,20 +376,22 @@ def faults_in_texts(
     persons = {slot: f"Person-{number}" for number, slot in enumerate(content.people, start=1)}
     first = {slot: words for rows in sound.rows.values() for slot, words in next(iter(rows.values())).items()}
     alone: list[tuple[Keys, Row]] = [
-        ((*keys_of(group), place), first | row) for group, own in sound.rows.items() for place, row in own.items()
+        ((*keys_of(group), position), first | row)
+        for group, listed in sound.rows.items()
+        for position, row in listed.items()
     ]
     for name, variant in sound.variants.items():
-        touched: dict[Keys, dict[Keys, str]] = {}  # place in the variant -> row -> what is wrong
+        touched: dict[Keys, dict[Keys, str]] = {}  # keys in the variant -> row -> what is wrong
         for fillings in (alone, rows_in_turns(sound) if len(sound.rows) > 1 else ()):
-            found: dict[Keys, dict[Keys, str]] = {}
+            faulty: dict[Keys, dict[Keys, str]] = {}
             for number, (row, words) in enumerate(fillings):
-                for place, what in find(variant, {**pronouns[number % len(pronouns)], **words, **persons}):
-                    found.setdefault(place, {}).setdefault(row, what)
-            touched = found | touched
-        for place, rows in touched.items():
+                for keys, what in find(variant, {**pronouns[number % len(pronouns)], **words, **persons}):
+                    faulty.setdefault(keys, {}).setdefault(row, what)
+            touched = faulty | touched
+        for keys, rows in touched.items():
             (row, what), *others = rows.items()
             if others:
-                yield Fault(("variants", name, *place), f"variant {name}: {what}; so in {listed_rows(rows)}")
+                yield Fault(("variants", name, *keys), f"variant {name}: {what}; so in {listed_rows(rows)}")
             else:
                 yield Fault(row, f"variant {name}: {what}")
 
@@ -398,26 +400,29 @@ def rows_in_turns(sound: SoundPart) -> list[tuple[Keys, Row]]:
     """Return every row of every group at least once, beside rows of the other groups that take turns.
 
     Returns:
-        The place of the row that is new, and slot -> words.
+        The keys of the row that is new, and slot -> words.
     """
     longest = max(sound.rows, key=lambda group: len(sound.rows[group]))
     groups = [list(rows.values()) for rows in sound.rows.values()]
     return [
-        ((*keys_of(longest), place), {slot: words for rows in groups for slot, words in rows[turn % len(rows)].items()})
-        for turn, place in enumerate(sound.rows[longest])
+        (
+            (*keys_of(longest), position),
+            {slot: words for rows in groups for slot, words in rows[turn % len(rows)].items()},
+        )
+        for turn, position in enumerate(sound.rows[longest])
     ]
 
 
 def listed_rows(rows: Iterable[Keys]) -> str:
-    """Return places of rows as a message names them: the first ones, and how many more there are."""
-    places: dict[str | int, list[str]] = {}
-    for *_, group, place in rows:
-        places.setdefault(group, []).append(str(place))
-    told = [
-        f"{group} {', '.join(own[:_SHOWN])}" + (f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else "")
-        for group, own in places.items()
+    """Return positions of rows as a message names them: the first ones, and how many more there are."""
+    positions: dict[str | int, list[str]] = {}
+    for *_, group, position in rows:
+        positions.setdefault(group, []).append(str(position))
+    parts = [
+        f"{group} {', '.join(listed[:_SHOWN])}" + (f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else "")
+        for group, listed in positions.items()
     ]
-    return f"{', '.join(told)} (counted from 0)"
+    return f"{', '.join(parts)} (counted from 0)"
 
 
 def pronoun_slots(people: People) -> set[str]:

@@ -42,21 +42,21 @@ def with_frequencies(pairs: pd.DataFrame) -> pd.DataFrame:
     from wordfreq import zipf_frequency  # slow to import
 
     def mean(words: Counter[str]) -> float:
-        found = [zipf_frequency(word, "en") for word in words.elements()]
-        return float(np.mean(found)) if found and all(found) else np.nan
+        frequencies = [zipf_frequency(word, "en") for word in words.elements()]
+        return float(np.mean(frequencies)) if frequencies and all(frequencies) else np.nan
 
     texts, rows = pairs[_TEXTS].drop_duplicates(), []
     for both in texts.itertuples(index=False):
         good, bad = (Counter(word.text.lower() for word in words_of(text)) for text in both)
-        own = (good - bad, bad - good)
-        names = (" ".join(sorted(words.elements())) for words in own)
-        rows.append((*names, mean(own[0]) - mean(own[1]), good.total() - bad.total()))
+        differing = (good - bad, bad - good)
+        names = (" ".join(sorted(words.elements())) for words in differing)
+        rows.append((*names, mean(differing[0]) - mean(differing[1]), good.total() - bad.total()))
     texts[["good_words", "bad_words", "zipf", "longer"]] = pd.DataFrame(rows, index=texts.index)
     return pairs.merge(texts, "left", _TEXTS, validate="many_to_one")
 
 
 def verbs_in_corpora(mined: Mapping[str, tuple[Sequence[Row], pd.DataFrame]]) -> pd.DataFrame:
-    """Return how often the verb of each frame is found in its construction.
+    """Return how often the verb of each frame is in its construction.
 
     Args:
         mined: Name of the pairs -> the frames of a pairs.yaml, and what fills the slots of the construction in a
@@ -86,9 +86,9 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
     """Return logistic regressions of right or wrong on frequency, for each group of pairs.
 
     There are two covariates, each in a regression of its own: "words", the difference in Zipf frequency between the
-    words in which the two texts differ; and "verb", how often the verb was found in the construction. The number of
-    words by which the good text is longer is one more covariate where it varies. Pairs in which one text has all the
-    words of the other, such as the same words in another order, are left out of "words".
+    words in which the two texts differ; and "verb", how often a corpus has the verb in the construction. The number
+    of words by which the good text is longer is one more covariate where it varies. Pairs in which one text has all
+    the words of the other, such as the same words in another order, are left out of "words".
 
     Pairs depend on one another if they share a frame, or one of the words that tell their texts apart: a model that
     likes a name likes it in all frames, and a coefficient for frequency must hold for other words too. In "verb" they
@@ -116,16 +116,14 @@ def frequency_by(items: pd.DataFrame, verbs: pd.DataFrame, by: Sequence[str]) ->
     Source:
         Cameron, Gelbach & Miller 2011 and Aronow, Samii & Assenova 2015 for the standard error.
     """
-    told = with_frequencies(items).merge(verbs, "left", _FRAME, validate="many_to_one")
-    told["row"] = [
-        f"row {number}" for number in range(len(told))
-    ]  # in the place of a second verb: no two pairs share it
+    table = with_frequencies(items).merge(verbs, "left", _FRAME, validate="many_to_one")
+    table["row"] = [f"row {number}" for number in range(len(table))]  # instead of a second verb: no two pairs share it
     rows = []
     for covariate, column, shared in (
         ("words", "zipf", ["good_words", "bad_words"]),
         ("verb", "together", [VERB, "row"]),
     ):
-        for key, pairs in told.groupby([*by], sort=False):
+        for key, pairs in table.groupby([*by], sort=False):
             used = pairs[pairs[column].notna()]
             if covariate == "verb" and used.empty:  # the construction was not mined
                 continue
@@ -201,8 +199,8 @@ def _separated(right: NDArray[np.float64], design: NDArray[np.float64]) -> bool:
         Konis 2007: a linear programme.
     """
     sides = np.unique(np.concatenate([design[right > 0], -design[right < 1]]), axis=0)
-    found = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1))
-    return bool(found.fun < -1e-4)  # far below what one step of a frequency makes
+    programme = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1))
+    return bool(programme.fun < -1e-4)  # far below what one step of a frequency makes
 
 
 def _variances(
@@ -221,7 +219,7 @@ def _variances(
         return squares
 
     def sharing_words(*within: NDArray[np.int64]) -> NDArray[np.float64]:
-        both = sharing(np.repeat(influence, 2, axis=0), *(np.repeat(own, 2) for own in within), words.ravel())
+        both = sharing(np.repeat(influence, 2, axis=0), *(np.repeat(codes, 2) for codes in within), words.ravel())
         # Two pairs that have both words in common were counted twice.
         return both - sharing(influence, *within, words.min(axis=1), words.max(axis=1))
 

@@ -105,10 +105,12 @@ class JudgedPairs:
             and wrong, the first words in which its texts differ, and balanced (`cxprobe.pairs.balance`); scheme, score
             and margin, by which it was decided; and accuracy, 1, 0, or 0.5 for a tie.
         scores: One row a pair, scheme and score: the same columns without the texts.
+        replies: The replies in words (`cxprobe.pairs.replies.read_replies`); None where nobody was asked.
     """
 
     items: pd.DataFrame
     scores: pd.DataFrame
+    replies: pd.DataFrame | None = None
 
     def where(self, column: str, value: str) -> "JudgedPairs":
         """Return those pairs that have a value in a column."""
@@ -117,11 +119,12 @@ class JudgedPairs:
     @classmethod
     def joined(cls, parts: Mapping[str, "JudgedPairs"], constructions: Sequence[str] = ()) -> "JudgedPairs":
         """Return the pairs of several models, see `join_models`."""
-        items, scores = (
-            join_models({model: getattr(own, name) for model, own in parts.items()}, constructions)
-            for name in ("items", "scores")
-        )
-        return cls(items, scores)
+        tables: dict[str, pd.DataFrame] = {}
+        for name in ("items", "scores", "replies"):
+            of_models = {model: getattr(judged, name) for model, judged in parts.items()}
+            if known := {model: table for model, table in of_models.items() if table is not None}:
+                tables[name] = join_models(known, constructions)
+        return cls(**tables)
 
 
 def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str] = ()) -> pd.DataFrame:
@@ -135,7 +138,7 @@ def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str]
     """
     named = [table.assign(model=model) for model, table in tables.items()]
     joined = pd.concat([table for table in named if len(table)] or named[:1], ignore_index=True)
-    order = {name: place for place, name in enumerate(constructions)}
+    order = {name: position for position, name in enumerate(constructions)}
     return (
         joined.sort_values("construction", key=lambda names: names.map(order), kind="stable", ignore_index=True)
         if order
@@ -160,7 +163,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) ->
         answers: The table of token scores, or of preferences (id and margin, see `cxprobe.pairs.blind`), that the
             measuring stage wrote.
         how: What decides; nothing of it concerns preferences but the cells and shifts. A score that needs a context
-            leaves own pairs without one undecided.
+            leaves this project's pairs without one undecided.
 
     Raises:
         DataError: A pair has no preference, or more than one; a margin is not finite; or see
@@ -420,8 +423,8 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     variants = pd.MultiIndex.from_frame(meaning[["construction", "variant"]])
     published = variants.isin(variants[meaning["origin"] == "paper"])  # with their rivals, of whichever origin
     parts = []
-    for column, own in (("order", meaning), ("variant", meaning[published])):
-        two_ways = own[own.groupby("construction")[column].transform("nunique") == 2]
+    for column, part in (("order", meaning), ("variant", meaning[published])):
+        two_ways = part[part.groupby("construction")[column].transform("nunique") == 2]
         parts.append(bias_by(two_ways, column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)
 
@@ -466,11 +469,11 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
     keys = [*by, "item", *(name for name in MEMBERS if name != column)]
-    place = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
+    position = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
     ways = judged[[*keys, column, "accuracy"]].rename(columns={column: "second", "accuracy": "other"})
-    both = judged[place == 0].merge(ways[place == 1], on=keys, validate="one_to_one")
+    both = judged[position == 0].merge(ways[position == 1], on=keys, validate="one_to_one")
     for name, asked in (("first", both[column]), ("second", both["second"])):  # each construction has its own names
-        both[name] = asked.groupby([both[key] for key in by]).transform(lambda own: " / ".join(dict.fromkeys(own)))
+        both[name] = asked.groupby([both[key] for key in by]).transform(lambda part: " / ".join(dict.fromkeys(part)))
     differences = difference_by(both, "accuracy", "other", by)
     low, high = differences["low"], differences["high"]
     changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())
@@ -495,7 +498,7 @@ def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     if by:
         parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[[*by]].to_numpy()]))
     both = pd.concat(parts, ignore_index=True)
-    order = {model: place for place, model in enumerate(items["model"].unique())}
+    order = {model: position for position, model in enumerate(items["model"].unique())}
     return both.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
 
 
@@ -510,8 +513,8 @@ def groups_of_runs(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
 
     Args:
         rows: Judged pairs of several models, or replies about them.
-        benchmark: Its first column to report by divides the run of "all" pairs, and is that by which the others are
-            told; the second one, if there is any, divides each of these.
+        benchmark: Its first column to report by divides the run of "all" pairs, and names the others; the second one,
+            if there is any, divides each of these.
     """
     every, runs = with_groups(rows, benchmark.by[:1]).assign(run="all"), with_groups(rows, benchmark.by[1:2])
     runs["run"] = runs[benchmark.by[0]].map(construction_of)

@@ -14,11 +14,13 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
-from cxprobe.lm.prompts import PROMPTS_FOLDER, read_prompt_file
+from cxprobe.lm.prompts import PROMPTS_FOLDER
+from cxprobe.pairs.balance import fixed_preferences
 from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
+    CHANCE_IN_BOTH,
     HALF,
     Blind,
     Finding,
@@ -35,8 +37,7 @@ from cxprobe.report.published import as_read
 from cxprobe.report.tables import cell
 from cxprobe.report.words import in_full, number
 
-CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
-FEWEST = 30  # frames, below which an interval says little about others
+_FEWEST_FRAMES = 30  # with fewer, an interval says little about others
 _MARGIN = ("margin", "margin_low", "margin_high")
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
@@ -144,38 +145,21 @@ class PairsLine(Line):
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has pairs, and that frames can be written."""
-        from cxprobe.pairs.frame_prompts import require_sentences
-
-        section, people = params.section(PairsParams), _people_if_sound()
-        for name in section.constructions:
+        """Check that each construction has pairs."""
+        for name in params.section(PairsParams).constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
-        for name in section.frames.constructions if section.frames else ():
-            faults.require("pairs.frames.constructions", name, pairs_file(name))
-            pairs = faults.attempt(load_pairs, name, people) if people else None
-            if pairs is not None:
-                contexts = [variant.context for variant in pairs.variants.values()]
-                prefix = "params.yaml: pairs.frames.constructions: "
-                faults.attempt(require_sentences, name, pairs.tests, contexts, prefix=prefix)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the prompts of preferences and of frames, and that those are there that params.yaml names."""
+        """Check the prompts of preferences, and that the one that params.yaml names is there."""
         from cxprobe.pairs.asking import load_preference_prompts
-        from cxprobe.pairs.frame_prompts import WritingPrompts
 
         section = params.section(PairsParams) if params else None
-        ask, frames = (section.ask, section.frames) if section else (None, None)
+        ask = section.ask if section else None
         faults.check_prompts(
             PROMPTS_FOLDER / "preferences.yaml",
             load_preference_prompts,
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
-        )
-        faults.check_prompts(
-            PROMPTS_FOLDER / "frames.yaml",
-            lambda: read_prompt_file(WritingPrompts, PROMPTS_FOLDER / "frames.yaml"),
-            needed=section is None or bool(section.writers),
-            named={"pairs.frames.prompt": ("prompts", frames.prompt)} if frames else {},
         )
 
     # ---- plans
@@ -201,19 +185,11 @@ class PairsLine(Line):
                 asked = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
                 questions += asked["question"].tolist()
             yield from replied_demand(params.llms, "ask_pairs", section.llms, questions)
-        if section.frames:
-            frames = section.frames
-            # Each frame that is written is shown to two filters.
-            requests = len(frames.constructions) * frames.requests * (1 + 2 * frames.per_request)
-            for name in section.writers:
-                yield Demand("write_frames", name, requests, 0, requests * params.llms[name].max_tokens)
 
     # ---- reports
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of pairs with real words: of pairs in two orders those of both orders are the headline."""
-        from cxprobe.pairs.report import fixed_preferences
-
         path = self.accuracy
         rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
@@ -325,10 +301,10 @@ class PairsLine(Line):
         rates = inputs.table(self.accuracy)
         for (name,), of_pairs in groups_of(rates if "clusters" in rates else rates.head(0), "construction"):
             frames = int(of_pairs["clusters"].min())
-            if construction_of_pairs(name) == construction and frames < FEWEST:
+            if construction_of_pairs(name) == construction and frames < _FEWEST_FRAMES:
                 yield (
                     f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share "
-                    f"a word count as one): with fewer than {FEWEST}, the interval says little about other frames."
+                    f"a word count as one): with fewer than {_FEWEST_FRAMES}, the interval says little about others."
                 )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:

@@ -28,9 +28,9 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
     """
     columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
     for kind, before in (("groups", ""), ("clusters", CLUSTER)):
-        own = [getattr(pair, kind) for pair in pairs]
-        names = dict.fromkeys(name for values in own for name in values)
-        columns |= {f"{before}{name}": [values.get(name) for values in own] for name in names}
+        of_pairs = [getattr(pair, kind) for pair in pairs]
+        names = dict.fromkeys(name for values in of_pairs for name in values)
+        columns |= {f"{before}{name}": [values.get(name) for values in of_pairs] for name in names}
     return without_gaps(pd.DataFrame(columns))
 
 
@@ -42,8 +42,8 @@ def pairs_of(table: pd.DataFrame) -> list[Pair]:
     known: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # what many pairs have in common is held once
 
     def held(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
-        own = tuple(zip(keys, values, strict=True))
-        return known.setdefault(own, dict(own))
+        named = tuple(zip(keys, values, strict=True))
+        return known.setdefault(named, dict(named))
 
     n = len(groups)
     return [
@@ -205,9 +205,9 @@ def _pairs_of_item(
         wording = " / ".join(sorted(with_contrasts(variant, side) for side in ("good", "bad")))
         for order in ("original", "switched") if content.switched else ("original",):
             seats = content.people if order == "original" else content.people[::-1]
-            told = values | dict(zip(seats, persons, strict=True))
+            filled = values | dict(zip(seats, persons, strict=True))
             for sentence in variant.contexts:
-                context, good, bad = fill_variant(variant, told, sentence)
+                context, good, bad = fill_variant(variant, filled, sentence)
                 _check_sound(name, variant_name, context, good, bad)
                 gap = " " if context else ""
                 yield Pair(
@@ -231,7 +231,7 @@ def _pairs_of_item(
 
 
 def _check_sound(name: str, variant: str, context: str, good: str, bad: str) -> None:
-    """Refuse what only a combination of rows causes; faults of single rows are found when the file is read."""
+    """Refuse what only a combination of rows causes; faults of single rows are reported when the file is read."""
     text = f"{context} {good}".strip()
     where = f"{pairs_file(name)}, variant {variant}: {text!r}"
     if good == bad:
@@ -303,7 +303,7 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     return BuiltPairs(pairs, cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), pseudowords)
 
 
-def tables_of(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
+def made_tables(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
     """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
     if not built:
         return {}

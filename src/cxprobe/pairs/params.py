@@ -12,12 +12,6 @@ from cxprobe.lm.terms import Bos, SchemeName
 from cxprobe.report.params import LineParams
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
-INSTANCE_VERDICTS = ("prototypical", "extended", "unacceptable")
-"""What the first filter of frames may answer."""
-DIAGNOSTIC_VERDICTS = ("appropriate", "inappropriate")
-"""What the second one may."""
-
-
 FORM = "-form"
 """Ends the name of the pairs of form of a construction that has pairs of meaning too."""
 
@@ -120,23 +114,6 @@ class ProbePairs(Closed):
     """Model of pairs.probed -> the entry of pairs.llms that is the same model, asked in words; {} for none."""
 
 
-class WriteFrames(Closed):
-    """Frames of minimal pairs, written and filtered by the models of pairs.writers."""
-
-    constructions: SomeDistinct[Slug]
-    """Whose frames are written."""
-    prompt: str
-    """A name of prompts/frames.yaml."""
-    requests: Annotated[int, Field(ge=1)]
-    """How often frames are asked for; each time other examples are shown, so that the replies differ."""
-    per_request: Annotated[int, Field(ge=1)]
-    """How many frames one request asks for; some 30 tokens of llms.<slug>.max_tokens each."""
-    examples: Annotated[int, Field(ge=1)]
-    """How many frames of the construction's pairs.yaml each request shows."""
-    accepted: Annotated[list[Literal["prototypical", "extended"]], Field(min_length=1)]
-    """What the first filter lets through."""
-
-
 class PairsParams(Closed):
     """Minimal pairs: of which constructions and benchmarks, which models are asked, and how."""
 
@@ -146,8 +123,6 @@ class PairsParams(Closed):
     """Asked in words which text is the likelier: entries of llms."""
     probed: Distinct[Slug]
     """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
-    writers: Distinct[Slug]
-    """Asked to write frames: entries of llms."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
     make: MakePairs
@@ -159,8 +134,6 @@ class PairsParams(Closed):
     """null where pairs.probed is empty."""
     benchmarks: dict[Slug, Benchmark]
     """Slug -> minimal pairs of others, which the same models are asked about; {} for none."""
-    frames: WriteFrames | None
-    """null where pairs.writers is empty."""
 
 
 class PairsStage(LineParams):
@@ -170,7 +143,7 @@ class PairsStage(LineParams):
     experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
     asks_servers = True
-    names: ClassVar[dict[str, str]] = {"models": "models", "probed": "models", "llms": "llms", "writers": "llms"}
+    names: ClassVar[dict[str, str]] = {"models": "models", "probed": "models", "llms": "llms"}
 
     pairs: PairsParams
     """Minimal pairs, the project's own and those of others."""
@@ -184,7 +157,7 @@ class PairsStage(LineParams):
         """Yield the values of the section that do not go together."""
         yield from super().faults_between(constructions)
         section, models, llms = self.pairs, self.models, self.llms
-        for part, need in (("llms", "ask"), ("probed", "probe"), ("writers", "frames")):
+        for part, need in (("llms", "ask"), ("probed", "probe")):
             if getattr(section, part) and getattr(section, need) is None:
                 yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
         judge, schemes = section.judge, section.score.schemes

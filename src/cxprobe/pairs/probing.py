@@ -15,7 +15,7 @@ from cxprobe.files.tables import keep_table, kept_table
 from cxprobe.pairs.ways import FRAME
 from cxprobe.probing import Fitting, Regularisation, cross_validate, kept_folder
 
-WORDS = -1  # in the place of a layer: the probe that is trained on counts of words
+WORDS = -1  # instead of a layer: the probe that is trained on counts of words
 _WORD = r"[^\W_]+|[^\w\s]"
 
 
@@ -78,7 +78,7 @@ def probe_pairs(
     counts = CountVectorizer(token_pattern=_WORD).fit([*pairs["good"], *pairs["bad"]])
     words = (counts.transform(pairs["good"]) - counts.transform(pairs["bad"])).toarray().astype(np.float32)
     differences = [words, *(matrix[good] - matrix[bad] for matrix in features.vectors)]  # each (pairs, dimensions)
-    both_ways: list[NDArray[np.float32]] = [np.concatenate([own, -own]) for own in differences]
+    both_ways: list[NDArray[np.float32]] = [np.concatenate([matrix, -matrix]) for matrix in differences]
     probabilities = cross_validate(
         both_ways,
         np.repeat([True, False], len(pairs)),  # (2 pairs,)

@@ -78,7 +78,7 @@ def _wuggy(seed: int) -> Candidates:
 
 
 def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple[PairsFile, pd.DataFrame]:
-    """Put a pseudoword in the place of every content word, the same for the same word everywhere.
+    """Replace every content word by a pseudoword, the same for the same word everywhere.
 
     A pseudoword is as long as its word, ends in -ed or -ing if the word does, takes the same article, and is neither a
     word of these pairs nor another's pseudoword. A word for which ``propose`` has no fitting answer gets a random
@@ -140,5 +140,5 @@ def _strings(word: str, seed: int) -> Iterable[str]:
 
 
 def _ending(word: str) -> str:
-    found = _ENDING.search(word)
-    return found[0] if found else ""
+    ending = _ENDING.search(word)
+    return ending[0] if ending else ""

@@ -6,6 +6,7 @@ and is not wrong. Judged pairs have the scheme "reply" and the score "asked", wh
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -65,7 +66,8 @@ def judge_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: HowToJudge) -> J
     """
     answered = read[read["outcome"].isin(_ANSWERED)]
     margins = answered.assign(margin=2.0 * (answered["outcome"] == "right") - 1.0).groupby("pair")["margin"].mean()
-    return credit_pairs(pairs, margins.rename_axis("id").reset_index().assign(scheme=REPLY, score=ASKED), how)
+    table = margins.rename_axis("id").reset_index().assign(scheme=REPLY, score=ASKED)
+    return replace(credit_pairs(pairs, table, how), replies=read)
 
 
 def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -102,9 +104,9 @@ def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     read = replies[answered].assign(position_bias=(replies["answer"] == "A").astype(float))
     outcomes = read.groupby([*keys, "pair"])["outcome"]
     twice = read.assign(consistency=(outcomes.transform("nunique") == 1).astype(float))[outcomes.transform("size") == 2]
-    for rate, own in (("consistency", twice.drop_duplicates([*keys, "pair"])), ("position_bias", read)):
+    for rate, rows in (("consistency", twice.drop_duplicates([*keys, "pair"])), ("position_bias", read)):
         names = {"low": f"{rate}_low", "high": f"{rate}_high", "n": _RATES[rate]}
-        rates = rate_by(own, rate, keys).drop(columns="ties").rename(columns=names)
+        rates = rate_by(rows, rate, keys).drop(columns="ties").rename(columns=names)
         table = table.merge(rates, on=keys, how="left", validate="one_to_one")
         table[_RATES[rate]] = table[_RATES[rate]].fillna(0).astype(int)
     return with_blanks(table)
@@ -135,8 +137,9 @@ def asked_settings(settings: Mapping[str, str], prompt: str) -> dict[str, str]:
         settings: Those of such a run, from `cxprobe.run.stage.Stage.settings`.
         prompt: The prompt by which the model was asked.
     """
-    own = dict.fromkeys(("pairs.benchmarks.score", "pairs.judge.score", "pairs.judge.scores"), ASKED)
-    own["pairs.judge.scheme"] = f"{REPLY}, prompt {prompt}"
+    changed = dict.fromkeys(("pairs.benchmarks.score", "pairs.judge.score", "pairs.judge.scores"), ASKED)
+    changed["pairs.judge.scheme"] = f"{REPLY}, prompt {prompt}"
     return {
-        name: "none" if name.startswith("pairs.score.") else own.get(name, value) for name, value in settings.items()
+        name: "none" if name.startswith("pairs.score.") else changed.get(name, value)
+        for name, value in settings.items()
     }

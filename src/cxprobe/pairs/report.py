@@ -1,62 +1,140 @@
-"""Judged minimal pairs of all models side by side: the tables of the report."""
+"""Judged minimal pairs of all models side by side: the tables and figures of the report."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby, takewhile
-from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from cxprobe.lm.params import Llm, Member, Rule, Series
+from cxprobe.lm.params import Member, Rule, Series, earlier_checkpoints, series_of
 from cxprobe.pairs.balance import pooled
+from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
+from cxprobe.pairs.frequency import frequency_by
+from cxprobe.pairs.judge import biases_of_all, with_groups
+from cxprobe.pairs.params import PairsStage
+from cxprobe.pairs.replies import asked_rates
+from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.cards import card_table, composition_table, word_table
+from cxprobe.report.comparisons import best_blind, compare_models
 from cxprobe.report.dots import PEOPLE
-from cxprobe.report.tables import cell
+from cxprobe.report.judging import line_members
+from cxprobe.report.tables import cell, with_blanks
 from cxprobe.stats import rate_by, with_tie_rate
 
-_MOCK = "mockllm/"  # begins the name of a model that answers without a model
-ALL, ALL_OF_FORM = "all pairs of meaning", "all pairs of form"
-_TESTS = {ALL: "meaning", ALL_OF_FORM: "form"}
+MEANING = "all pairs of meaning"
+ALL_PAIRS = {MEANING: "meaning", "all pairs of form": "form"}
+"""Group of all constructions -> what its pairs test."""
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
-_HALF = 0.5
-_RATES = ["accuracy", "low", "high", "n", "ties", "tie_rate"]
 _BIAS, _CHANGED = ("bias", "low", "high"), ("changed", "changed_low", "changed_high")
 # Name -> the two ways of asking that are compared, and the columns of the value and its interval.
+_VALUE = "difference or share"  # of a bias, in figures
 _BIASES_ALONG = {"bias (i)": ("order", _BIAS), "bias (ii)": ("variant", _BIAS), "changed": ("order", _CHANGED)}
 
+TablesAndFigures = tuple[dict[str, pd.DataFrame], dict[str, Figure]]
+"""Name -> table, and name -> figure."""
 
-def fixed_preferences(
-    sentences: pd.DataFrame,
-) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
-    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
 
-    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
-    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
-    interval does not contain a half.
+def report_of_pairs(
+    params: PairsStage,
+    judged: Mapping[str, pd.DataFrame],
+    rates: Mapping[str, pd.DataFrame],
+    verbs: pd.DataFrame,
+    people: pd.DataFrame,
+    published: Sequence[pd.DataFrame],
+) -> TablesAndFigures:
+    """Return the tables and figures of this project's pairs.
 
     Args:
-        sentences: Columns model, construction, words, variant, sentence, accuracy, low, high, n.
+        params: The parameters.
+        judged: "items" and, where models were asked in words, "replies" of all models.
+        rates: The tables of `cxprobe.pairs.judge.pair_tables`.
+        verbs: How often corpora have the verbs of frames, see `cxprobe.pairs.frequency.verbs_in_corpora`.
+        people: What people say of the items, see `cxprobe.people.agreement.agreement_on`.
+        published: The tables "objectives" and "people" of `pairs_beside_published`.
+    """
+    items, members = judged["items"], line_members(params)
+    series, score = series_of(params.models, params.pairs.models), params.pairs.judge.score
+    tables = dict(rates) | pair_cards(items, members, params.report.limit)
+    figures = pair_figures(tables, score, members, earlier_checkpoints(series), people)
+    tables["series_biases"] = biases_along_series(biases_of_all(items), tables["biases"], series)
+    along = tables["series_biases"][tables["series_biases"]["construction"] == MEANING]
+    along = along.assign(panel=along["bias"] + ", " + along["noun_type"]).rename(columns={"value": _VALUE})
+    title = f"biases by noun type, {score.replace('_', ' ')}"
+    figures |= {f"{name}_biases": one for name, one in series_figures(along, title, value=_VALUE).items()}
+    if "replies" in judged:
+        tables["asked"] = asked_rates(judged["replies"], ["model", "construction", "words"])
+    comparable = pairs_in_groups(items, "construction", {MEANING: "meaning"})
+    compared = compare_models(comparable, ["construction"], members, series, params.report.tested)
+    tables["comparisons"] = with_blanks(compared)
+    tables["frequency"] = with_blanks(frequency_by(comparable, verbs, ["model", "construction"]))
+    tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
+    tables["accuracy"] = with_blanks(with_both_orders(tables.pop("constructions"), tables))
+    return tables, figures
+
+
+def report_of_benchmark(params: PairsStage, name: str, judged: Mapping[str, pd.DataFrame]) -> TablesAndFigures:
+    """Return the tables and figures of a benchmark.
+
+    Args:
+        params: The parameters.
+        name: What the benchmark is called.
+        judged: "items", "scores" and, where models were asked in words, "replies" of all models.
+    """
+    benchmark, members = params.pairs.benchmarks[name], line_members(params)
+    by_group = {key: with_groups(table, benchmark.by) for key, table in judged.items()}
+    items, scores = by_group["items"], by_group["scores"]
+    tables = cards_of(items.assign(dataset=items["group"]), members, params.report.limit)
+    tables["accuracy"] = with_tie_rate(rate_by(items, "accuracy", ["model", "group"]))
+    tables["scores"] = with_tie_rate(rate_by(scores, "accuracy", ["model", "group", "scheme", "score"]))
+    series = series_of(params.models, params.pairs.models)
+    tables["comparisons"] = with_blanks(compare_models(items, ["group"], members, series, params.report.tested))
+    if "replies" in by_group:
+        tables["asked"] = asked_rates(by_group["replies"], ["model", "group"])
+    return tables, benchmark_figures(tables, name, benchmark.score, members)
+
+
+def report_of_series(params: PairsStage, items: Mapping[str, pd.DataFrame]) -> TablesAndFigures:
+    """Return the accuracies along every series of models, of all sources and groups of pairs: "series" and its figures.
+
+    Args:
+        params: The parameters.
+        items: Source -> the judged pairs of all models.
+    """
+    section, members = params.pairs, line_members(params)
+    series = series_of(params.models, section.models)
+    drawn = {model for one in series.values() for model in one.models}
+    drawn |= {member.slug for member in members if member.is_blind}
+    groups, scores = {}, []
+    for source, table in items.items():
+        shown, benchmark = table[table["model"].isin(drawn)], section.benchmarks.get(source)
+        groups[source] = with_groups(shown, benchmark.by) if benchmark else pairs_in_groups(shown, "group", ALL_PAIRS)
+        score = benchmark.score if benchmark else section.judge.score
+        scores.append(f"{source} ({score.replace('_', ' ')})")
+    rates = rates_of_groups(groups)
+    along, best = with_series(rates, series), best_blind(rates, ["panel"], members)
+    return {"series": along.drop(columns="panel")}, series_figures(along, ", ".join(scores), best)
+
+
+def rates_of_groups(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the accuracies of models on several sets of minimal pairs, one below the other.
+
+    Args:
+        groups: Source -> its judged pairs: model, group, accuracy and ``cluster_<name>``.
 
     Returns:
-        (model, construction, words) -> the row in which the model is most wrong, and the one in which it is most right.
+        source, group, panel (what figures call the two), model, accuracy, low, high, n, ties and tie_rate.
     """
-    preferences = {}
-    for key, own in sentences.groupby(["model", "construction", "words"], sort=False) if len(sentences) else ():
-        worst = own.sort_values("accuracy", kind="stable").iloc[0]  # of several the first, so of one wording if it can
-        best = own.sort_values("accuracy", ascending=False, kind="stable").iloc[0]
-        if worst["high"] < _HALF < best["low"]:
-            model, construction, words = map(str, key)
-            preferences[model, construction, words] = (worst, best)
-    return preferences
-
-
-def is_mock(member: Member) -> bool:
-    """Return whether a model answers without a model: it tries the pipeline and is shown beside no other."""
-    return isinstance(member.spec, Llm) and member.spec.name.startswith(_MOCK)
+    tables = []
+    for source, items in groups.items():
+        rates = with_tie_rate(rate_by(items.assign(source=source), "accuracy", ["source", "group", "model"]))
+        rates.insert(2, "panel", rates["group"] if source == OWN_PAIRS else source + ": " + rates["group"])
+        tables.append(rates)
+    return pd.concat(tables, ignore_index=True)
 
 
 def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of pairs of meaning with real words, over all of them (`ALL`) and by construction.
+    """Return the accuracies of pairs of meaning with real words, over all of them (`MEANING`) and by construction.
 
     Variants and rivals that were added to the published design are left out: published numbers stand beside these.
 
@@ -67,11 +145,13 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
         construction, model, accuracy, low, high, n and ties.
     """
     published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")]
-    return rate_by(pairs_in_groups(published, "construction", ALL), "accuracy", ["construction", "model"])
+    return rate_by(
+        pairs_in_groups(published, "construction", {MEANING: "meaning"}), "accuracy", ["construction", "model"]
+    )
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the accuracies by construction with what `cxprobe.pairs.judge.both_orders` found, where there are orders.
+    """Return the accuracies by construction with those of `cxprobe.pairs.judge.both_orders`, where there are orders.
 
     Args:
         constructions: Columns model, construction, tests, words and any others.
@@ -97,7 +177,7 @@ def pairs_beside_published(
     and nothing is marked as different.
 
     Args:
-        accuracies: Columns construction (`ALL` for all of them), model, accuracy, low, high and n.
+        accuracies: Columns construction (`MEANING` for all of them), model, accuracy, low, high and n.
         own_people: What people say of this project's items (`cxprobe.people.agreement`), by construction;
             empty where nobody has judged them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
@@ -108,9 +188,11 @@ def pairs_beside_published(
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
         reading, in which what was not published is an empty text.
     """
-    models = objectives.assign(construction=ALL, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n="")
+    models = objectives.assign(
+        construction=MEANING, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n=""
+    )
     majority = people.assign(
-        construction=people["construction"].replace("overall", ALL),
+        construction=people["construction"].replace("overall", MEANING),
         model=PEOPLE,
         accuracy=[f"{percent:.1f}" for percent in people["majority_percent"]],
         n=people["items"],
@@ -120,7 +202,7 @@ def pairs_beside_published(
     both = pd.concat(
         [run.assign(source="this run"), models.assign(source=SOURCE), majority.assign(source=SOURCE)], ignore_index=True
     )
-    order = {name: place for place, name in enumerate([ALL, *dict.fromkeys(accuracies["construction"])])}
+    order = {name: position for position, name in enumerate([MEANING, *dict.fromkeys(accuracies["construction"])])}
     both = both.sort_values("construction", key=lambda names: names.map(order), kind="stable")
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str}).reset_index(drop=True)
 
@@ -138,31 +220,11 @@ def with_series(rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFra
     """
     tables = [rates.head(0).assign(series="", axis="", quantity=0.0)]
     for name, models in series.items():
-        own = rates[rates["model"].isin(models.models)]
-        if own["model"].nunique() > 1:
-            quantity = own["model"].map(models.models).astype(float)
-            tables.append(own.assign(series=name, axis=models.axis, quantity=quantity))
+        rows = rates[rates["model"].isin(models.models)]
+        if rows["model"].nunique() > 1:
+            quantity = rows["model"].map(models.models).astype(float)
+            tables.append(rows.assign(series=name, axis=models.axis, quantity=quantity))
     return pd.concat(tables[1:] or tables, ignore_index=True)[["series", "axis", "quantity", *rates.columns]]
-
-
-def pairs_along_series(items: pd.DataFrame, rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
-    """Return the accuracies of pairs with real words along every series of models.
-
-    Args:
-        items: Judged pairs of several models.
-        rates: Their accuracies by construction, see `cxprobe.pairs.judge.pair_tables`.
-        series: Name -> the models, each with its quantity.
-
-    Returns:
-        series, axis (what the quantity is), model, quantity, construction, accuracy, low, high, n, ties and tie_rate;
-        first by construction, then over all pairs of meaning, as construction "all". No rows for a series of which
-        fewer than two models ran.
-    """
-    models = {model for one in series.values() for model in one.models}
-    own = pooled(items[items["model"].isin(models) & (items["words"] == "real") & (items["tests"] == "meaning")])
-    overall = with_tie_rate(rate_by(own.assign(construction="all"), "accuracy", ["model", "construction"]))
-    both = pd.concat([rates[rates["words"] == "real"], overall], ignore_index=True)
-    return with_series(both, series)[["series", "axis", "model", "quantity", "construction", *_RATES]]
 
 
 def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
@@ -174,48 +236,32 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
         series: Name -> the models, each with its quantity.
 
     Returns:
-        series, axis, quantity, construction (`ALL` for all of them), model, noun_type, bias ("bias (i)" between the
+        series, axis, quantity, construction (`MEANING` for all of them), model, noun_type, bias ("bias (i)" between the
         orders, "bias (ii)" between the variants, or "changed" with the order), value in [0, 1], low, high and n.
 
     Source:
         Oba & Sugawara 2026, Figure 7.
     """
-    both = pd.concat([together.assign(construction=ALL), biases], ignore_index=True)
+    both = pd.concat([together.assign(construction=MEANING), biases], ignore_index=True)
     of, rates = ["construction", "model", "noun_type"], ["value", "low", "high", "n"]
     tables = []
     for name, (way, columns) in _BIASES_ALONG.items():
-        own = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
-        tables.append(own.assign(bias=name)[[*of, "bias", *rates]])
+        rows = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
+        tables.append(rows.assign(bias=name)[[*of, "bias", *rates]])
     return with_series(pd.concat(tables, ignore_index=True), series)
 
 
-def pairs_in_groups(items: pd.DataFrame, column: str, *names: str) -> pd.DataFrame:
+def pairs_in_groups(items: pd.DataFrame, column: str, together: Mapping[str, str]) -> pd.DataFrame:
     """Return the judged pairs with real words in balanced cells twice: together, then each under its construction.
 
     Args:
         items: Judged pairs of several models.
         column: The column that names the group of a pair.
-        names: Those of the groups of pairs that stand together: `ALL`, of meaning, or `ALL_OF_FORM`.
+        together: Name of a group of pairs of all constructions -> what they test, "meaning" or "form".
     """
-    own = pooled(items[items["words"] == "real"])
-    together = [own[own["tests"] == _TESTS[name]].assign(**{column: name}) for name in names]
-    return pd.concat([*together, own.assign(**{column: own["construction"]})], ignore_index=True)
-
-
-def rates_by_source(sources: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the accuracies of models on several sets of minimal pairs, one below the other.
-
-    Args:
-        sources: Source -> its judged pairs: model, group, accuracy and ``cluster_<name>``.
-
-    Returns:
-        source, group, model, accuracy, low, high, n, ties and tie_rate.
-    """
-    tables = [
-        with_tie_rate(rate_by(items.assign(source=source), "accuracy", ["source", "group", "model"]))
-        for source, items in sources.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    real = pooled(items[items["words"] == "real"])
+    groups = [real[real["tests"] == tests].assign(**{column: name}) for name, tests in together.items()]
+    return pd.concat([*groups, real.assign(**{column: real["construction"]})], ignore_index=True)
 
 
 def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
@@ -248,7 +294,7 @@ def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> 
 
 
 def _without_answer(good: str, bad: str) -> str:
-    """Return a continuation with "…" in the place of the words in which the two members of a pair differ."""
+    """Return a continuation with "…" instead of the words in which the two members of a pair differ."""
     one, other = (text.strip().removesuffix(".").split() for text in (good, bad))
     if len(one) == len(other):
         kept = [word if word == its else "…" for word, its in zip(one, other, strict=True)]

@@ -4,8 +4,9 @@ Pairs of this project and benchmarks of others alike; the runs are those of the 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import pandas as pd
 
@@ -21,12 +22,12 @@ from cxprobe.pairs.judge import (
     BY_RUN,
     HowToJudge,
     JudgedPairs,
+    Metrics,
     accuracy_by_group,
     accuracy_metrics,
     both_orders,
     decide_pairs,
     groups_of_runs,
-    join_models,
     pair_tables,
     pairs_for,
     run_metrics,
@@ -36,7 +37,7 @@ from cxprobe.pairs.judge import (
 )
 from cxprobe.pairs.params import AskPairs, PairsStage, ProbePairs
 from cxprobe.pairs.replies import asked_metrics, asked_rates, asked_settings, judge_replies, read_replies
-from cxprobe.pairs.report import pairs_along_series, with_series
+from cxprobe.pairs.report import pairs_in_groups, with_series
 from cxprobe.pairs.sources import MADE, OWN_PAIRS, folder_of
 from cxprobe.pairs.ways import (
     agreement_of_ways,
@@ -48,220 +49,238 @@ from cxprobe.pairs.ways import (
     ways_metrics,
 )
 from cxprobe.report.dots import curves, dots_of_run
-from cxprobe.report.judging import judge_members
+from cxprobe.report.judging import Judging, judge_members
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import JudgedRun, Stage
-from cxprobe.stats import rate_by
+from cxprobe.stats import rate_by, with_tie_rate
 
-SETTINGS = ("pairs.make", "pairs.score", "pairs.judge")
-KEPT = ("consistency", "position_bias", "unparsed", "failed")  # of the metrics of replies, in metrics.json
+RATE = ("accuracy", "low", "high", "n")
+OF_REPLIES = ("consistency", "position_bias", "unparsed", "failed")
+"""Metrics of replies in metrics.json."""
 
 Headline = dict[str, dict[str, Any]]
 
 
-class Answered(NamedTuple):
-    """What one model answered about the pairs of a source.
+@dataclass(frozen=True)
+class JudgedSource:
+    """The decisions of all models on the pairs of one source.
 
     Attributes:
-        judged: The pairs with the decisions.
-        replies: The replies in words; None for a model that was not asked in words.
+        stage: The judging stage.
+        name: `OWN_PAIRS`, or the name of a benchmark.
+        judging: What became of each model; at least one could be judged.
+        judged: The pairs of all models, with the column model.
     """
 
+    stage: Stage[PairsStage]
+    name: str
+    judging: Judging[JudgedPairs]
     judged: JudgedPairs
-    replies: pd.DataFrame | None
 
 
-class SourceRuns:
-    """The runs of all models on the pairs of one source.
+@dataclass(frozen=True)
+class RunParts:
+    """What the runs of a source consist of.
 
     Attributes:
-        faults: Model -> why it could not be judged.
-        judged: The pairs of all models, with the column model; None where no model could be judged.
-        replies: The replies in words, with the column model; None where nobody was asked.
+        sizes: (model, run) -> the number of pairs.
+        metrics: (model, run) -> the numbers.
+        groups: The rates that the figure of each run shows.
+        tables: Name -> table of all runs.
+        along: The rates of `groups` "all" along series, with the column run.
     """
 
-    def __init__(self, stage: Stage[PairsStage], source: str, pairs: pd.DataFrame) -> None:
-        """Judge what all models answered.
+    sizes: "pd.Series[int]"
+    metrics: Metrics
+    groups: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    along: pd.DataFrame
 
-        Args:
-            stage: The judging stage.
-            source: This project's pairs, or a benchmark.
-            pairs: Its pairs.
-        """
-        self.stage, self.source, self.section = stage, source, stage.params.pairs
-        section, how = self.section, HowToJudge.of(self.section, source)
-        balanced = with_balance(pairs, how.cell)
 
-        def judge(member: Member, folder: Path) -> Answered | None:
-            shown = pairs_for(member, pairs, section.score.fewer if source == OWN_PAIRS else {})
-            if shown.empty:
-                return None
-            shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)
-            if not member.is_asked:
-                return Answered(decide_pairs(shown, read_pair_answers(folder), how), None)
-            replies = read_replies(shown, read_table(folder / "replies.parquet"), how)
-            return Answered(judge_replies(shown, replies, how), replies)
+def source_runs(
+    stage: Stage[PairsStage], source: str, pairs: pd.DataFrame, headline: Headline, faults: dict[str, str]
+) -> Iterator[JudgedRun]:
+    """Judge all models on the pairs of a source, write the judged pairs and rates, and yield the runs.
 
-        self.judging = judge_members(stage, judge, inside=folder_of(source))
-        self.faults = self.judging.faults
-        order = section.constructions if source == OWN_PAIRS else ()
-        answered = self.judging.judged
-        replies = {slug: one.replies for slug, one in answered.items() if one.replies is not None}
-        self.replies = join_models(replies, order) if replies else None
-        if answered:
-            self.judged = JudgedPairs.joined({slug: one.judged for slug, one in answered.items()}, order)
+    Args:
+        stage: The judging stage.
+        source: `OWN_PAIRS`, or the name of a benchmark.
+        pairs: The pairs.
+        headline: Gets the headlines of each model.
+        faults: Gets the models that could not be judged.
+    """
+    section, how = stage.params.pairs, HowToJudge.of(stage.params.pairs, source)
+    balanced = with_balance(pairs, how.cell)
 
-    def write(self) -> None:
-        """Write the judged pairs and replies."""
-        folder = self.stage.data / folder_of(self.source)
-        write_table(self.judged.items, folder / "items.parquet")
-        write_table(self.judged.scores, folder / "scores.parquet")
-        if self.replies is not None:
-            write_table(self.replies, folder / "replies.parquet")
+    def judge(member: Member, folder: Path) -> JudgedPairs | None:
+        shown = pairs_for(member, pairs, section.score.fewer if source == OWN_PAIRS else {})
+        if shown.empty:
+            return None
+        shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)
+        if not member.is_asked:
+            return decide_pairs(shown, read_pair_answers(folder), how)
+        replies = read_replies(shown, read_table(folder / "replies.parquet"), how)
+        return judge_replies(shown, replies, how)
 
-    def runs(self, headline: Headline) -> Iterator[JudgedRun]:
-        """Write the rates of this project's pairs, and yield a run for each model and construction, and for all."""
-        items = self.judged.items
-        meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
-        tables = pair_tables(self.judged)
-        for name, table in tables.items():
-            write_table(table, self.stage.data / "rates" / f"{name}.parquet")
-        runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(self.judged.scores, meaning))
-        metrics = run_metrics(runs)
-        of_runs = {name: with_pair_runs(table, meaning) for name, table in tables.items()}
-        if self.replies is not None:
-            real = with_pair_runs(self.replies[self.replies["words"] == "real"], meaning)
-            for row in asked_rates(real, BY_RUN).to_dict("records"):
-                metrics.setdefault((row["model"], row["run"]), {}).update(asked_metrics(row))
-            of_runs["asked"] = with_pair_runs(asked_rates(self.replies, ["model", "construction", "words"]), meaning)
-        real = items[items["words"] == "real"]
-        by_kind = accuracy_metrics(real, ["model", "tests"])
-        for (slug, kind), own in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
-            if self.judging.members[
-                slug
-            ].is_blind:  # of several in one panel: the pairs of meaning, where there are any
-                headline.setdefault(slug, {name: own[name] for name in ("accuracy", "n")})
-            else:
-                headline.setdefault(slug, {})[kind] = {name: own[name] for name in ("accuracy", "low", "high", "n")}
-        for row in both_orders(pooled(real), ["model"])["both"].to_dict("records"):
-            own = {"accuracy": row["both"], **{name: row[name] for name in ("low", "high", "n")}}
-            headline[row["model"]]["both_orders"] = own
-        if self.replies is not None:
-            for row in asked_rates(self.replies[self.replies["words"] == "real"], ["model"]).to_dict("records"):
-                own = asked_metrics(row)
-                headline.setdefault(row["model"], {}).update({name: own[name] for name in KEPT if name in own})
-        groups, n = accuracy_by_group(runs.items, BY_RUN), runs.items.groupby(BY_RUN, sort=False).size()
-        yield from self._runs("", n, metrics, groups, of_runs)
-        yield from self._series(
-            "", pairs_along_series(items, tables["constructions"], self._series_of_line()), "construction"
+    judging = judge_members(stage, judge, inside=folder_of(source))
+    faults |= judging.faults
+    if not judging.judged:
+        return
+    order = section.constructions if source == OWN_PAIRS else ()
+    of_all = JudgedSource(stage, source, judging, JudgedPairs.joined(judging.judged, order))
+    for name, table in vars(of_all.judged).items():
+        if table is not None:
+            write_table(table, stage.data / folder_of(source) / f"{name}.parquet")
+    parts = _parts_of_pairs(of_all, headline) if source == OWN_PAIRS else _parts_of_benchmark(of_all, headline)
+    yield from _model_runs(of_all, parts)
+    yield from _series_runs(of_all, parts.along)
+
+
+def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
+    """Write the rates of this project's pairs, and return what the runs consist of."""
+    items, replies = source.judged.items, source.judged.replies
+    real = items[items["words"] == "real"]
+    meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
+    tables = pair_tables(source.judged)
+    for name, table in tables.items():
+        write_table(table, source.stage.data / "rates" / f"{name}.parquet")
+    runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(source.judged.scores, meaning))
+    metrics = run_metrics(runs)
+    by_kind = accuracy_metrics(real, ["model", "tests"])
+    for (slug, kind), numbers in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
+        if source.judging.members[slug].is_blind:  # pairs of meaning alone, where there are any
+            headline.setdefault(slug, _part(numbers, ("accuracy", "n")))
+        else:
+            headline.setdefault(slug, {})[kind] = _part(numbers, RATE)
+    for row in both_orders(pooled(real), ["model"])["both"].to_dict("records"):
+        headline[row["model"]]["both_orders"] = _part({**row, "accuracy": row["both"]}, RATE)
+    of_runs = {name: with_pair_runs(table, meaning) for name, table in tables.items()}
+    if replies is not None:
+        of_real = replies[replies["words"] == "real"]
+        for row in asked_rates(with_pair_runs(of_real, meaning), BY_RUN).to_dict("records"):
+            metrics[row["model"], row["run"]] |= asked_metrics(row)
+        of_runs["asked"] = with_pair_runs(asked_rates(replies, ["model", "construction", "words"]), meaning)
+        for row in asked_rates(of_real, ["model"]).to_dict("records"):
+            headline.setdefault(row["model"], {}).update(_part(asked_metrics(row), OF_REPLIES))
+    series = _series(source)
+    along = items[items["model"].isin({model for one in series.values() for model in one.models})]
+    along = with_tie_rate(rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN))
+    return RunParts(
+        runs.items.groupby(BY_RUN, sort=False).size(),
+        metrics,
+        accuracy_by_group(runs.items, BY_RUN),
+        of_runs,
+        with_series(along, series),
+    )
+
+
+def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
+    """Return what the runs on a benchmark consist of: a run for each group, and for all."""
+    benchmark = source.stage.params.pairs.benchmarks[source.name]
+    judged, replies = source.judged, source.judged.replies
+    runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in (judged.items, judged.scores)))
+    metrics = accuracy_metrics(runs.items)
+    for key, scores in score_metrics(runs).items():
+        metrics[key] |= scores
+    groups = rate_by(groups_of_runs(judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
+    groups["tie_rate"] = groups["ties"] / groups["n"]
+    tables = {"accuracy": groups}
+    for slug, member in source.judging.members.items():
+        names = ("accuracy", "n") if member.is_blind else (*RATE, "tie_rate")
+        if numbers := _part(metrics[slug, "all"], names):
+            headline.setdefault(slug, {})[source.name] = numbers
+    if replies is not None:
+        for row in asked_rates(with_benchmark_runs(replies, benchmark), BY_RUN).to_dict("records"):
+            slug, numbers = row["model"], asked_metrics(row)
+            metrics[slug, row["run"]] |= numbers
+            if row["run"] == "all":
+                headline.setdefault(slug, {}).setdefault(source.name, {}).update(_part(numbers, OF_REPLIES))
+        tables["asked"] = asked_rates(groups_of_runs(replies, benchmark), [*BY_RUN, "group"])
+    # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
+    sizes = pooled(runs.items).groupby(BY_RUN, sort=False).size()
+    along = with_series(groups[groups["group"] == "all"].drop(columns="group"), _series(source))
+    return RunParts(sizes, metrics, groups, tables, along)
+
+
+def _part(numbers: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: numbers[name] for name in names if name in numbers}
+
+
+def _series(source: JudgedSource) -> Mapping[str, Any]:
+    params = source.stage.params
+    return series_of(params.models, params.pairs.models)
+
+
+def _settings(source: JudgedSource, member: Member | None = None) -> dict[str, str]:
+    source_settings = "pairs.make" if source.name == OWN_PAIRS else f"pairs.benchmarks.{source.name}"
+    settings = source.stage.settings("pairs.score", "pairs.judge", source_settings)
+    if member is None or not member.is_asked:
+        return settings
+    return asked_settings(settings, cast(AskPairs, source.stage.params.pairs.ask).prompt)
+
+
+def _dataset(source: JudgedSource, run: str) -> Path:
+    if source.name != OWN_PAIRS:
+        return MADE / folder_of(source.name).with_suffix(".parquet")
+    return source.stage.use(MADE if run == "all" else MADE / f"{run}.parquet")
+
+
+def _experiment(source: JudgedSource) -> str:
+    return "" if source.name == OWN_PAIRS else "benchmarks"
+
+
+def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
+    """Yield a run for each model and run."""
+    of_runs = {name: dict(iter(table.groupby(BY_RUN, sort=False))) for name, table in parts.tables.items()}
+    drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
+    for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
+        member = source.judging.members[slug]
+        title = f"{member.label}, {run if source.name == OWN_PAIRS else f'{source.name}: {run}'}"
+        if source.name == OWN_PAIRS and not member.is_asked:
+            score = str(items.loc[items["model"] == slug, "score"].iloc[0])
+            title += f", {score.replace('_', ' ')}"
+        yield source.judging.run(
+            slug,
+            construction=run,
+            source=source.name,
+            dataset=_dataset(source, run),
+            items=int(parts.sizes[slug, run]),
+            metrics=parts.metrics.get((slug, run), {}),
+            settings=_settings(source, member),
+            tables={
+                name: of_runs[name].get((slug, run), table.head(0)).drop(columns=BY_RUN)
+                for name, table in parts.tables.items()
+                if name != "asked" or member.is_asked
+            },
+            figures={"accuracy": dots_of_run(drawn[slug, run], title)},
+            experiment=_experiment(source),
         )
 
-    def benchmark_runs(self, headline: Headline) -> Iterator[JudgedRun]:
-        """Yield a run for each model and group of a benchmark, and for all."""
-        benchmark = self.section.benchmarks[self.source]
-        runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in vars(self.judged).values()))
-        metrics = accuracy_metrics(runs.items)
-        for key, scores in score_metrics(runs).items():
-            metrics[key] |= scores
-        groups = rate_by(groups_of_runs(self.judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
-        groups["tie_rate"] = groups["ties"] / groups["n"]
-        tables = {"accuracy": groups}
-        for slug in self.judging.facts:
-            every = metrics[slug, "all"]
-            kept = (
-                ("accuracy", "n")
-                if self.judging.members[slug].is_blind
-                else ("accuracy", "low", "high", "n", "tie_rate")
-            )
-            if numbers := {name: every[name] for name in kept if name in every}:
-                headline.setdefault(slug, {})[self.source] = numbers
-        if self.replies is not None:
-            for row in asked_rates(with_benchmark_runs(self.replies, benchmark), BY_RUN).to_dict("records"):
-                own = asked_metrics(row)
-                metrics[row["model"], row["run"]] |= own
-                if row["run"] == "all":
-                    numbers = headline.setdefault(row["model"], {}).setdefault(self.source, {})
-                    numbers |= {name: own[name] for name in KEPT if name in own}
-            tables["asked"] = asked_rates(groups_of_runs(self.replies, benchmark), [*BY_RUN, "group"])
-        # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
-        n = pooled(runs.items).groupby(BY_RUN, sort=False).size()
-        yield from self._runs("benchmarks", n, metrics, groups, tables)
-        along = with_series(groups[groups["group"] == "all"].drop(columns="group"), self._series_of_line())
-        yield from self._series("benchmarks", along.rename(columns={"run": "group"}), "group")
 
-    def _series_of_line(self) -> Mapping[str, Any]:
-        return series_of(self.stage.params.models, self.section.models)
-
-    def _settings(self, member: Member | None = None) -> dict[str, str]:
-        names = SETTINGS if self.source == OWN_PAIRS else (*SETTINGS[1:], f"pairs.benchmarks.{self.source}")
-        settings = self.stage.settings(*names)
-        if member is None or not member.is_asked:
-            return settings
-        return asked_settings(settings, cast(AskPairs, self.section.ask).prompt)
-
-    def _dataset(self, run: str) -> Any:
-        if self.source != OWN_PAIRS:
-            return MADE / folder_of(self.source).with_suffix(".parquet")
-        return self.stage.use(MADE if run == "all" else MADE / f"{run}.parquet")
-
-    def _runs(
-        self,
-        experiment: str,
-        sizes: "pd.Series[int]",
-        metrics: Mapping[tuple[str, ...], Mapping[str, float]],
-        groups: pd.DataFrame,
-        tables: Mapping[str, pd.DataFrame],
-    ) -> Iterator[JudgedRun]:
-        """Yield a run for each model and run of the tables."""
-        parts = {name: dict(iter(table.groupby(BY_RUN, sort=False))) for name, table in tables.items()}
-        drawn = dict(iter(groups.groupby(BY_RUN, sort=False)))
-        for slug, run in sorted(sizes.index, key=lambda key: list(self.judging.facts).index(key[0])):
-            member, score = self.judging.members[slug], ""
-            if self.source == OWN_PAIRS and not member.is_asked:
-                score = f", {self.judged.items.loc[self.judged.items['model'] == slug, 'score'].iloc[0]}"
-            where = run if self.source == OWN_PAIRS else f"{self.source}: {run}"
-            title = f"{member.label}, {where}{score.replace('_', ' ')}"
-            yield self.judging.run(
-                slug,
-                construction=run,
-                source=self.source,
-                dataset=self._dataset(run),
-                items=int(sizes[slug, run]),
-                metrics=metrics.get((slug, run), {}),
-                settings=self._settings(member),
-                tables={
-                    name: parts[name].get((slug, run), table.head(0)).drop(columns=BY_RUN)
-                    for name, table in tables.items()
-                    if name != "asked" or member.is_asked
-                },
-                figures={"accuracy": dots_of_run(drawn[slug, run], title)},
-                experiment=experiment,
-            )
-
-    def _series(self, experiment: str, along: pd.DataFrame, by: str) -> Iterator[JudgedRun]:
-        """Yield a run for each curve: a series on a construction."""
-        for (name, construction), own in along.groupby(["series", by], sort=False):
-            name, construction = str(name), str(construction)
-            ordered, axis = own.sort_values("quantity", kind="stable"), str(own["axis"].iloc[0])
-            steps, n = ordered["quantity"].round().astype(int).tolist(), int(ordered["n"].iloc[0])
-            yield JudgedRun(
-                model=name,
-                facts=ModelFacts(name, "series", None, ", ".join(ordered["model"])),
-                construction=construction,
-                source=self.source,
-                dataset=self._dataset("all"),
-                items=n,
-                metrics={"n": n},
-                settings=self._settings(),
-                series={
-                    f"by_{axis}.{rate}": list(zip(steps, ordered[rate].tolist(), strict=True))
-                    for rate in ("accuracy", "low", "high")
-                },
-                tables={"accuracy": own},
-                figures={"accuracy": curves(own.rename(columns={"quantity": axis}), name, x=axis, panels=by)},
-                experiment=experiment,
-            )
+def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRun]:
+    """Yield a run for each curve: a series on a construction."""
+    along = along.rename(columns={"run": "construction"})
+    for (name, construction), rates in along.groupby(["series", "construction"], sort=False):
+        name, ordered = str(name), rates.sort_values("quantity", kind="stable")
+        axis, n = str(rates["axis"].iloc[0]), int(ordered["n"].iloc[0])
+        steps = ordered["quantity"].round().astype(int).tolist()
+        points = {rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")}
+        figure = curves(rates.rename(columns={"quantity": axis}), name, x=axis, panels="construction")
+        yield JudgedRun(
+            model=name,
+            facts=ModelFacts(name, "series", None, ", ".join(ordered["model"])),
+            construction=str(construction),
+            source=source.name,
+            dataset=_dataset(source, "all"),
+            items=n,
+            metrics={"n": n},
+            settings=_settings(source),
+            series={f"by_{axis}.{rate}": numbers for rate, numbers in points.items()},
+            tables={"accuracy": rates},
+            figures={"accuracy": figure},
+            experiment=_experiment(source),
+        )
 
 
 def ways_runs(
@@ -275,50 +294,49 @@ def ways_runs(
         headline: Gets the headlines of each model.
         faults: Gets the models that cannot be judged; those that it has are left out.
     """
-    probe, probes = cast(ProbePairs, stage.params.pairs.probe), DATA / "probe_pairs"  # not null where models are probed
+    probe = cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
     written: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ways": [], "layers": []}
     for slug in (slug for slug in stage.params.pairs.probed if slug not in faults):
         try:
-            folder = stage.use(probes / slug)
+            folder = stage.use(DATA / "probe_pairs" / slug)
             predicted = {name: read_table(folder / f"{name}.parquet") for name in probe.constructions}
             facts = read_model_facts(folder)
         except CxprobeError as fault:
             faults[slug] = str(fault)
             continue
-        said = items.loc[items["model"] == probe.asked.get(slug)]
+        said = items[items["model"] == probe.asked.get(slug)]
         of_model = items[items["model"] == slug].drop(columns="model")
         by_name = {
-            name: verdicts(own, of_model[of_model["construction"] == name], said if len(said) else None)
-            for name, own in predicted.items()
+            name: verdicts(table, of_model[of_model["construction"] == name], said if len(said) else None)
+            for name, table in predicted.items()
         }
         every = pd.concat(by_name.values(), ignore_index=True)
         by_name["all"] = every[every["tests"] == "meaning"].assign(construction="all")
         predicted["all"] = pd.concat(predicted.values())
         headline.setdefault(slug, {})["ways"] = ways_headline(rates_of_ways(every, ["tests"]))
-        for name, own in by_name.items():
-            if own.empty:
+        for name, pairs in by_name.items():
+            if pairs.empty:
                 continue
-            ways = rates_of_ways(own, ["construction"])
-            layers = rates_of_layers(predicted[name], own, ["construction"])
-            agreement = agreement_of_ways(own, "construction")
-            for table, part in (("verdicts", verdict_table(own)), ("ways", ways), ("layers", layers)):
-                written[table].append(part.assign(model=slug))
+            ways = rates_of_ways(pairs, ["construction"])
+            layers = rates_of_layers(predicted[name], pairs, ["construction"])
+            agreement = agreement_of_ways(pairs, "construction")
+            for table, rows in (("verdicts", verdict_table(pairs)), ("ways", ways), ("layers", layers)):
+                written[table].append(rows.assign(model=slug))
+            by_layer = list(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
             yield JudgedRun(
                 model=slug,
                 facts=facts,
                 construction=name,
                 source=OWN_PAIRS,
                 dataset=stage.use(MADE if name == "all" else MADE / f"{name}.parquet"),
-                items=len(own),
+                items=len(pairs),
                 metrics=ways_metrics(ways, agreement),
-                series={
-                    "by_layer.accuracy": list(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
-                },
+                series={"by_layer.accuracy": by_layer},
                 settings=stage.settings("pairs.make", "pairs.probe", "pairs.judge"),
                 tables={"ways": ways, "layers": layers, "agreement": with_blanks(agreement)},
                 figures={"ways": ways_figure(ways, f"{slug}, the same pairs asked in several ways")},
                 experiment="ways",
             )
-    for name, parts in written.items():
-        if parts:
-            write_table(pd.concat(parts, ignore_index=True), stage.data / f"{name}.parquet")
+    for name, tables in written.items():
+        if tables:
+            write_table(pd.concat(tables, ignore_index=True), stage.data / f"{name}.parquet")

@@ -48,8 +48,8 @@ def first_items(pairs: pd.DataFrame, per_cell: PerCell | None) -> pd.DataFrame:
     if per_cell is None:
         return pairs
     items = pairs.drop_duplicates("item")
-    place = items.groupby(["construction", "tests", "words", "noun_type"]).cumcount()
-    return pairs[pairs["item"].isin(items.loc[place < items["tests"].map(per_cell.model_dump()), "item"])]
+    number = items.groupby(["construction", "tests", "words", "noun_type"]).cumcount()
+    return pairs[pairs["item"].isin(items.loc[number < items["tests"].map(per_cell.model_dump()), "item"])]
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -149,8 +149,10 @@ def ways_headline(rates: pd.DataFrame) -> dict[str, dict[str, float]]:
     """
     headline: dict[str, dict[str, float]] = {}
     for row in rates[rates["way"] != "words"].to_dict("records"):
-        own = headline.setdefault(row["tests"], {})
-        own |= {name: row[name] for name in _ESTIMATE} if row["way"] == "recognised" else {row["way"]: row["accuracy"]}
+        numbers = headline.setdefault(row["tests"], {})
+        numbers |= (
+            {name: row[name] for name in _ESTIMATE} if row["way"] == "recognised" else {row["way"]: row["accuracy"]}
+        )
     return headline
 
 

@@ -41,8 +41,8 @@ def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
         return int(first < second) - int(second < first)
     if kind == "last_rule":
         before = text.partition(WORD_MASK)[0]
-        places = [max(places_of(before, candidate), default=-1) for candidate in candidates]
-        return places[0] - places[1]
+        positions = [max(places_of(before, candidate), default=-1) for candidate in candidates]
+        return positions[0] - positions[1]
     if kind == "copier":
         return _votes(text, candidates)
     raise ValueError(f"'{kind}' fills no masks; take fixed_word, last_rule or copier")
@@ -62,14 +62,14 @@ def _votes(text: str, candidates: tuple[str, str]) -> int:
     votes = 0
     for rule in rules:
         both = zip(candidates, (1, -1), strict=True)
-        named = sorted((place, sign) for candidate, sign in both for place in places_of(rule, candidate))
-        for word, place in _words(rule):
+        named = sorted((position, sign) for candidate, sign in both for position in places_of(rule, candidate))
+        for word, position in _words(rule):
             if word in stated:
-                votes += next((sign for named_at, sign in named if named_at > place), 0)
+                votes += next((sign for named_at, sign in named if named_at > position), 0)
     return votes
 
 
 def _words(sentence: str) -> list[tuple[str, int]]:
-    """Return the words of a sentence in lower case and without a possessive ending, each with its place."""
+    """Return the words of a sentence in lower case and without a possessive ending, each with its position."""
     plain = sentence.replace(WORD_MASK, " " * len(WORD_MASK))
     return [(_POSSESSIVE.sub("", word.text).lower(), word.start) for word in words_of(plain)]

@@ -33,14 +33,14 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
 def _tests(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
     for name, test in scenarios.tests.items():
         yield ("tests", name, "text"), test.text
-        yield from ((("tests", name, "others", place, "text"), other.text) for place, other in enumerate(test.others))
+        yield from ((("tests", name, "others", number, "text"), other.text) for number, other in enumerate(test.others))
 
 
 def _calibrations(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
     for name, calibration in scenarios.calibrations.items():
-        yield from ((("calibrations", name, "texts", place), text) for place, text in enumerate(calibration.texts))
+        yield from ((("calibrations", name, "texts", number), text) for number, text in enumerate(calibration.texts))
         for test, texts in calibration.by_test.items():
-            yield from ((("calibrations", name, "by_test", test, place), text) for place, text in enumerate(texts))
+            yield from ((("calibrations", name, "by_test", test, number), text) for number, text in enumerate(texts))
 
 
 def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
@@ -51,10 +51,10 @@ def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
     """
     base = _counts(scenarios, scenarios.tests[scenarios.base].text)
     for keys, text in _calibrations(scenarios):
-        own = _counts(scenarios, text)
-        if own != base and len(set(own.values())) > 1:
+        counts = _counts(scenarios, text)
+        if counts != base and len(set(counts.values())) > 1:
             shown, wanted = (
-                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (own, base)
+                ", ".join(f"{{{slot}}}: {number}" for slot, number in each.items()) for each in (counts, base)
             )
             yield Fault(
                 keys,
@@ -77,7 +77,7 @@ def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
 
 
 def _renamed(scenarios: Scenarios, text: str) -> str:
-    """Return a text whose rows of words are numbered in the order of their first place.
+    """Return a text whose rows of words are numbered in the order in which they first come.
 
     The row of the candidates keeps its number, and of a row that is turned the form that comes first is called the
     first one, since items have it both ways round.
@@ -89,12 +89,12 @@ def _renamed(scenarios: Scenarios, text: str) -> str:
     def name(slot: re.Match[str]) -> str:
         form, _ = form_and_number(slot[1])
         row = scenarios.row_of(slot[1])
-        place = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
+        number = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
         known = forms.setdefault(row, [])
         if form not in known:
             known.append(form)
         shown = known.index(form) if scenarios.words[row[0]].turned else form
-        return f"<{row[0]} {place} {shown}>"
+        return f"<{row[0]} {number} {shown}>"
 
     return " ".join(SLOT.sub(name, text).split())
 

@@ -10,7 +10,6 @@ from cxprobe.report.dots import BEST_BLIND, dots
 from cxprobe.scenarios.judge import UNCALIBRATED
 from cxprobe.scenarios.rules import CHANGES, PURPOSES, Scenarios
 
-CHANCE = 0.5
 _CHANGE = 22  # letters of a line of what a scenario changes
 
 

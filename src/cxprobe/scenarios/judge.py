@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
+from cxprobe.run.stage import MOST_METRICS
 from cxprobe.scenarios.rules import Scenarios
 from cxprobe.stats import CLUSTER, credits_of_margins, rate_by
 
 UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
 TIE = 1e-10
-MOST_METRICS = 40  # of a judged run
 KEYS = ["model", "construction", "calibration", "scenario"]
 
 
@@ -183,12 +183,12 @@ def scenario_metrics(
     metrics = {name: float(overall[name]) for name in ("accuracy", "low", "high", "n")}
     metrics["tie_rate"] = float(overall["ties"] / overall["n"])
     tests = {
-        str(calibration): dict(zip("test." + own["scenario"], own["accuracy"], strict=True))
-        for calibration, own in accuracy.groupby("calibration", sort=False)
+        str(calibration): dict(zip("test." + rates["scenario"], rates["accuracy"], strict=True))
+        for calibration, rates in accuracy.groupby("calibration", sort=False)
     }
     plain = uncalibrated(flips)
     metrics |= tests.pop(UNCALIBRATED) | dict(zip("flips." + plain["scenario"], plain["flips"], strict=True))
-    for calibration, own in tests.items():
-        if len(metrics) + len(own) <= most:
-            metrics |= {f"{calibration}.{name}": rate for name, rate in own.items()}
+    for calibration, rates in tests.items():
+        if len(metrics) + len(rates) <= most:
+            metrics |= {f"{calibration}.{name}": rate for name, rate in rates.items()}
     return dict(list(metrics.items())[:most])

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
@@ -19,9 +18,15 @@ from cxprobe.report.params import ReportParams
 from cxprobe.report.published import as_read
 from cxprobe.report.words import in_full
 from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
-from cxprobe.scenarios.rules import CHANGES, PURPOSES, Scenarios, example_words, load_scenarios, wrong_words
-
-FILE = "scenarios.yaml"
+from cxprobe.scenarios.rules import (
+    CHANGES,
+    PURPOSES,
+    Scenarios,
+    example_words,
+    load_scenarios,
+    scenarios_file,
+    wrong_words,
+)
 
 
 class ScenariosLine(Line):
@@ -39,11 +44,11 @@ class ScenariosLine(Line):
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has scenarios."""
-        return [construction] if (CONSTRUCTIONS_FOLDER / construction / FILE).is_file() else []
+        return [construction] if scenarios_file(construction).is_file() else []
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
         """Read the scenarios of a construction."""
-        use(CONSTRUCTIONS_FOLDER / entries[0] / FILE)
+        use(scenarios_file(entries[0]))
         return load_scenarios(entries[0])
 
     def examples(self, items: Scenarios) -> Iterator[Example]:
@@ -72,12 +77,12 @@ class ScenariosLine(Line):
         """Check scenarios.yaml."""
         from cxprobe.scenarios.checks import lint_scenarios
 
-        faults.read(folder / FILE, lambda: load_scenarios(folder.name), lint_scenarios)
+        faults.read(scenarios_file(folder.name), lambda: load_scenarios(folder.name), lint_scenarios)
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has scenarios."""
         for name in params.section(ScenariosParams).constructions:
-            faults.require("scenarios.constructions", name, CONSTRUCTIONS_FOLDER / name / FILE)
+            faults.require("scenarios.constructions", name, scenarios_file(name))
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every text with its mask once."""

@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.templates import spell, template_slots
-from cxprobe.scenarios.rules import Calibration, Row, Scenarios, WordSet
+from cxprobe.scenarios.rules import Calibration, Scenarios, WordRow, WordSet
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
-Rows = tuple[Row, ...]  # of one set, in the order of their numbers in slots
+WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 
 
 class Block(NamedTuple):
     """Set -> the rows that the block's items take of it."""
 
-    crossed: Mapping[str, Rows]
-    drawn: Mapping[str, Rows]
+    crossed: Mapping[str, WordRows]
+    drawn: Mapping[str, WordRows]
 
 
 def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.DataFrame:
@@ -48,17 +48,17 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     """
     blocks = list(_blocks(scenarios, seed))
     order = generator_for(seed, "order of blocks").permutation(len(blocks))
-    chosen = _spread([blocks[int(place)] for place in order], max(1, round(share * len(blocks))))
+    chosen = _spread([blocks[int(position)] for position in order], max(1, round(share * len(blocks))))
     return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, block)])
 
 
-def draw_rows(rows: Sequence[Row], count: int, draws: int, generator: np.random.Generator) -> list[Rows]:
+def draw_rows(rows: Sequence[WordRow], count: int, draws: int, generator: np.random.Generator) -> list[WordRows]:
     """Draw ``count`` rows ``draws`` times; no row is drawn twice."""
-    places = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
-    return [tuple(rows[int(place)] for place in draw) for draw in places]
+    positions = generator.permutation(len(rows))[: count * draws].reshape(draws, count)
+    return [tuple(rows[int(position)] for position in draw) for draw in positions]
 
 
-def fill_slots(words: WordSet, number: int, row: Row) -> dict[str, str]:
+def fill_slots(words: WordSet, number: int, row: WordRow) -> dict[str, str]:
     """Return slot -> word for the row that is an item's ``number``-th of its set."""
     return {f"{form}{number}": word for form, word in zip(words.forms, row, strict=True)}
 
@@ -79,24 +79,24 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
     Greedy: the next block is the one whose rows have been taken least, and among these the one whose combination has.
     """
     keys = [[(name, row) for name, rows in block.crossed.items() for row in rows] for block in blocks]
-    known = {key: number for number, key in enumerate(dict.fromkeys(key for own in keys for key in own))}
-    rows = np.array([[known[key] for key in own] for own in keys])  # (blocks, rows of a block)
+    known = {key: number for number, key in enumerate(dict.fromkeys(key for block_keys in keys for key in block_keys))}
+    rows = np.array([[known[key] for key in block_keys] for block_keys in keys])  # (blocks, rows of a block)
     _, combination = np.unique(rows, axis=0, return_inverse=True)  # (blocks,)
     of_row, of_combination = np.zeros(len(known), dtype=int), np.zeros(combination.max() + 1, dtype=int)
     left = np.ones(len(blocks), dtype=bool)
     chosen = []
     for _ in range(wanted):
-        place = int(np.lexsort((of_combination[combination], of_row[rows].sum(axis=1), ~left))[0])
-        left[place] = False
-        of_row[rows[place]] += 1
-        of_combination[combination[place]] += 1
-        chosen.append(blocks[place])
+        position = int(np.lexsort((of_combination[combination], of_row[rows].sum(axis=1), ~left))[0])
+        left[position] = False
+        of_row[rows[position]] += 1
+        of_combination[combination[position]] += 1
+        chosen.append(blocks[position])
     return chosen
 
 
-def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, Rows]]:
+def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, WordRows]]:
     """Yield the rows of each of a block's items."""
-    arranged: list[list[Rows]] = []
+    arranged: list[list[WordRows]] = []
     for name, crossed in block.crossed.items():
         words = scenarios.words[name]
         orders = (
@@ -107,7 +107,7 @@ def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[st
         yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
 
 
-def _item(scenarios: Scenarios, rows: Mapping[str, Rows]) -> dict[str, str]:
+def _item(scenarios: Scenarios, rows: Mapping[str, WordRows]) -> dict[str, str]:
     slots, clusters, first_words = dict[str, str](), dict[str, str](), list[str]()
     for name, taken in rows.items():
         words = scenarios.words[name]

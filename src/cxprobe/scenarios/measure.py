@@ -34,14 +34,14 @@ def fill_masks(
     Raises:
         ModelError: The model does not know too many tokens.
     """
-    asked = {name: own[_ASKED].drop_duplicates(ignore_index=True) for name, own in texts.items()}
+    asked = {name: table[_ASKED].drop_duplicates(ignore_index=True) for name, table in texts.items()}
     measured = measure_candidates(model, [_rows(table) for table in asked.values()], token_budget, folder, _read)
     if measured is None:
         return None
     log_p, counts = measured  # of each construction (texts, 2)
     scores = []
-    for (name, table), own in zip(asked.items(), log_p, strict=True):
-        filled = table.assign(log_p_first=own[:, 0], log_p_second=own[:, 1])
+    for (name, table), numbers in zip(asked.items(), log_p, strict=True):
+        filled = table.assign(log_p_first=numbers[:, 0], log_p_second=numbers[:, 1])
         scores.append(texts[name].merge(filled, on=_ASKED, validate="many_to_one").assign(construction=name))
     return pd.concat(scores, ignore_index=True), counts
 

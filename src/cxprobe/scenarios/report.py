@@ -39,7 +39,7 @@ def read_published_rates(scenarios: Scenarios, rate: str, use: Callable[[Path], 
     Args:
         scenarios: Which names the files.
         rate: Which of them.
-        use: Is told a file before it is read, and returns it.
+        use: Notes a file before it is read, and returns it.
     """
     if scenarios.published is None:
         return published_rates(None), ""
@@ -75,7 +75,7 @@ def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.Dat
         cells.append(cell(*estimate[:3]) + (" *" if differs else ""))
     both = pd.concat([ran.assign(cell=cells), theirs])
     order = {key: number for number, key in enumerate(dict.fromkeys(both["key"]))}
-    both = both.sort_values("key", key=lambda own: own.map(order), kind="stable")
+    both = both.sort_values("key", key=lambda keys: keys.map(order), kind="stable")
     both["n"] = both["n"].map(lambda n: "" if np.isnan(n) else str(int(n)))
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for *row, calibration, text in both[[*names, "calibration", "cell"]].to_numpy().tolist():
@@ -105,7 +105,7 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
         is_last = "last" if last[0] > last[1] else "first"
         labels.append("not told apart" if last[0] == last[1] else f"right word {is_last}")
     named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})
-    candidates = [named.assign(text=own, label=label) for own, label in ((right, "right"), (wrong, "wrong"))]
+    candidates = [named.assign(text=words, label=label) for words, label in ((right, "right"), (wrong, "wrong"))]
     return {
         "card_composition": composition_table(named.assign(label=labels)),
         "card_words": word_table(pd.concat(candidates, ignore_index=True), most=None),

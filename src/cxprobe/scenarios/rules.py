@@ -41,25 +41,25 @@ CHANGES = {
     "adjective": "about another property",
 }
 PURPOSES = CHANGES | {"name": "about others"}
-Count = Annotated[int, Field(ge=1)]
-FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
-SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
-SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
-ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
-Template = Annotated[str, AfterValidator(_template)]
-Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
+_Count = Annotated[int, Field(ge=1)]
+_FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
+_SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
+_SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
+_ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
+_Template = Annotated[str, AfterValidator(_template)]
+_Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 # A row of one form can be written as its word.
-Row = Annotated[tuple[Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
+WordRow = Annotated[tuple[_Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
 
 
 class WordSet(Closed):
     """Words that fill the same slots. A row gives words for each form, as taller and shorter for ADJ and ANT."""
 
-    forms: Annotated[list[FormName], Field(min_length=1)]
+    forms: Annotated[list[_FormName], Field(min_length=1)]
     """What the words of a row are called in the names of slots."""
     turned: bool = False
     """Whether every row is also taken with its two halves exchanged."""
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[WordRow], Field(min_length=1)]
     """The words, each once."""
 
     @model_validator(mode="after")
@@ -74,7 +74,7 @@ class WordSet(Closed):
             raise ValueError(f"{', '.join(twice)} is listed more than once; two slots could then have the same word")
         return self
 
-    def turn(self, row: Row) -> Row:
+    def turn(self, row: WordRow) -> WordRow:
         """Return a row with its halves exchanged."""
         half = len(row) // 2
         return (*row[half:], *row[:half])
@@ -83,34 +83,34 @@ class WordSet(Closed):
 class Items(Closed):
     """Which words an item takes."""
 
-    cross: Annotated[dict[SetName, Count], Field(min_length=1)]
+    cross: Annotated[dict[_SetName, _Count], Field(min_length=1)]
     """Set -> so many of its rows, in every combination, order and turn."""
-    draw: dict[SetName, Count] = Field(default_factory=dict)
+    draw: dict[_SetName, _Count] = Field(default_factory=dict)
     """Set -> so many of its rows, drawn for every combination; absent where nothing is drawn."""
-    draws: Count = 1
+    draws: _Count = 1
     """How many draws a combination gets; no two of them share a row."""
 
 
-class Answered(Closed):
+class TestText(Closed):
     """A text that has a right answer."""
 
-    text: Template
-    answer: SlotName
+    text: _Template
+    answer: _SlotName
     """The candidate that is right."""
 
 
-class Test(Answered):
+class Test(TestText):
     """What every item is asked in one text or in several."""
 
     bias: str
     """What it holds against a model that does well in the base test: recency, vocabulary, name ...; or none."""
-    others: list[Answered] = Field(default_factory=list)
+    others: list[TestText] = Field(default_factory=list)
     """Texts that are asked too and count alike, so that what is right in one by chance is wrong in another."""
     calibrated: bool = True
     """Whether its decisions are also calibrated."""
 
     @property
-    def texts(self) -> list[Answered]:
+    def texts(self) -> list[TestText]:
         """All its texts, in the order of their numbers."""
         return [self, *self.others]
 
@@ -120,13 +120,13 @@ class Calibration(Closed):
 
     purpose: str
     """What its texts leave out or change: short, name, adjective ..."""
-    texts: Annotated[list[Template], Field(min_length=1)]
+    texts: Annotated[list[_Template], Field(min_length=1)]
     """The texts, in the order and words of the base test; their mean counts."""
-    by_test: dict[ScenarioName, list[Template]] = Field(default_factory=dict)
+    by_test: dict[_ScenarioName, list[_Template]] = Field(default_factory=dict)
     """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
-    vary: list[SlotName] = Field(default_factory=list)
+    vary: list[_SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
-    draws: Count = 1
+    draws: _Count = 1
     """How many times; no two draws share a row."""
     normalised: bool = False
     """Whether a candidate's probability is first divided by the sum of both candidates'."""
@@ -160,14 +160,14 @@ class Published(Closed):
 class Scenarios(Closed):
     """The tests of what a construction means, and how they are calibrated."""
 
-    words: dict[SetName, WordSet]
+    words: dict[_SetName, WordSet]
     items: Items
-    candidates: tuple[SlotName, SlotName]
+    candidates: tuple[_SlotName, _SlotName]
     """The two slots whose words are asked for."""
-    base: ScenarioName
+    base: _ScenarioName
     """The test from which decisions flip."""
-    tests: Annotated[dict[ScenarioName, Test], Field(min_length=1)]
-    calibrations: dict[ScenarioName, Calibration] = Field(default_factory=dict)
+    tests: Annotated[dict[_ScenarioName, Test], Field(min_length=1)]
+    calibrations: dict[_ScenarioName, Calibration] = Field(default_factory=dict)
     """How probable the candidates are for other reasons, which is taken off; absent for none."""
     published: Published | None = None
     """Results of others, to compare with; absent for none."""
@@ -193,13 +193,18 @@ class Scenarios(Closed):
         return self.forms[form], number
 
 
+def scenarios_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of a construction's scenarios."""
+    return constructions / name / "scenarios.yaml"
+
+
 def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Scenarios:
     """Read and check ``constructions/<name>/scenarios.yaml``.
 
     Raises:
         ConstructionError: One line for every fault of the file.
     """
-    path = constructions / name / "scenarios.yaml"
+    path = scenarios_file(name, constructions)
     scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = list(_faults_of_words(scenarios))
     if not faults:  # what uses words is looked at only if these are right
@@ -216,80 +221,82 @@ def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
     items = scenarios.items
     for kind, counts, draws in (("cross", items.cross, 1), ("draw", items.draw, items.draws)):
         for name, count in counts.items():
-            place = f"items.{kind}.{name}"
+            key = f"items.{kind}.{name}"
             if name not in scenarios.words:
-                yield f"{place}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
+                yield f"{key}: '{name}' is not in words{suggest(name, list(scenarios.words))}"
             elif (rows := len(scenarios.words[name].rows)) < count * draws:
-                yield f"{place}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
+                yield f"{key}: needs {count * draws} rows, words.{name} has {rows}; add words, or take fewer"
     for name in sorted(items.cross.keys() & items.draw.keys()):
         yield f"items.draw.{name}: it is crossed too; take it out of the one or the other"
 
 
 def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
-    own, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
+    slots_filled, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
     if candidates[0] == candidates[1]:
         yield f"candidates: both are {candidates[0]}; there would be nothing to choose"
-    yield from _unknown("candidates", candidates, own)
+    yield from _unknown("candidates", candidates, slots_filled)
     for slot in candidates:
-        if slot in own and scenarios.row_of(slot)[0] not in scenarios.items.cross:
+        if slot in slots_filled and scenarios.row_of(slot)[0] not in scenarios.items.cross:
             yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
     if scenarios.base not in scenarios.tests:
         yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
     for name, test in scenarios.tests.items():
         for number, text in enumerate(test.texts):
-            place = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
+            key = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
             if text.answer not in candidates:
-                yield f"{place}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            yield from _unknown(f"{place}.text", template_slots(text.text), own)
+                yield f"{key}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
+            yield from _unknown(f"{key}.text", template_slots(text.text), slots_filled)
     if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
         yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
-    own = scenarios.slots_of_items()
+    slots_filled = scenarios.slots_of_items()
     for name in sorted((scenarios.tests.keys() | {"none"}) & scenarios.calibrations.keys()):
         yield f"calibrations.{name}: the name is taken; choose another"
     for name, calibration in scenarios.calibrations.items():
-        place = f"calibrations.{name}"
+        key = f"calibrations.{name}"
         if nowhere := [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]:
-            yield from _unknown(f"{place}.vary", nowhere, own)
+            yield from _unknown(f"{key}.vary", nowhere, slots_filled)
             continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
-        if asked := [slot for slot in scenarios.candidates if slot in own and scenarios.row_of(slot) in varied]:
-            yield f"{place}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
+        if asked := [
+            slot for slot in scenarios.candidates if slot in slots_filled and scenarios.row_of(slot) in varied
+        ]:
+            yield f"{key}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
         for text in calibration.texts:
-            yield from _faults_of_calibration_text(scenarios, calibration, place, "texts", text)
+            yield from _faults_of_calibration_text(scenarios, calibration, key, "texts", text)
         for test, texts in calibration.by_test.items():
             if test == scenarios.base or test not in scenarios.tests:
                 others = [name for name in scenarios.tests if name != scenarios.base]
-                yield f"{place}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
+                yield f"{key}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
             if (given := len(texts)) != (needed := len(calibration.texts)):
-                yield f"{place}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
+                yield f"{key}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
             for text in texts:
-                yield from _faults_of_calibration_text(scenarios, calibration, place, f"by_test.{test}", text)
+                yield from _faults_of_calibration_text(scenarios, calibration, key, f"by_test.{test}", text)
 
 
 def _faults_of_calibration_text(
-    scenarios: Scenarios, calibration: Calibration, place: str, part: str, text: str
+    scenarios: Scenarios, calibration: Calibration, key: str, part: str, text: str
 ) -> Iterator[str]:
     known, slots = [*scenarios.slots_of_items(), *calibration.vary], template_slots(text)
-    yield from _unknown(f"{place}.{part}", slots, known)
+    yield from _unknown(f"{key}.{part}", slots, known)
     for slot in calibration.vary:
         if slot not in slots:
-            yield f"{place}.vary: {slot} is not in {text!r}"
+            yield f"{key}.vary: {slot} is not in {text!r}"
     varied = {scenarios.row_of(slot) for slot in calibration.vary}
     kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
     for name in sorted({name for name, _ in varied}):
         new, old = (sum(set_ == name for set_, _ in rows) for rows in (varied, kept))
         needed, rows = new * calibration.draws + old, len(scenarios.words[name].rows)
         if needed > rows:
-            yield f"{place}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
+            yield f"{key}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
 
 
-def _unknown(place: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
+def _unknown(key: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
     for slot in slots:
         if slot not in known:
-            yield f"{place}: unknown slot '{slot}'{suggest(slot, known)}"
+            yield f"{key}: unknown slot '{slot}'{suggest(slot, known)}"
 
 
 def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":

@@ -11,9 +11,6 @@ from cxprobe.report.dots import dots_of_run
 from cxprobe.scenarios.judge import UNCALIBRATED, scenario_metrics, scenario_rates, uncalibrated
 from cxprobe.stats import rate_by
 
-MOST_OF_MODEL = 18  # numbers in metrics.json
-OF_BLIND = ("accuracy", "n")  # of a blind model there
-
 
 class ScenarioRun(NamedTuple):
     """One model on one construction, or on all of them ("all")."""
@@ -51,9 +48,3 @@ def scenario_runs(
                 figures[kind] = dots_of_run(tables[kind].assign(group=group), title, value=kind)
             metrics = scenario_metrics(overall[member.slug, name], tables["accuracy"], tables["flips"])
             yield ScenarioRun(member.slug, name, metrics, tables, figures)
-
-
-def headline_of(metrics: Mapping[str, float], *, is_blind: bool) -> dict[str, float]:
-    """Return those metrics of a model that `dvc metrics show` prints."""
-    names = OF_BLIND if is_blind else tuple(metrics)[:MOST_OF_MODEL]
-    return {name: metrics[name] for name in names}
