@@ -21,6 +21,8 @@ def make_greetings(construction: str, names: int) -> pd.DataFrame:
 
 def judge_greetings(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
     """Return the items with accuracy: whether the usual order is the likelier one."""
-    sums = {text: sum(number for number in row if number == number) for text, row in tokens[["text", "log_probs"]].values}
+    sums = {
+        text: sum(number for number in row if number == number) for text, row in tokens[["text", "log_probs"]].values
+    }
     right = items["good"].map(sums) > items["bad"].map(sums)
     return items.assign(accuracy=right.astype(float))

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import pandas as pd
+from cxprobe.greetings.params import GreetingsParams, GreetingsStage
 
 from cxprobe.files.writing import DATA
-from cxprobe.greetings.params import GreetingsParams, GreetingsStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, groups_of, rate_of
 from cxprobe.report.inputs import ReportInputs

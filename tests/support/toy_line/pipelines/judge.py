@@ -1,11 +1,11 @@
 """judge_greetings: probabilities of all models -> rates and runs."""
 
 import pandas as pd
+from cxprobe.greetings.items import judge_greetings as judge_items
+from cxprobe.greetings.params import GreetingsStage
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.greetings.items import judge_greetings as judge_items
-from cxprobe.greetings.params import GreetingsStage
 from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage

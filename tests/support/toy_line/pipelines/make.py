@@ -1,10 +1,10 @@
 """make_greetings: names -> greetings in two orders of words."""
 
 import pandas as pd
-
-from cxprobe.files.tables import write_table
 from cxprobe.greetings.items import make_greetings as greet
 from cxprobe.greetings.params import GreetingsStage
+
+from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 

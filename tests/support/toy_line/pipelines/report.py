@@ -1,8 +1,9 @@
 """report_greetings: judged greetings -> the rates side by side."""
 
+from cxprobe.greetings.params import GreetingsStage
+
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.greetings.params import GreetingsStage
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.stats import rate_by

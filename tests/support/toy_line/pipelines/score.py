@@ -1,8 +1,9 @@
 """score_greetings: greetings, a model -> how probable each token is."""
 
+from cxprobe.greetings.params import GreetingsStage
+
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.greetings.params import GreetingsStage
 from cxprobe.lm.measuring import MeasuredModel, measure_members
 from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.texts import HowToScore
