@@ -116,7 +116,10 @@ def create_project(folder: Path, preset: str) -> None:
     """
     source = carried_files()
     params = preset_text(preset, source / "presets")
-    _require_empty(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ProjectError(f"{folder} is a file; name a folder")
+    if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
+        raise ProjectError(f"{folder} is not empty ({there[0]} ...); name a new folder, so that nothing is replaced")
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
     try:
@@ -159,15 +162,6 @@ def upgrade_project(folder: Path) -> None:
         if any(path.is_relative_to(owned) for owned in _OWNED):
             write_bytes((source / path).read_bytes(), folder / path)
     _write_pipeline(folder)
-
-
-def _require_empty(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ProjectError(f"{folder} is a file; name a folder")
-    there = [path.name for path in folder.iterdir() if path.name != ".git"] if folder.is_dir() else []
-    if there:
-        shown = ", ".join(sorted(there)[:3]) + (" ..." if len(there) > 3 else "")
-        raise ProjectError(f"{folder} is not empty ({shown}); name a new folder, so that nothing of yours is replaced")
 
 
 def _copy_carried(source: Path, folder: Path) -> None:

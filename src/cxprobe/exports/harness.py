@@ -114,7 +114,7 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     The groups are one for all tasks (`ALL`), one for each kind, and one for each construction. They show their tasks
     and no mean, since chance is not the same in all of them.
     """
-    groups = groups_of(tasks)
+    groups = task_groups(tasks)
     files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
     template = (_HERE / "harness_task.txt").read_text("utf-8")
     for task in tasks:
@@ -130,7 +130,7 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     return {name: text.encode() for name, text in files.items()}
 
 
-def groups_of(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
+def task_groups(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
     """Return the groups of some tasks: name -> what is in it; that of all tasks has the groups of the kinds."""
     kinds: dict[str, list[str]] = {}
     constructions: dict[str, list[str]] = {}

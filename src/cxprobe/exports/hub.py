@@ -20,7 +20,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import DataError
 from cxprobe.exports.project import why_not
-from cxprobe.exports.results import COLUMNS, read_results
+from cxprobe.exports.results import RESULT_COLUMNS, read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
 from cxprobe.lines import LINES
@@ -133,7 +133,7 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     """
     keys = ["configuration", "construction", "part", "model"]
     judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
-    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
+    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(RESULT_COLUMNS))
     answers = answers[(answers["weights"] == "none") & answers["correct"].notna()]
     parts = [LINES[line].parts_of_dataset(answers[answers["line"] == line]) for line in judged]
     answers = pd.concat(parts) if parts else answers.assign(configuration="", part="")
