@@ -99,7 +99,7 @@ class Comparison:
         if UNIT in clustered and clustered[UNIT].ne("").all():
             return f"over {clustered[UNIT].nunique()} frames"
         left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
-        names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs
+        names: dict[str, list[str]] = {}  # kind of cluster -> its names in all pairs
         for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
             kind = column.removeprefix(CLUSTER).rstrip(_DIGITS)
             names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
@@ -253,7 +253,7 @@ class LanguageModel(Encoder):
         """Return how surprising each word, or each token, is.
 
         A word is what stands between two spaces, punctuation included, as in tables of reading times. Its surprisal is
-        the sum of those of its tokens. Where a token carries the space before it, as in GPT-2, that sum does not
+        the sum of its tokens' surprisals. Where a token carries the space before it, as in GPT-2, that sum does not
         include the probability that the word ends there (Pimentel & Meister 2024; Oh & Schuler 2024).
 
         Args:
@@ -381,7 +381,7 @@ class LanguageModel(Encoder):
         """Return how probable words are at the mask of a text.
 
         Args:
-            text: Contains "[MASK]", or the model's own mask token, once; or several such texts.
+            text: Contains "[MASK]", or the model's mask token, once; or several such texts.
             candidates: The words to compare. Each must be one token of the model's tokenizer there.
 
         Returns:
@@ -464,7 +464,7 @@ def load_encoder(
 ) -> Encoder:
     """Load a model to read its hidden states only, such as a sentence encoder, which has no head to score with.
 
-    Arguments are those of `load`.
+    It takes the arguments of `load`.
 
     Raises:
         ModelError: As for `load`; any model of transformers that returns hidden states is accepted.
@@ -505,7 +505,7 @@ def minimal_pairs(
         construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
             that has pairs of meaning too.
         per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
-        pseudowords: What takes the place of content words in a second set of pairs; None for no such set.
+        pseudowords: What replaces content words in a second set of pairs; None for no such set.
         seed: Of the draw; the same seed gives the same pairs.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -531,7 +531,7 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    lexicon = constructions.parent / PEOPLE_FILE  # beside a folder of one's own there may be none
+    lexicon = constructions.parent / PEOPLE_FILE  # beside another folder there may be none
     people = load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
     content = load_pairs(construction, people, constructions)
     settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell), pseudowords=pseudowords)

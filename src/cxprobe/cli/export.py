@@ -16,7 +16,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder that is written; it mus
 
 
 def hf(folder: Folder) -> None:
-    """Write the project's own data as a data set of the Hugging Face hub: Parquet files and a data card.
+    """Write the data of this project as a data set of the Hugging Face hub: Parquet files and a data card.
 
     It needs the packages of the extra "exports". Sentences that were mined and items of other people stay out.
     """

@@ -107,7 +107,7 @@ def compare(
         str | None, typer.Option("--output", "-o", help="Where a row a pair is written; - prints it.")
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option(help="A column whose values have accuracies of their own; may be repeated.")
+        list[str] | None, typer.Option(help="A column by whose values accuracies are given too; may be repeated.")
     ] = None,
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")

@@ -111,7 +111,7 @@ def export_sentences(construction: str, path: Path) -> None:
 
 
 def import_labels(construction: str, path: Path) -> None:
-    """Add the labels of a table with the columns of labels.tsv, in place of what the same people said before."""
+    """Add the labels of a table with the columns of labels.tsv; they replace what the same people said before."""
     if not path.is_file():
         raise DataError(f"--import {path}: there is no such file; give a table with the columns of labels.tsv")
     new, before = read_labels(path), read_labels(labels_file(construction))

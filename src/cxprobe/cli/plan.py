@@ -53,7 +53,7 @@ def plan() -> None:
 
 
 def _changed_stages(stages: Sequence[str]) -> set[str]:
-    """Return those of some stages whose parameters, files or outputs DVC finds changed; all of them outside of DVC."""
+    """Return the stages whose parameters, files or outputs DVC finds changed; outside of DVC, all of them."""
     from dvc.exceptions import NotDvcRepoError
     from dvc.repo import Repo
 

@@ -126,10 +126,10 @@ def pattern(
         typer.Option(help="What Cxn= calls the construction, such as Ditransitive; several times for several."),
     ],
     tags: Annotated[
-        bool, typer.Option("--tags", help="The last column has a tag a word, such as B-DITRAN, in place of Cxn=.")
+        bool, typer.Option("--tags", help="The last column has a tag a word, such as B-DITRAN, instead of Cxn=.")
     ] = False,
     gold: Annotated[
-        bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees, not those of the pipeline.")
+        bool, typer.Option("--gold", help="Match the words, tags and trees of the treebank, and not the pipeline's.")
     ] = False,
     show: Annotated[int, typer.Option(min=0, help="How many mistaken sentences of each kind are printed.")] = 0,
 ) -> None:

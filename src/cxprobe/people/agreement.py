@@ -197,7 +197,7 @@ def mistaken_items(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         option in words), and given (what people said, the most frequent first, as "2 x ...").
     """
     asked = {(row["kind"], row["item"]): row for row in items.to_dict("records")}
-    accuracies = majorities(ratings).set_index(_ITEM)["accuracy"]
+    accuracies = majorities(ratings).set_index(_ITEM)["accuracy"].to_dict()
     rows = []
     for (construction, kind, item), of_item in ratings.groupby(_ITEM):
         accuracy, row = accuracies[construction, kind, item], asked.get((kind, item))
