@@ -146,7 +146,7 @@ class Encoder:
         name: The name it was loaded by.
     """
 
-    def __init__(self, loaded: language_models.LanguageModel, name: str, token_budget: int) -> None:
+    def __init__(self, loaded: language_models.LoadedModel, name: str, token_budget: int) -> None:
         self.name = name
         self._loaded = loaded
         self._budget = token_budget
@@ -216,13 +216,13 @@ class Encoder:
                 f'layers is {layers!r}; give "all" or a list of layers, 0 (embeddings) to {len(vectors) - 1}'
             ) from fault
 
-    def _hidden_states(self) -> embedding.Encoder:
+    def _hidden_states(self) -> embedding.LoadedEncoder:
         """Return the part of the model that has hidden states, without a head."""
         lm = self._loaded
-        if isinstance(lm, embedding.Encoder):
+        if isinstance(lm, embedding.LoadedEncoder):
             return lm
         parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return embedding.Encoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
+        return embedding.LoadedEncoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
 
 
 class LanguageModel(Encoder):
