@@ -4,7 +4,7 @@ There is one package for each line of work, and none of them imports another:
 
     recognition/    probes of form
     scenarios/      masked scenarios, biases, calibration
-    pairs/          minimal pairs, the project's own and those of others
+    pairs/          minimal pairs, of this project and of others
     prompts/        inference and reasoning, asked in words or by likelihood
 
 Inside a line, data are made, models are measured (raw answers, kept as they come), answers are judged (rates with

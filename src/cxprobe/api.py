@@ -20,16 +20,12 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from itertools import product
 from math import log
-from operator import index
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 import torch
-from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-from huggingface_hub.errors import HfHubHTTPError
 from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
@@ -39,7 +35,6 @@ from cxprobe.errors import ConstructionError, DataError, ModelError
 from cxprobe.files.schema import suggest
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
-from cxprobe.lm.checkpoints import ways_to_get
 from cxprobe.lm.embedding import Pooling, pooled_features
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -70,7 +65,6 @@ from cxprobe.stats import (
 
 _DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
 _MOST_ITERATIONS = 1000  # of the fit of a probe
-_BUSY = (408, 429, 500, 502, 503, 504)  # answers of a busy server: the download itself tries again
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ class Comparison:
         if UNIT in clustered and clustered[UNIT].ne("").all():
             return f"over {clustered[UNIT].nunique()} frames"
         left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
-        names: dict[str, list[str]] = {}  # kind of cluster -> the names of those of all pairs
+        names: dict[str, list[str]] = {}  # kind of cluster -> its names in all pairs
         for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
             kind = column.removeprefix(CLUSTER).rstrip(_DIGITS)
             names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
@@ -152,7 +146,7 @@ class Encoder:
         name: The name it was loaded by.
     """
 
-    def __init__(self, loaded: language_models.LanguageModel, name: str, token_budget: int) -> None:
+    def __init__(self, loaded: language_models.LoadedModel, name: str, token_budget: int) -> None:
         self.name = name
         self._loaded = loaded
         self._budget = token_budget
@@ -207,37 +201,28 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
-        if isinstance(layers, str):
-            _check_option("layers", layers, Literal["all"])
-        else:
-            try:
-                layers = [index(layer) for layer in layers]
-            except TypeError:
-                raise DataError(
-                    f'layers is {layers!r}; give "all", or a list of whole numbers such as [0, -1]'
-                ) from None
         _check_option("pooling", pooling, Pooling)
         texts = _listed(sentences)
         with _bar(len(texts), "sentences") as progress:
             vectors = pooled_features(
                 self._hidden_states(), texts, pooling=pooling, token_budget=self._budget, progress=progress
             )
-        if isinstance(layers, str):
+        if isinstance(layers, str) and layers == "all":
             return vectors
-        for layer in layers:
-            if not -len(vectors) <= layer < len(vectors):
-                raise DataError(
-                    f"there is no layer {layer}; this model has layers 0 (embeddings) to {len(vectors) - 1}"
-                )
-        return vectors[layers]
+        try:
+            return vectors[list(layers)]
+        except (IndexError, TypeError) as fault:
+            raise DataError(
+                f'layers is {layers!r}; give "all" or a list of layers, 0 (embeddings) to {len(vectors) - 1}'
+            ) from fault
 
-    def _hidden_states(self) -> embedding.Encoder:
+    def _hidden_states(self) -> embedding.LoadedEncoder:
         """Return the part of the model that has hidden states, without a head."""
         lm = self._loaded
-        if isinstance(lm, embedding.Encoder):
+        if isinstance(lm, embedding.LoadedEncoder):
             return lm
         parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return embedding.Encoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
+        return embedding.LoadedEncoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
 
 
 class LanguageModel(Encoder):
@@ -268,7 +253,7 @@ class LanguageModel(Encoder):
         """Return how surprising each word, or each token, is.
 
         A word is what stands between two spaces, punctuation included, as in tables of reading times. Its surprisal is
-        the sum of those of its tokens. Where a token carries the space before it, as in GPT-2, that sum does not
+        the sum of its tokens' surprisals. Where a token carries the space before it, as in GPT-2, that sum does not
         include the probability that the word ends there (Pimentel & Meister 2024; Oh & Schuler 2024).
 
         Args:
@@ -278,7 +263,7 @@ class LanguageModel(Encoder):
             bos: What a causal model reads before a sentence.
 
         Returns:
-            By word: sentence (its place in ``sentences``, from 0), position (of the word, from 0), word, tokens (how
+            By word: sentence (its number in ``sentences``, from 0), position (of the word, from 0), word, tokens (how
             many), surprisal in bits (-log2 p) and log_probability in nats (ln p). By token: sentence, position and word
             (that the token belongs to), token (its characters), surprisal and log_probability. Both numbers are NaN for
             a word or token without a score, which is the first one if a causal model reads nothing before it.
@@ -321,8 +306,8 @@ class LanguageModel(Encoder):
             True
         """
         scores = self._token_scores(_listed(sentences), scheme, bos)
-        found = ScoredTexts(token_table(scores)).whole().loc[[of_tokens.text for of_tokens in scores]]
-        return found[[*SCORES, "tokens"]].rename_axis("sentence").reset_index()
+        table = ScoredTexts(token_table(scores)).whole().loc[[of_tokens.text for of_tokens in scores]]
+        return table[[*SCORES, "tokens"]].rename_axis("sentence").reset_index()
 
     def compare(
         self,
@@ -359,8 +344,8 @@ class LanguageModel(Encoder):
         Example:
             >>> import cxprobe
             >>> lm = cxprobe.load("mini-clm")
-            >>> found = lm.compare(["The dogs sleep.", "The dog sleeps."], ["The dogs sleeps.", "The dog sleep."])
-            >>> found.accuracy.n
+            >>> result = lm.compare(["The dogs sleep.", "The dog sleeps."], ["The dogs sleeps.", "The dog sleep."])
+            >>> result.accuracy.n
             2
         """
         _check_option("score", score, ScoreName)
@@ -375,9 +360,9 @@ class LanguageModel(Encoder):
         check_scored(self._loaded, pairs, bos, [score])
         scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
         table = pair_table(pairs)
-        found = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
-        margins = found["margin"].to_numpy(dtype=np.float64)
-        table["good_score"], table["bad_score"] = found["good"].to_numpy(), found["bad"].to_numpy()
+        scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
+        margins = scored["margin"].to_numpy(dtype=np.float64)
+        table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
         clustered = _with_clusters(table).assign(of="all", scheme=scheme)
         rate = rate_by(clustered, "accuracy", ["of"]).iloc[0]
@@ -396,7 +381,7 @@ class LanguageModel(Encoder):
         """Return how probable words are at the mask of a text.
 
         Args:
-            text: Contains "[MASK]", or the model's own mask token, once; or several such texts.
+            text: Contains "[MASK]", or the model's mask token, once; or several such texts.
             candidates: The words to compare. Each must be one token of the model's tokenizer there.
 
         Returns:
@@ -417,13 +402,11 @@ class LanguageModel(Encoder):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = _listed([text] if isinstance(text, str) else text)
         texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
-        if isinstance(candidates, str) or not candidates:
-            raise DataError(f"candidates is {candidates!r}; give a list of words to compare at the mask")
-        words = list(candidates)
-        found = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
+        words = _listed(candidates)
+        answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
-        shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in found]  # each sums to 1
-        return table.assign(log_probability=np.concatenate(found), share=np.concatenate(shares))
+        shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in answers]  # each sums to 1
+        return table.assign(log_probability=np.concatenate(answers), share=np.concatenate(shares))
 
     def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos) -> list[TokenScores]:
         """Return the scores of texts, in their order; one that is there twice is scored once."""
@@ -481,7 +464,7 @@ def load_encoder(
 ) -> Encoder:
     """Load a model to read its hidden states only, such as a sentence encoder, which has no head to score with.
 
-    Arguments are those of `load`.
+    It takes the arguments of `load`.
 
     Raises:
         ModelError: As for `load`; any model of transformers that returns hidden states is accepted.
@@ -522,7 +505,7 @@ def minimal_pairs(
         construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
             that has pairs of meaning too.
         per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
-        pseudowords: What takes the place of content words in a second set of pairs; None for no such set.
+        pseudowords: What replaces content words in a second set of pairs; None for no such set.
         seed: Of the draw; the same seed gives the same pairs.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -548,7 +531,7 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    lexicon = constructions.parent / PEOPLE_FILE  # beside a folder of one's own there may be none
+    lexicon = constructions.parent / PEOPLE_FILE  # beside another folder there may be none
     people = load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
     content = load_pairs(construction, people, constructions)
     settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell), pseudowords=pseudowords)
@@ -676,8 +659,8 @@ def probe(
         >>> import cxprobe
         >>> table = cxprobe.sentences("comparative-correlative", per_label=1)
         >>> features = cxprobe.load("mini-mlm").features(table["text"])
-        >>> found = cxprobe.probe(features, table["label"], groups=table["cluster_template"])
-        >>> found["layer"].tolist()
+        >>> rates = cxprobe.probe(features, table["label"], groups=table["cluster_template"])
+        >>> rates["layer"].tolist()
         [0, 1, 2, 3, 4, 5, 6]
     """
     vectors = np.asarray(features)
@@ -687,17 +670,17 @@ def probe(
         raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
     if not np.isfinite(vectors).all():
         raise DataError("features has numbers that are not finite; compute them again in float32")
-    number = vectors.shape[1]
-    told = [str(label) for label in labels]
-    values = sorted(set(told))
-    if len(told) != number:
-        raise DataError(f"there are {len(told)} labels and {number} sentences; give one label for each sentence")
+    texts = [str(label) for label in labels]
+    of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
+    if not len(texts) == len(of_group) == vectors.shape[1]:
+        raise DataError(
+            f"there are {len(texts)} labels, {len(of_group)} groups and {vectors.shape[1]} sentences; give one label, "
+            "and one group if there are any, for each sentence"
+        )
+    values = sorted(set(texts))
     if len(values) != 2:
         raise DataError(f"labels has {len(values)} values ({', '.join(values[:5])}); a probe tells two apart")
-    of_group = np.array(list(map(str, range(number) if groups is None else groups)), dtype=object)  # (sentences,)
-    if len(of_group) != number:
-        raise DataError(f"there are {len(of_group)} groups and {number} sentences; give one group for each sentence")
-    positive = np.array([label == values[1] for label in told], dtype=bool)  # (sentences,)
+    positive = np.array(texts) == values[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
     regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(_MOST_ITERATIONS, seed, "probe")
@@ -705,8 +688,8 @@ def probe(
     with tqdm(total=2 * len(vectors), unit=" layers", delay=2, leave=False) as bar:
         for expected in (positive, _permuted(positive, of_group, seed)):
             how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": bar.update}
-            found = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
-            estimates = [estimate_rate(credit(layer, expected), of_group[:, None]) for layer in found]
+            predicted = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
+            estimates = [estimate_rate(credit(layer, expected), of_group[:, None]) for layer in predicted]
             rates.append(pd.DataFrame(map(asdict, estimates)))
     names = {"value": "permuted", "low": "permuted_low", "high": "permuted_high"}
     permuted = rates[1].rename(columns=names)[[*names.values()]]
@@ -736,16 +719,13 @@ def _check_option(name: str, value: object, allowed: Any) -> None:
         raise DataError(f"{name} is {value!r}{suggest(str(value), values)}")
 
 
-def _listed(sentences: Sequence[str]) -> list[str]:
-    if isinstance(sentences, str):
-        raise DataError(f"{sentences!r} is one text; give a list of texts: [{sentences!r}]")
-    texts = list(sentences)
-    for place, text in enumerate(texts):
+def _listed(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str) or not len(texts):
+        raise DataError(f"a list of texts is needed, with one at least, and not {texts!r}")
+    for number, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
-            raise DataError(f"text {place} is {text!r}; every text must be a string that is not empty")
-    if not texts:
-        raise DataError("there is no text; give at least one")
-    return texts
+            raise DataError(f"text {number} is {text!r}; every text must be a string that is not empty")
+    return list(texts)
 
 
 @contextmanager
@@ -782,32 +762,29 @@ def _pairs_to_compare(
     """Return pairs as a table with id, item, context, good and bad; where there is a context, a space follows it."""
     if isinstance(good, pd.DataFrame):
         if bad is not None or context is not None:
-            raise DataError("a table of pairs has its own columns bad and context; give the table alone")
-        table = good
+            raise DataError("a table of pairs has its columns bad and context; give the table alone")
+        table = good.reset_index(drop=True)
     else:
-        if bad is None:
-            raise DataError("there are no wrong texts; give as many as there are right ones, or a table of pairs")
         contexts = [context or ""] * len(good) if isinstance(context, str | None) else context
-        if not len(good) == len(bad) == len(contexts):
+        if bad is None or not len(good) == len(bad) == len(contexts):
             raise DataError(
-                f"there are {len(good)} right texts, {len(bad)} wrong ones and {len(contexts)} contexts; give one of "
-                "each for each pair"
+                f"there are {len(good)} right texts, {len(bad or ())} wrong ones and {len(contexts)} contexts; give "
+                "one of each for each pair, or a table of pairs"
             )
         table = pd.DataFrame({"good": list(good), "bad": list(bad), "context": list(contexts)})
-    if lacking := [name for name in ("good", "bad") if name not in table]:
-        raise DataError(f"the table has no column {' and no column '.join(lacking)}; it has {', '.join(table.columns)}")
-    if table.empty:
-        raise DataError("there is no pair; give at least one")
-    table = table.assign(context=table.get("context", "")).reset_index(drop=True)
+    if table.empty or not {"good", "bad"} <= {*table.columns}:
+        columns = ", ".join(map(str, table.columns))
+        raise DataError(f"a pair at least, with good and bad, is needed; there are {len(table)}, with {columns}")
+    table = table.assign(context=table.get("context", ""))
     for name in ("good", "bad", "context"):
-        for place, text in enumerate(table[name]):
+        for number, text in enumerate(table[name]):
             if not isinstance(text, str) or (name != "context" and not text.strip()):
-                raise DataError(f"pair {place}: {name} is {text!r}; it must be a text that is not empty")
+                raise DataError(f"pair {number}: {name} is {text!r}; it must be a text that is not empty")
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
         table[name] = table[name].mask(touching, " " + table[name])
     if "id" not in table:
-        table["id"] = [str(place) for place in range(len(table))]
+        table["id"] = table.index.astype(str)
     if len(twice := table["id"][table["id"].duplicated()]):
         raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
     return table if "item" in table else table.assign(item=table["id"])
@@ -841,46 +818,18 @@ def _load(
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
-    spec = ModelSpec(name=_resolved(name, revision), revision=revision, sha256=None, dtype=dtype)
+    carried = carried_models()
+    path = str(carried_files() / "models" / name) if name in carried and not Path(name).is_dir() else name
+    if name.startswith(("/", "./", "../", "~")):
+        path = str(Path(name).expanduser())
+        if not Path(path).is_dir():
+            raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
     last = name.rstrip("/").rpartition("/")[2]  # messages call the model so
     try:
-        return load_model(last, spec, device)
+        return load_model(last, ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype), device)
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
-        raise ModelError(text) from fault
-
-
-def _resolved(name: str, revision: str | None) -> str:
-    """Return what a name stands for: the folder of a carried model, a local folder, or the name as it is.
-
-    The hub is asked once for a name without a slash, which may be a misspelled carried model, if its cache has
-    none. The download would try five times, and could not say which model was meant.
-    """
-    if name.startswith(("/", "./", "../", "~")):
-        folder = Path(name).expanduser()
-        if not folder.is_dir():
-            raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
-        return str(folder)
-    if name.startswith("package:") or Path(name).is_dir():
-        return name
-    carried = carried_models()
-    if name in carried:
-        return str(carried_files() / "models" / name)
-    if "/" in name:
-        return name
-    try:
-        if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
-            get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision))
-    except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
-        response = fault.response if isinstance(fault, HfHubHTTPError) else None
-        if response is not None and response.status_code in _BUSY:
-            return name
-        reason = shorten(str(fault), 200, placeholder=" ...") or type(fault).__name__
-        near = get_close_matches(name, carried, n=1)
-        meant = f" Did you mean '{near[0]}'?" if near else ""
-        raise ModelError(
-            f"'{name}' is no local folder and no model that cxprobe carries ({', '.join(carried)}), and the Hugging "
-            f"Face hub does not give it: {reason.rstrip('.')}. {ways_to_get(name, revision, 'give its path')}{meant}"
-        ) from fault
-    return name
+        near = get_close_matches(name, carried, n=1) if path == name else []
+        meant = f" Did you mean '{near[0]}', which cxprobe carries?" if near else ""
+        raise ModelError(f"{text}{meant}") from fault

@@ -122,13 +122,13 @@ def test_an_encoder_has_the_vectors_of_the_language_model_and_layers_can_be_chos
     every = encoder.features(SENTENCES)
     np.testing.assert_allclose(every, models["bert"].features(SENTENCES), atol=1e-5)
     np.testing.assert_array_equal(encoder.features(SENTENCES, layers=[0, -1]), every[[0, -1]])
-    with pytest.raises(DataError, match="no layer 9; this model has layers 0"):
+    with pytest.raises(DataError, match=r"layers is \[9\]; give .* 0 .embeddings. to "):
         encoder.features(SENTENCES, layers=[9])
 
 
 @pytest.mark.parametrize("texts", ["the cat", [], ["the cat", " "], ["the cat", None]])
 def test_what_is_no_list_of_texts_is_refused(models, texts):
-    with pytest.raises(DataError, match=r"give a list of texts|there is no text|text 1 is"):
+    with pytest.raises(DataError, match=r"a list of texts is needed|text 1 is"):
         models["bert"].score(texts)
     with pytest.raises(DataError, match="the model takes"):
         models["bert"].features(["cat " * 100])
@@ -142,10 +142,9 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
         ("score", "scheme", "pl", "did you mean 'pll'"),
         ("score", "bos", None, "bos is None; did you mean 'none'"),
         ("features", "pooling", "avg", "pooling is 'avg' .allowed: first, last, mean"),
-        ("features", "layers", "alle", "layers is 'alle'; did you mean 'all'"),
-        ("features", "layers", -1, 'layers is -1; give "all", or a list of whole numbers'),
+        ("features", "layers", "alle", "layers is 'alle'; give"),
+        ("features", "layers", -1, 'layers is -1; give "all" or a list of layers'),
         ("features", "layers", ["last"], "layers is .'last'.; give"),
-        ("features", "layers", [7], "there is no layer 7"),
     ],
 )
 def test_a_value_that_an_option_does_not_have_is_refused(models, method, option, value, message):

@@ -60,8 +60,8 @@ def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
     ("change", "message"),
     [
         (lambda f, y, g: (f[0, 0], y, g), "must be \\(layers, sentences, dimensions\\)"),
-        (lambda f, y, g: (f, y[:-1], g), "79 labels and 80 sentences"),
-        (lambda f, y, g: (f, y, g[:-1]), "79 groups and 80 sentences"),
+        (lambda f, y, g: (f, y[:-1], g), "79 labels, 80 groups and 80 sentences"),
+        (lambda f, y, g: (f, y, g[:-1]), "80 labels, 79 groups and 80 sentences"),
         (lambda f, y, g: (f, ["a"] * 80, g), "labels has 1 values"),
         (lambda f, y, g: (f * np.nan, y, g), "not finite"),
         (lambda f, y, g: (f, y, ["one"] * 80), "each label needs at least two groups"),

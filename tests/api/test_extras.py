@@ -120,7 +120,7 @@ def test_the_commands_for_texts_work_without_extras(run_bare, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "package"), [(["init", "study"], "dvc"), (["sync"], "psutil"), (["label", "toy"], "krippendorff")]
+    ("words", "package"), [(["init", "study"], "dvc"), (["sync"], "mlflow"), (["label", "toy"], "krippendorff")]
 )
 def test_a_command_that_needs_an_extra_says_which(words, package, run_bare, tmp_path):
     (tmp_path / "params.yaml").write_text("{}\n")

@@ -47,21 +47,15 @@ def asked(monkeypatch, tmp_path) -> Iterator[list[str]]:
     server.server_close()
 
 
-def test_a_misspelled_carried_model_is_asked_for_once_and_suggested(asked):
+def test_a_name_without_a_slash_is_one_of_the_hub_and_a_carried_model_that_is_like_it_is_suggested(asked):
     with pytest.raises(ModelError) as fault:
-        cxprobe.load("mini-clmm")
-    assert len(asked) == 1
-    assert "mini-clmm" in asked[0]
-    assert str(fault.value).startswith("'mini-clmm' is no local folder and no model that cxprobe carries (mini-clm, ")
-    assert str(fault.value).endswith("Did you mean 'mini-clm'?")
-    assert "models." not in str(fault.value)
-
-
-def test_any_other_name_without_a_slash_is_one_of_the_hub(asked):
-    with pytest.raises(ModelError, match="no local folder") as fault:
-        cxprobe.load("bert-base-uncased", revision="main")
-    assert "/bert-base-uncased/" in asked[0]
+        cxprobe.load("mini-clmm", revision="main")
+    assert "/mini-clmm/" in asked[0]
     assert "--revision main" in str(fault.value)
+    assert str(fault.value).endswith("Did you mean 'mini-clm', which cxprobe carries?")
+    assert "models." not in str(fault.value)
+    with pytest.raises(ModelError) as fault:
+        cxprobe.load("bert-base-uncased")
     assert "Did you mean" not in str(fault.value)
 
 

@@ -1,11 +1,11 @@
 """`cxprobe describe`: constructions/README.md, made from the data and the tracked results."""
 
 import pytest
-from cxprobe.cli.page import make_page
 from typer.testing import CliRunner
 
 from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
+from cxprobe.site.constructions import make_page
 
 PAIRS = "model,construction,words,accuracy,low,high,n\n"
 

@@ -115,7 +115,7 @@ def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_
         folder = tmp_path / name.strip(".")
         folder.mkdir()
         (folder / name).write_text("mine")
-        refused = f"{folder} is not empty ({name}); name a new folder, so that nothing of yours is replaced\n"
+        refused = f"{folder} is not empty ({name} ...); name a new folder, so that nothing is replaced\n"
         assert call("init", folder, "--preset", "pairs") == (2, refused)
         assert [path.name for path in folder.iterdir()] == [name]
     new = tmp_path / "new"

@@ -83,7 +83,7 @@ def test_two_people_label_resume_and_are_compared(project):
 def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with_agreement(project):
     assert "precision is not known" in run("q\n", "label", "toy", "--who", "Ann").out
     first = run("p\nn\nq\n", "label", "toy", "--who", "Ann", "--order", "uncertain")
-    assert "(all at random: too few labels for a probe, which needs 5 positive and 5 other)" in first.out
+    assert "(all at random: too few labels for a probe)" in first.out
     lines = first.out.splitlines()[-3:]
     assert re.fullmatch(
         r"precision 0\.50 \[0\.\d\d, 0\.\d\d\], n = 4: the first 2 of 4 sequences in random order, unclear .*", lines[0]

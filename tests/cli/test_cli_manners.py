@@ -104,10 +104,7 @@ def test_the_version_is_the_installed_one():
     [
         (["chek"], "Did you mean 'check'"),
         (["new", "constructon", "x"], "Did you mean 'construction'"),
-        (["validate", "exprt"], "Did you mean 'export'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
-        (["agreement", "tyo"], "did you mean 'toy'?"),
-        (["new", "construction", "mine", "--from", "tyo"], "did you mean 'toy'?"),
         (["validate", "export", "--output", "forms", "--items", "1", "--constructions", "tyo"], "did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
         (["init", "study", "--preset", "embeded"], "there is no preset 'embeded'; did you mean 'embedded'?"),

@@ -18,6 +18,7 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import load_people
 from cxprobe.corpora.engine import SLOTS
 from cxprobe.files.tables import write_table
+from cxprobe.lm.folders import digest_of
 from cxprobe.pairs.frames import load_pairs, read_pairs_file
 from cxprobe.people.labels import PersonLabel, write_labels
 from cxprobe.project.checks import find_faults
@@ -137,29 +138,23 @@ def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negati
     assert "# in 1 of its sentences, such as: They throw him bread." in output
 
 
-def test_a_new_model_passes_the_check(folder):
-    words = ("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16")
-    before = (folder / "params.yaml").read_bytes()
-    shown = "roberta:\n  name: some/roberta\n  revision: 1a2b3c\n  sha256: null\n  dtype: bfloat16\n"
-    assert call(*words, "--show") == (0, shown)
-    assert (folder / "params.yaml").read_bytes() == before
-    code, output = call(*words)
+def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
+    code, output = call(*("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"))
     assert code == 0, output
-    assert "params.yaml now has this entry in the section models:\nroberta:\n" in output
-    assert "Next: add 'roberta' to a line of work" in output
+    head, entry, _ = output.split("\n\n")
+    assert head == "Paste this at the end of the section models of params.yaml:"
+    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b3c\n")
+    change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
     assert find_faults() == []
 
 
-def test_showing_the_entry_of_a_carried_model_writes_nothing(folder):
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    code, output = call("model", "carried", "--name", "models/mini-mlm", "--show")
-    assert (code, output.splitlines()[:2]) == (0, ["carried:", "  name: models/mini-mlm"])
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-
-
-def test_a_model_that_is_there_is_refused_before_anything_is_read_or_copied(folder):
-    code, output = call("model", "one", "--name", "models/mini-mlm")
+def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
+    code, output = call("model", "carried", "--name", "models/mini-mlm")
+    assert code == 0, output
+    entry = YAML(typ="safe").load(output.split("\n\n")[1])["carried"]
+    assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
+    code, output = call("model", "one", "--name", "models/mini-clm")
     assert (code, "the name 'one' is taken" in output) == (2, True)
-    assert not (folder / "models" / "mini-mlm").exists()
+    assert not Path("models/mini-clm").exists()

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 from exported_project import MEANING, PAIRS, RULE
 from typer.testing import CliRunner
-from whole_project import change
+from whole_project import BENCHMARK, change
 
 from conftest import change_params, project_environment
 from cxprobe.cli import app
-from cxprobe.cli.plan import CHARACTERS_PER_TOKEN, Asked, count
+from cxprobe.lines import LINES
+from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.project.params import load_params
+from cxprobe.report.line import Demand
 
 pytest_plugins = ["exported_project"]
 # Importing these takes seconds, and `cxprobe plan` needs none of them.
@@ -43,8 +45,9 @@ def folder(made_project, tmp_path, monkeypatch):
     return copy
 
 
-def asked(stage: str) -> dict[str, Asked]:
-    return {row.model: row for row in count(load_params()) if row.stage == stage}
+def asked(stage: str) -> dict[str, Demand]:
+    rows = LINES[stage.partition("_")[2]].demand(load_params())
+    return {row.model: row for row in rows if row.stage == stage}
 
 
 def planned() -> list[str]:
@@ -75,7 +78,7 @@ def test_requests_are_the_questions_and_replies_at_most_as_long_as_allowed(folde
     questions = pd.read_parquet(f"data/make_prompts/{MEANING}/questions.parquet")["question"]
     most = load_params().llms["mock"].max_tokens
     row = asked("ask_prompts")["mock"]
-    assert row == Asked("ask_prompts", "mock", len(questions), questions.str.len().sum() // 4, len(questions) * most)
+    assert row == Demand("ask_prompts", "mock", len(questions), questions.str.len().sum() // 4, len(questions) * most)
     assert asked("ask_pairs")["mock"].texts % 2 == 0  # both orders of each pair
 
 
@@ -96,12 +99,24 @@ def mark_too(params: dict) -> None:
     params["recognition"]["constructions"]["comparative-correlative"].append("marked")
 
 
-def test_what_has_not_been_made_is_named(folder):
-    shutil.rmtree("data/make_prompts")
+def test_a_line_can_be_planned_alone_and_the_others_are_named_with_the_stage_to_run(folder):
+    lines = ("recognition", "scenarios", "prompts", "pairs")
+    for name in lines[:-1]:
+        shutil.rmtree(f"data/make_{name}")
+    told = planned()
+    assert {row.split()[1] for row in told if row.startswith("score_pairs")} == {"mini-clm", "along"}
+    for name in lines[:-1]:
+        assert [row for row in told if row.startswith(f"{name} is not counted: run `dvc repro make_{name}` first")]
+
+
+def test_a_making_stage_that_has_not_ended_is_named_without_a_traceback(folder):
+    for name in ("recognition", "scenarios", "prompts"):
+        shutil.rmtree(f"data/make_{name}")
+    change_params(folder, folder / "params.yaml", lambda params: params["pairs"].update(benchmarks={"b": BENCHMARK}))
     done = CliRunner().invoke(app, ["plan"])
     assert done.exit_code == 2
-    assert "data/make_prompts" in done.output
-    assert "dvc repro" in done.output
+    assert "pairs is not counted: run `dvc repro make_pairs` first" in done.output
+    assert "Traceback" not in done.output
 
 
 @pytest.mark.pipeline

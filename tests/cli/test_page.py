@@ -5,18 +5,20 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from cxprobe.cli.page import BLIND_RATE, page_of
-from cxprobe.site.examples import NOTHING_FOLLOWS, TESTS_OF_REASONING, examples_of
-from cxprobe.site.inputs import About
 from html_page import Page
 from markdown import Markdown
 
 from conftest import PEOPLE
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
+from cxprobe.lines import LINES
 from cxprobe.pairs.frames import PairsFile, load_pairs
+from cxprobe.pairs.line import ConstructionPairs
 from cxprobe.prompts.items import FRAME_TESTS, load_items
+from cxprobe.prompts.line import NOTHING_FOLLOWS, TESTS_OF_REASONING
+from cxprobe.report.inputs import ConstructionFiles
 from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.site.constructions import BLIND_RATE, page_of
 
 RATES = pd.DataFrame(
     [
@@ -40,9 +42,21 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def toy(toy_constructions, people):
     """All files of the toy construction."""
-    name, folder = "toy", toy_constructions
-    pairs, items, scenarios = load_pairs(name, people, folder), load_items(name, folder), load_scenarios(name, folder)
-    return About(load_construction(name, folder), {"toy": pairs}, scenarios, items)
+    pairs = ConstructionPairs({"toy": load_pairs("toy", people, toy_constructions)}, people)
+    others = {"scenarios": load_scenarios("toy", toy_constructions), "prompts": load_items("toy", toy_constructions)}
+    return ConstructionFiles(load_construction("toy", toy_constructions), {"pairs": pairs, **others})
+
+
+def examples(toy, line):
+    return list(LINES[line].examples(toy.items[line]))
+
+
+def with_first_variant(toy, **changes):
+    """Return the toy construction with another first variant of its pairs."""
+    pairs = toy.items["pairs"].files["toy"]
+    variants = {**pairs.variants, "A": pairs.variants["A"].model_copy(update=changes)}
+    files = {"toy": pairs.model_copy(update={"variants": variants})}
+    return replace(toy, items={**toy.items, "pairs": replace(toy.items["pairs"], files=files)})
 
 
 def rows_of(page):
@@ -53,14 +67,11 @@ def rows_of(page):
 
 def with_rival(toy):
     """Return the toy construction with a rival of its first variant, which is the project's own."""
-    pairs = toy.pairs["toy"]
-    variants = pairs.variants
-    first = variants["A"].model_copy(update={"rival": "{N1} {verb} {gift} for | {N2}.", "origin": "own"})
-    return replace(toy, pairs={"toy": pairs.model_copy(update={"variants": {**variants, "A": first}})})
+    return with_first_variant(toy, rival="{N1} {verb} {gift} for | {N2}.", origin="own")
 
 
-def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy, people):
-    rows = rows_of(page_of({"toy": with_rival(toy)}, people, NO_RATES))
+def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy):
+    rows = rows_of(page_of({"toy": with_rival(toy)}, NO_RATES))
     ann, eve = ("The one who gave her something is Ann.", "The one who gave her something is Eve.")
     got_from = ["She got a cake because {} gave it to {}.".format(*names) for names in (("Ann", "Eve"), ("Eve", "Ann"))]
     first, rival = "minimal pair, variant A (own)", ", rival without the construction"
@@ -73,8 +84,8 @@ def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exc
     ]
 
 
-def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_have_one(toy, people):
-    told = [tuple(one)[:3] for one in examples_of(toy, people) if one.kind.startswith("inference")]
+def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_have_one(toy):
+    told = [tuple(one)[:3] for one in examples(toy, "prompts") if one.kind.startswith("inference")]
     drawn, asked = "The king drew the cats. Does it follow: ", "inference, asserted, "
     assert told == [
         (f"{asked}done", f"{drawn}The cats were drawn.", "entailment"),
@@ -86,8 +97,8 @@ def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_hav
     assert told[-1][1:] == ("Ann slept at home. Does it follow: Ann did not sleep home.", "entailment")
 
 
-def test_every_test_of_reasoning_is_shown_with_its_answer(toy, people):
-    told = [one for one in examples_of(toy, people) if one.kind.startswith("multiple choice")]
+def test_every_test_of_reasoning_is_shown_with_its_answer(toy):
+    told = [one for one in examples(toy, "prompts") if one.kind.startswith("multiple choice")]
     assert [one.kind for one in told] == [
         f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in FRAME_TESTS
     ]
@@ -97,16 +108,16 @@ def test_every_test_of_reasoning_is_shown_with_its_answer(toy, people):
     assert {one.right for one in told} == {"Ann", "Bob", NOTHING_FOLLOWS}
 
 
-def test_every_scenario_and_calibration_is_shown_with_its_answer(toy, people):
-    told = [one for one in examples_of(toy, people) if one.kind.startswith("scenario")]
+def test_every_scenario_and_calibration_is_shown_with_its_answer(toy):
+    told = examples(toy, "scenarios")
     assert (told[0].kind, told[0].right, told[0].wrong) == ("scenario S1: base text", "fast", "slow")
     assert told[2].right == "slow"
     [short] = [one for one in told if one.kind == "scenario short, calibration: without the construction"]
     assert (short.right, short.wrong) == ("none", "")
 
 
-def test_what_blind_models_get_is_rounded_and_the_best_comes_first(toy, people):
-    rows = rows_of(page_of({"toy": toy}, people, RATES))
+def test_what_blind_models_get_is_rounded_and_the_best_comes_first(toy):
+    rows = rows_of(page_of({"toy": toy}, RATES))
     assert ["minimal pairs", "24", "first-mentioned 98 % [91, 100], shorter 50 % [40, 60]"] in rows
     assert ["scenario S1", "8", "copier 25 % [20, 30]"] in rows
     assert not any("longer" in cell for row in rows for cell in row)
@@ -121,26 +132,26 @@ def test_pairs_without_people_and_context_are_shown(toy, people):
             "frames": [{"one": "the bird"}],
         }
     )
-    page = page_of({"toy": About(toy.construction, {"toy-form": form}, None, None)}, people, NO_RATES)
+    page = page_of({"toy": replace(toy, items={"pairs": ConstructionPairs({"toy-form": form}, people)})}, NO_RATES)
     assert ["minimal pair of form, variant A", "", "The bird sings.", "The bird sing."] in rows_of(page)
 
 
-def test_all_rows_of_a_table_have_as_many_cells(toy, people):
-    page = page_of({"toy": with_rival(toy), "again": toy}, people, RATES)
+def test_all_rows_of_a_table_have_as_many_cells(toy):
+    page = page_of({"toy": with_rival(toy), "again": toy}, RATES)
     for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
         assert len({len(row) for row in rows_of(table)}) == 1, table
 
 
-def test_links_lead_to_headings(toy, people):
+def test_links_lead_to_headings(toy):
     named = Construction.model_validate(toy.construction.model_dump() | {"name": "Way, of | manner (1)"})
-    page = page_of({"toy": replace(toy, construction=named)}, people, NO_RATES)
+    page = page_of({"toy": replace(toy, construction=named)}, NO_RATES)
     assert "](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
 
 
 @pytest.mark.parametrize("code", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&#62;", "<!-- x"])
-def test_html_in_the_data_is_shown_and_not_run(toy, people, code):
-    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, people, NO_RATES)))
+def test_html_in_the_data_is_shown_and_not_run(toy, code):
+    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, NO_RATES)))
     assert not {element["tag"] for element in shown.elements} & {"script", "img", "b"}
     assert code in [heading["text"] for heading in shown.all("h2")]
     assert any(code in paragraph["text"] for paragraph in shown.all("p"))
@@ -151,8 +162,8 @@ ADDRESSES = ["javascript:alert(1)", "JavaScript\\:alert(1)", "javascript&colon;a
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_link_in_the_data_runs_no_code(toy, people, address):
-    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, people, NO_RATES)
+def test_a_link_in_the_data_runs_no_code(toy, address):
+    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, NO_RATES)
     links = Page(Markdown(extensions=["tables"]).convert(page)).all("a")
     assert not [link for link in links if re.match("(javascript|data):", link["attrs"]["href"], re.IGNORECASE)]
 
@@ -160,7 +171,4 @@ def test_a_link_in_the_data_runs_no_code(toy, people, address):
 def with_texts(toy, text):
     """Return the toy construction with a text in its descriptions, its pairs and its premises."""
     about = toy.construction.model_copy(update={"name": text, "gloss": text, "positive": text, "sources": [text]})
-    pairs = toy.pairs["toy"]
-    first = pairs.variants["A"].model_copy(update={"context": f"{{N1}} {text}"})
-    variants = {**pairs.variants, "A": first}
-    return replace(toy, construction=about, pairs={"toy": pairs.model_copy(update={"variants": variants})})
+    return replace(with_first_variant(toy, context=f"{{N1}} {text}"), construction=about)

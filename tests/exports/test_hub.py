@@ -8,7 +8,8 @@ from huggingface_hub import DatasetCard
 
 from cxprobe.errors import DataError
 from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
-from cxprobe.exports.project import read_prompts, write_files
+from cxprobe.exports.project import write_files
+from cxprobe.lines import LINES
 from cxprobe.people.ratings import Rating
 
 pytestmark = pytest.mark.pipeline
@@ -108,7 +109,7 @@ def test_the_card_gives_what_blind_models_get_without_cells_in_which_one_answer_
     (row,) = [line for line in card.splitlines() if line.startswith(f"| pairs | {MEANING} | real")]
     assert f"| {RULE} | 50.0% [" in row
     assert not [line for line in card.splitlines() if line.startswith(f"| pairs | {UNBALANCED} |")]
-    assert "No blind model has been judged on: nli, reasoning, sentences, scenarios." in card
+    assert "No blind model has been judged on: sentences, scenarios, nli, reasoning." in card
 
 
 def test_the_card_says_whether_people_have_judged_the_items(found, made_params, monkeypatch):
@@ -120,7 +121,7 @@ def test_the_card_says_whether_people_have_judged_the_items(found, made_params, 
     assert "No person" not in card
 
 
-def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, monkeypatch):
+def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, tmp_path, monkeypatch):
     rows = [
         ("pairs", "real", "A", "sum", True, 1.0),
         ("pairs", "real", "A", "per_token", False, 0.0),  # another score
@@ -133,10 +134,13 @@ def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, monk
     answers = pd.DataFrame(rows, columns=["line", "source", "variant", "asked", "decides", "correct"])
     answers = answers.assign(model=RULE, weights="none", construction=MEANING, item="i", clusters=[["frame=f"]] * 7)
     monkeypatch.setattr("cxprobe.exports.hub.read_results", lambda params, lines: answers)
+    monkeypatch.setattr("cxprobe.exports.hub.DATA", tmp_path)
+    for line in LINES:
+        (tmp_path / f"judge_{line}").mkdir()
     assert read_blind_rates(made_params)[["configuration", "part", "accuracy", "n"]].to_numpy().tolist() == [
+        ["scenarios", "second-test", 0.0, 1],
         ["pairs", "real", 1.0, 1],
         ["nli", "templatic", 1.0, 1],
-        ["scenarios", "second-test", 0.0, 1],
     ]
 
 
@@ -147,7 +151,7 @@ def test_items_of_other_people_stay_out(made_params):
     asked = own.iloc[[0]].assign(id="asked", set="cxnli")
     pd.concat([own, shown, asked]).to_parquet(path)
     try:
-        assert read_prompts(made_params, "choices")["id"].tolist() == own["id"].tolist()
+        assert LINES["prompts"].choices(made_params).choices["id"].tolist() == own["id"].tolist()
     finally:
         own.to_parquet(path)
 

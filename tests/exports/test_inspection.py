@@ -10,7 +10,8 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cxprobe.exports.inspection import inspect_files
-from cxprobe.exports.project import read_prompts, write_files
+from cxprobe.exports.project import write_files
+from cxprobe.lines import LINES
 from cxprobe.prompts.judge import judge_reply_table
 
 pytest_plugins = ["exported_project"]
@@ -21,7 +22,7 @@ REPLIES = ["0", "Answer: 1", "I would say contradiction.", "0 or 1", "B", "The a
 
 @pytest.fixture
 def questions(made_params):
-    return read_prompts(made_params, "questions")
+    return LINES["prompts"].questions(made_params)
 
 
 def run(folder, questions, replies, task="task.py", **arguments):

@@ -10,7 +10,7 @@ import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 
 from cxprobe.errors import DataError
-from cxprobe.exports.results import COLUMNS, read_results, results_parquet
+from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_parquet
 from cxprobe.files.tables import write_table
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -166,9 +166,9 @@ def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_o
 
 def test_the_file_has_all_columns_each_with_a_description(made_params):
     table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(made_params, ["pairs"]))))
-    assert table.column_names == list(COLUMNS)
+    assert table.column_names == list(RESULT_COLUMNS)
     for field in table.schema:
-        assert field.metadata[b"description"].decode() == COLUMNS[field.name]["about"]
+        assert field.metadata[b"description"].decode() == RESULT_COLUMNS[field.name]["about"]
     results = table.to_pandas()
     assert set(results["construction"]) == set(PAIRS)
     assert set(zip(results["line"], results["model"], results["weights"], strict=True)) == {("pairs", RULE, "none")}

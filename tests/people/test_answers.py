@@ -122,7 +122,7 @@ def test_the_faults_of_all_files_are_told_at_once(tmp_path, asked):
     first, second, absent, other = str(fault.value).split("\n")
     assert (first.split(": ")[0], second.split(": ")[0]) == (f"{paths[0]}, line 3", f"{paths[0]}, line 5")
     assert absent == f"{paths[1]}: there is no such file"
-    assert "the columns a, b are those of no known kind of file" in other
+    assert "the columns a, b belong to no known kind of file" in other
 
 
 @pytest.mark.parametrize(

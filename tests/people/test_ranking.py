@@ -6,7 +6,7 @@ from labelling_desk import session
 
 from cxprobe.people.labels import PersonLabel
 from cxprobe.people.mined import MinedSentence, SentenceGroup
-from cxprobe.people.ranking import FEWEST, estimate_yield, most_uncertain, training_labels
+from cxprobe.people.ranking import FEWEST_LABELLED, estimate_yield, most_uncertain, training_labels
 from cxprobe.people.sessions import apply_answer, progress_of, start_session
 from cxprobe.stats import estimate_rate
 
@@ -102,10 +102,10 @@ def test_the_most_uncertain_is_the_one_whose_probability_is_nearest_to_a_half():
 def test_with_too_few_labels_of_either_kind_all_are_at_random_and_a_line_says_so():
     groups, _ = planted(30, 2)
     current = start_session(groups, (), "Ann", DAY, by_uncertainty=True)
-    for number in range(FEWEST + 8):
+    for number in range(FEWEST_LABELLED + 8):
         assert current.position == number
         assert "all at random: too few labels" in progress_of(current)
-        current = apply_answer(current, "n" if number >= FEWEST - 1 else "p")
+        current = apply_answer(current, "n" if number >= FEWEST_LABELLED - 1 else "p")
     assert "at random" not in progress_of(apply_answer(current, "p"))
     assert "at random" not in progress_of(session())
 

@@ -1,4 +1,4 @@
-"""A toy fifth line of work: one folder, one entry in the list of lines, its scripts and stages; nothing else changes."""
+"""A toy fifth line of work: a folder, an entry in the list of lines, its scripts and stages; nothing else changes."""
 
 import shutil
 from pathlib import Path

@@ -1,19 +1,15 @@
-"""Adding a model to params.yaml: the entry is written into the text, so that comments and layout stay as they are."""
+"""The entry of a new model in params.yaml: what the model is, and the lines of the entry."""
 
 import re
-import shutil
 from io import StringIO
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from cxprobe.cli.project import require_name
 from cxprobe.errors import ParamsError, ProjectError
-from cxprobe.files.reading import read_text
 from cxprobe.files.schema import read_yaml
-from cxprobe.files.writing import write_bytes
 from cxprobe.lm.folders import digest_of, path_of
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.terms import Dtype
@@ -39,7 +35,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ModelError: The folder has files that cannot be read.
     """
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if not (name.startswith("package:") or (name and Path(name).is_dir()) or _carried_folder(name)):
+    if not (name.startswith("package:") or (name and Path(name).is_dir()) or carried_folder(name)):
         if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
             raise ProjectError(
                 f"--name {name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
@@ -48,7 +44,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         return spec
     if revision is not None:
         raise ProjectError(f"--revision {revision}: '{name}' is a folder and has no revision; leave it out")
-    folder = _carried_folder(name) or Path(path_of(f"models.{slug}", name))
+    folder = carried_folder(name) or Path(path_of(f"models.{slug}", name))
     if not (folder / "config.json").is_file():
         raise ProjectError(
             f"--name {name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
@@ -56,7 +52,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
     return spec.model_copy(update={"sha256": digest_of(folder)})
 
 
-def _carried_folder(name: str) -> Path | None:
+def carried_folder(name: str) -> Path | None:
     """Return the folder of a model that cxprobe carries and the project does not have; None for any other name."""
     folder = carried_files() / name
     is_carried = re.fullmatch(r"models(/[\w.-]+)+", name) and (folder / "config.json").is_file()
@@ -86,51 +82,3 @@ def entry_of(slug: str, spec: ModelSpec) -> str:
     yaml.dump({slug: spec.model_dump(include={"name", "revision", "sha256", "dtype"})}, written)
     pin = "    # pin the commit that the model's page on the hub shows" if spec.sha256 is None else ""
     return written.getvalue().replace("  revision: null\n", f"  revision: null{pin}\n")
-
-
-def add_model(slug: str, spec: ModelSpec, file: Path = PARAMS_FILE) -> str:
-    """Write an entry to the end of the section models of a parameter file.
-
-    A model of ``models/`` that cxprobe carries and the project does not have is copied into it.
-
-    Args:
-        slug: Its name in the project.
-        spec: What it is.
-        file: The file; nothing else of it changes.
-
-    Returns:
-        The lines of the entry.
-
-    Raises:
-        ProjectError: The slug is no name, or is taken.
-        ParamsError: The file cannot be read, or its section models is written on one line.
-    """
-    require_free(slug, file)
-    content, entry = read_yaml(file, ParamsError), entry_of(slug, spec)
-    models = (content.get("models") or {}) | YAML(typ="safe").load(entry)
-    new = _inserted(read_text(file, ParamsError), entry)
-    if new is None or YAML(typ="safe").load(new) != {**content, "models": models}:
-        raise ParamsError(f"{file}: the section models cannot be added to as it is written; add this to it:\n{entry}")
-    if carried := _carried_folder(spec.name):
-        shutil.copytree(carried, spec.name, ignore=shutil.ignore_patterns("__pycache__"))
-    write_bytes(new.encode(), file)
-    return entry
-
-
-def _inserted(text: str, entry: str) -> str | None:
-    """Return the text of a parameter file with an entry at the end of models; None where models is on one line."""
-    content: Any = YAML(typ="rt").load(text)
-    lines = text.splitlines(keepends=True)
-    if "models" not in content:
-        return "".join(lines).rstrip("\n") + "\n\nmodels:\n" + indent(entry, "  ")
-    models = content["models"]
-    if not models or models.fa.flow_style():
-        return None
-    following = [line for key in content if (line := content.lc.key(key)[0]) > content.lc.key("models")[0]]
-    end = min(following, default=len(lines))
-    while not lines[end - 1].strip() or lines[end - 1].startswith("#"):  # what is said about the section that follows
-        end -= 1
-    if not lines[end - 1].endswith("\n"):
-        lines[end - 1] += "\n"
-    lines.insert(end, indent(entry, " " * models.lc.col))
-    return "".join(lines)

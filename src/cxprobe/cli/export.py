@@ -1,6 +1,5 @@
 """The commands that give data, tasks and results to other tools: ``cxprobe export hf``, ``lm-eval``, ``inspect`` ..."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +10,13 @@ from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
     from cxprobe.project.params import Params
+    from cxprobe.report.line import Line
 
 Folder = Annotated[Path, typer.Argument(help="The folder that is written; it must not exist, or be empty.")]
 
 
 def hf(folder: Folder) -> None:
-    """Write the project's own data as a data set of the Hugging Face hub: Parquet files and a data card.
+    """Write the data of this project as a data set of the Hugging Face hub: Parquet files and a data card.
 
     It needs the packages of the extra "exports". Sentences that were mined and items of other people stay out.
     """
@@ -46,17 +46,15 @@ def lm_eval(folder: Folder) -> None:
 
     The harness's acc is the accuracy by the score `sum` of this project, for causal models.
     """
-    from cxprobe.exports.harness import HarnessTask, choice_tasks, groups_of, harness_files, pair_tasks
+    from cxprobe.exports.harness import HarnessTask, choice_tasks, harness_files, pair_tasks, task_groups
     from cxprobe.exports.project import check_new_folder, write_files
-    from cxprobe.lines import LINES
     from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
     tasks: list[HarnessTask] = []
-    made, left_out = _made(params, ("pairs", "choices"))
-    for name in made:
-        line = LINES[name]
+    lines, left_out = _made_lines(params)
+    for line in lines.values():
         pairs, choices = line.pairs(params), line.choices(params)
         tasks += [] if pairs is None else pair_tasks(pairs)
         tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
@@ -66,7 +64,7 @@ def lm_eval(folder: Folder) -> None:
     write_files(harness_files(tasks), folder)
     _print_left_out(left_out)
     items = sum(len(task.items) for task in tasks)
-    print(f"{len(tasks)} tasks, {items:,} items; groups: {', '.join(groups_of(tasks))}")
+    print(f"{len(tasks)} tasks, {items:,} items; groups: {', '.join(task_groups(tasks))}")
     print(f"lm_eval --model hf --model_args pretrained=MODEL --tasks cxprobe --include_path {folder}")
 
 
@@ -76,16 +74,20 @@ def inspect(folder: Folder) -> None:
 
     from cxprobe.exports.inspection import inspect_files
     from cxprobe.exports.project import check_new_folder, write_files
-    from cxprobe.lines import LINES
     from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
-    made, left_out = _made(params, ("questions",))
-    if not made:
+    lines, left_out = _made_lines(params)
+    tables = []
+    for line in lines.values():
+        table = line.questions(params)
+        if table is not None:
+            tables.append(table)
+            left_out += line.left_out(params)
+    if not tables:
         raise DataError(f"there are no questions to export: {' '.join(left_out)}")
-    questions = pd.concat([LINES[name].questions(params) for name in made])
-    left_out = [sentence for name in made for sentence in LINES[name].left_out(params)]
+    questions = pd.concat(tables)
     write_files(inspect_files(questions), folder)
     _print_left_out(left_out)
     print(f"{len(questions):,} questions")
@@ -96,7 +98,7 @@ def results(
     file: Annotated[Path, typer.Argument(help="The .parquet file; one that is there is replaced.")],
 ) -> None:
     """Write every answer of every model to every item as one tidy table."""
-    from cxprobe.exports.results import COLUMNS, read_results, results_parquet
+    from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_parquet
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
 
@@ -105,7 +107,7 @@ def results(
     table = read_results(load_params())
     write_bytes(results_parquet(table), file)
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")
-    for name, column in COLUMNS.items():
+    for name, column in RESULT_COLUMNS.items():
         print(f"  {name}: {column['about']}")
 
 
@@ -150,17 +152,14 @@ def conllu(
     print(f"{file}: {len(sentences):,} sentences, {(sentences['label'] == 'positive').sum():,} with Cxn={name}")
 
 
-def _made(params: "Params", methods: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines that have one of some methods and whose data are there, and why others are left out."""
+def _made_lines(params: "Params") -> "tuple[dict[str, Line], list[str]]":
+    """Return the lines of work whose data are there, and why the others are left out."""
     from cxprobe.exports.project import why_not
     from cxprobe.lines import LINES
-    from cxprobe.report.line import Line
 
-    able = [
-        name for name, line in LINES.items() if any(getattr(type(line), m) is not getattr(Line, m) for m in methods)
-    ]
-    reasons = {name: why_not(params, name) for name in able}
-    return [name for name in able if not reasons[name]], [f"{name}: {why}." for name, why in reasons.items() if why]
+    reasons = {name: why_not(params, name) for name in LINES}
+    made = {name: line for name, line in LINES.items() if not reasons[name]}
+    return made, [f"{name}: {why}." for name, why in reasons.items() if why]
 
 
 def _print_left_out(sentences: list[str]) -> None:

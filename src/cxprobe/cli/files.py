@@ -92,8 +92,7 @@ def surprisal(
     refuse_unwritable(output, output_format)
     texts = read_sentences(file, format, column)["text"].tolist()
     lm = load(model, revision=revision, dtype=dtype, device=device)
-    found = lm.surprisal(texts, by=by, scheme=scheme, bos=bos)
-    write_results(found, output, output_format)
+    write_results(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output, output_format)
 
 
 def compare(
@@ -108,7 +107,7 @@ def compare(
         str | None, typer.Option("--output", "-o", help="Where a row a pair is written; - prints it.")
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option(help="A column whose values have accuracies of their own; may be repeated.")
+        list[str] | None, typer.Option(help="A column by whose values accuracies are given too; may be repeated.")
     ] = None,
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")
@@ -132,23 +131,22 @@ def compare(
     for name in by or []:
         if name not in pairs:
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
-    found = load(model, revision=revision, dtype=dtype, device=device).compare(
-        pairs, score=score, scheme=scheme, bos=bos
-    )
-    rate, stream = found.accuracy, sys.stderr if output == "-" else sys.stdout
+    lm = load(model, revision=revision, dtype=dtype, device=device)
+    result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
+    rate, stream = result.accuracy, sys.stderr if output == "-" else sys.stdout
     interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
-    print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {found.clustering}", file=stream)
-    if (both := found.both) is not None:
+    print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {result.clustering}", file=stream)
+    if (both := result.both) is not None:
         print(f"right in both orders {both.value:.3f} [{both.low:.3f}, {both.high:.3f}], n = {both.n}", file=stream)
-    if (mean := found.margin) is not None:
+    if (mean := result.margin) is not None:
         ends, size = f"[{mean.low:+.3f}, {mean.high:+.3f}]", f"{mean.standardised:+.2f} standard deviations"
         print(f"mean margin over both orders {mean.value:+.3f} nats {ends}, {size}, {mean.n} frames", file=stream)
-    if found.reservation:
-        print(found.reservation, file=stream)
+    if result.reservation:
+        print(result.reservation, file=stream)
     if by:
-        print(found.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
+        print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
-        write_results(found.table, output, output_format)
+        write_results(result.table, output, output_format)
 
 
 def features(

@@ -25,7 +25,7 @@ def label(
     browser: Browser = False,
     order: Annotated[
         Literal["random", "uncertain"],
-        typer.Option(help="uncertain: every second sequence is that of which a probe on the labels is least sure."),
+        typer.Option(help="uncertain: every second sequence is one that a probe on the labels is least sure about."),
     ] = "random",
     export: Annotated[Path | None, typer.Option(help="Write the mined sentences for another tool (.tsv).")] = None,
     import_: Annotated[

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import webbrowser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def export_sentences(construction: str, path: Path) -> None:
 
 
 def import_labels(construction: str, path: Path) -> None:
-    """Add the labels of a table with the columns of labels.tsv, in place of what the same people said before."""
+    """Add the labels of a table with the columns of labels.tsv; they replace what the same people said before."""
     if not path.is_file():
         raise DataError(f"--import {path}: there is no such file; give a table with the columns of labels.tsv")
     new, before = read_labels(path), read_labels(labels_file(construction))
@@ -298,18 +298,14 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     files = open_corpus(corpus, SCRATCH)
     kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
 
-    def records() -> Iterator[CorpusRecord]:
-        """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
-        for shard in files.shards:
-            for record in read_records(files, shard, params.mining.longest_line):
-                if isinstance(record, CorpusRecord):
-                    yield record
-
     known = kept_table(kept)
     if known is None:
         _say("reading the corpus for the sentences around; this is done once")
         mined = [sentence for group in _mined_groups(construction) for sentence in group.sentences]
-        around = find_surroundings(mined, records(), paragraphs=is_installed)
+        every = (one for shard in files.shards for one in read_records(files, shard, params.mining.longest_line))
+        # What cannot be read was recorded when it was mined.
+        records = (record for record in every if isinstance(record, CorpusRecord))
+        around = find_surroundings(mined, records, paragraphs=is_installed)
         rows = [(name, *texts) for name, texts in around.items()]
         known = pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string")
         keep_table(known, kept)

@@ -112,15 +112,15 @@ def _compute_part(part: str, items: list[_Item], params: "Params") -> None:
     from cxprobe.run.signals import end_on_signals
     from cxprobe.secrets import blot_output
 
-    found = _PART.fullmatch(part)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+    match = _PART.fullmatch(part)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ParamsError(f"--part {part}: give which part of how many, from 1/1 to n/n, such as 3/16")
     missing = {_missing(item) for item in items if not item.made.exists()}
     if missing:
         raise DataError("\n".join(sorted(missing)))
     blot_output()
     end_on_signals()
-    job, faults = Job(share=Share(int(found[1]) - 1, int(found[2]))), 0
+    job, faults = Job(share=Share(int(match[1]) - 1, int(match[2]))), 0
     for item in items:
         if item.served:
             print(f"{item}: {_SERVED}", flush=True)

@@ -1,4 +1,4 @@
-"""The names that a shell completes, and how sizes are printed."""
+"""The names that a shell completes, and how tables are printed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,12 +47,3 @@ def print_table(lines: Sequence[Sequence[str]], texts: int) -> None:
     aligned = [f"<{width}" if column < texts else f">{width}" for column, width in enumerate(widths)]
     for line in lines:
         print("  ".join(map(format, line, aligned)).rstrip())
-
-
-def shown_size(size: int) -> str:
-    """Return a number of bytes in the unit that fits."""
-    amount, units = float(size), ["bytes", "kB", "MB", "GB"]
-    while round(amount, 1) >= 1000 and len(units) > 1:  # as it is shown
-        amount /= 1000
-        units.pop(0)
-    return f"{amount:.0f} {units[0]}" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"

@@ -70,20 +70,23 @@ def model(
     dtype: Annotated[
         Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision that it runs in.")
     ] = "float32",
-    show: Annotated[bool, typer.Option("--show", help="Print the entry, and leave params.yaml as it is.")] = False,
 ) -> None:
-    """Add a model to params.yaml, below `models`; comments stay. The weights of a local folder are hashed."""
-    from cxprobe.cli.entries import add_model, describe_model, entry_of, require_free
+    """Print the entry of a model for params.yaml, below `models`. The weights of a local folder are hashed.
+
+    A model of models/ that cxprobe carries and the project does not have is copied into it.
+    """
+    import shutil
+    from textwrap import indent
+
+    from cxprobe.cli.entries import carried_folder, describe_model, entry_of, require_free
     from cxprobe.run.params import PARAMS_FILE
 
     require_free(slug)
-    spec = describe_model(slug, name, revision, dtype)
-    if show:
-        print(entry_of(slug, spec), end="")
-        return
-    entry = add_model(slug, spec)
-    print(f"{PARAMS_FILE} now has this entry in the section models:\n{entry}")
+    entry = entry_of(slug, describe_model(slug, name, revision, dtype))
+    if carried := carried_folder(name):
+        shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
+    print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
     print(
-        f"Next: add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs "
-        "only this model"
+        f"Then add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only "
+        "this model"
     )

@@ -26,7 +26,7 @@ _NOT_COPIED = {
 }
 _HEAD = f"""\
 # Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. Stages depend on
-# {VERSION_FILE}, which names the version of cxprobe that the project was made for; in cxprobe's own repository they
+# {VERSION_FILE}, which names the version of cxprobe that the project was made for; in the repository of cxprobe they
 # depend on src/cxprobe.
 #
 """
@@ -104,7 +104,7 @@ def create_project(folder: Path, preset: str) -> None:
     """Make a project in which ``dvc repro`` works without the source of cxprobe.
 
     It has the files of `CARRIED`, of the models only those that the preset names, params.yaml as the preset has it, and
-    a dvc.yaml whose stages depend on the installed version in place of the source. Git and DVC are initialised where
+    a dvc.yaml whose stages depend on the installed version, not on the source. Git and DVC are initialised where
     the folder is in no repository yet; nothing is committed.
 
     Args:
@@ -116,7 +116,10 @@ def create_project(folder: Path, preset: str) -> None:
     """
     source = carried_files()
     params = preset_text(preset, source / "presets")
-    _require_empty(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ProjectError(f"{folder} is a file; name a folder")
+    if there := sorted(path.name for path in folder.glob("*") if path.name != ".git"):
+        raise ProjectError(f"{folder} is not empty ({there[0]} ...); name a new folder, so that nothing is replaced")
     if shutil.which("git") is None:
         raise ProjectError("git is not installed, and DVC needs it for a project; install git first")
     try:
@@ -133,7 +136,7 @@ def create_project(folder: Path, preset: str) -> None:
 
 
 def upgrade_project(folder: Path) -> None:
-    """Overwrite the files of cxprobe in a project with those of the installed version.
+    """Overwrite the files of cxprobe in a project with the files of the installed version.
 
     Files that this version no longer has stay. Git shows what has changed.
 
@@ -159,15 +162,6 @@ def upgrade_project(folder: Path) -> None:
         if any(path.is_relative_to(owned) for owned in _OWNED):
             write_bytes((source / path).read_bytes(), folder / path)
     _write_pipeline(folder)
-
-
-def _require_empty(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ProjectError(f"{folder} is a file; name a folder")
-    there = [path.name for path in folder.iterdir() if path.name != ".git"] if folder.is_dir() else []
-    if there:
-        shown = ", ".join(sorted(there)[:3]) + (" ..." if len(there) > 3 else "")
-        raise ProjectError(f"{folder} is not empty ({shown}); name a new folder, so that nothing of yours is replaced")
 
 
 def _copy_carried(source: Path, folder: Path) -> None:
@@ -210,7 +204,7 @@ def _initialise(folder: Path) -> None:
     if above.returncode and (done := _git(folder, "init", "--quiet")).returncode:
         raise ProjectError(f"{folder}: `git init` failed: {done.stderr.strip()}")
     is_inside = above.returncode == 0 and Path(above.stdout.strip()).resolve() != folder.resolve()
-    # DVC prints its own welcome; cxprobe init prints the next steps itself
+    # DVC prints a welcome; cxprobe init prints the next steps itself
     logging.getLogger("dvc").setLevel(logging.WARNING)
     try:
         with chdir(folder), Repo.init(subdir=is_inside):

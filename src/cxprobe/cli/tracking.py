@@ -38,7 +38,7 @@ def ui(
     print(f"MLflow is at {server}; Ctrl-C ends it", flush=True)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
-    # MLflow takes the place of this process, so that signals reach it.
+    # MLflow replaces this process, so that signals reach it.
     os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", *options])  # noqa: S606
 
 

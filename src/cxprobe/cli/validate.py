@@ -110,7 +110,12 @@ def import_(
         if of_models:
             print("\nLanguage models, counted apart from people:")
         _print_agreement(shown, published and not of_models)
-        _print_mistaken(mistaken_items(ratings, asked))
+        mistaken = mistaken_items(ratings, asked)
+        print(f"\n{len(mistaken)} items about which most people do not give the right answer")
+        for row in mistaken.to_dict("records"):
+            print(f"{row['construction']}, {row['item']}: {row['verdict']}")
+            texts = [f"  {name}: {row[name]}" for name in ("text", "question", "right", "given") if row[name]]
+            print("\n".join(texts))
 
 
 def pattern(
@@ -121,10 +126,10 @@ def pattern(
         typer.Option(help="What Cxn= calls the construction, such as Ditransitive; several times for several."),
     ],
     tags: Annotated[
-        bool, typer.Option("--tags", help="The last column has a tag a word, such as B-DITRAN, in place of Cxn=.")
+        bool, typer.Option("--tags", help="The last column has a tag a word, such as B-DITRAN, instead of Cxn=.")
     ] = False,
     gold: Annotated[
-        bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees, not those of the pipeline.")
+        bool, typer.Option("--gold", help="Match the words, tags and trees of the treebank, and not the pipeline's.")
     ] = False,
     show: Annotated[int, typer.Option(min=0, help="How many mistaken sentences of each kind are printed.")] = 0,
 ) -> None:
@@ -145,13 +150,13 @@ def pattern(
     searched = search_treebank(sentences, matchers, cxn, gold=gold)
     for rate in rates_on_treebank(searched).to_dict("records"):
         print(f"{rate['measure']}: {_rate(rate['rate'], rate['low'], rate['high'])}, n = {rate['n']:,}")
-    found, annotated = searched["found"], searched["annotated"]
+    matched, annotated = searched["found"], searched["annotated"]
     mistakes = {
-        "found, not annotated": searched[found & ~annotated],
-        "annotated, not found": searched[annotated & ~found],
+        "found, not annotated": searched[matched & ~annotated],
+        "annotated, not found": searched[annotated & ~matched],
     }
     print("; ".join(f"{what}: {len(rows):,}" for what, rows in {"sentences": searched, **mistakes}.items()))
-    for why, n in searched.loc[annotated & ~found, "why_not"].value_counts().items():
+    for why, n in searched.loc[annotated & ~matched, "why_not"].value_counts().items():
         print(f"  not found because of {why}: {n:,}")
     for what, rows in mistakes.items():
         for row in rows.head(show).itertuples():
@@ -185,13 +190,3 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
 
 def _rate(value: float, low: float, high: float) -> str:
     return f"{value:.1%} [{low:.1%}, {high:.1%}]"
-
-
-def _print_mistaken(mistaken: "pd.DataFrame") -> None:
-    """Print the items that people get wrong, with their texts, so that they can be corrected."""
-    print(f"\n{len(mistaken)} items about which most people do not give the right answer")
-    for row in mistaken.to_dict("records"):
-        print(f"{row['construction']}, {row['item']}: {row['verdict']}")
-        for name in ("text", "question", "right", "given"):
-            if row[name]:
-                print(f"  {name}: {row[name]}")

@@ -7,12 +7,12 @@ is the one whose end is the most probable after the context. That is the decisio
 with ``bos: add``, and with ``bos: as_tokenizer`` where the tokenizer puts this token before a text by itself.
 
 The context is not given apart, as it is in most tasks. The harness would then leave out as many tokens of the whole
-text as the context has alone. Where a tokenizer ends each text with a token of its own, such as [SEP], the first token
+text as the context has alone. Where a tokenizer ends each text with a further token, such as [SEP], the first token
 of each answer would be lost. Where a tokenizer puts nothing before a text, the harness would put a token before items
 without a context, and none before others.
 
-Two texts with the same sum are a tie: half right here, and the first of them for the harness. So the place of the right
-choice follows from the item's id.
+Two texts with the same sum are a tie: half right here, and the first of them for the harness. So the position of the
+right choice follows from the item's id.
 """
 
 import hashlib
@@ -57,8 +57,8 @@ class HarnessTask:
 def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
     """Yield a task for the pairs of each construction and kind of words.
 
-    Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a task of
-    their own, and in no other.
+    Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a separate
+    task, and in no other.
 
     Args:
         pairs: One row a pair, of one construction or several, as ``data/make_pairs`` has them.
@@ -91,9 +91,7 @@ def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Harne
             examples, gold and question, the text before the answer.
         answers: One row a question and answer: id, answer (its symbol) and text, how the question goes on.
     """
-    texts: dict[str, dict[str, str]] = {}
-    for id_, symbol, text in answers[["id", "answer", "text"]].itertuples(index=False, name=None):
-        texts.setdefault(id_, {})[symbol] = text
+    texts = {id_: dict(zip(rows["answer"], rows["text"], strict=True)) for id_, rows in answers.groupby("id")}
     keys = ["construction", "kind", "prompt", "shots", "examples"]
     for (construction, kind, prompt, shots, examples), rows in choices.groupby(keys, sort=False):
         construction, short = str(construction), _KINDS[str(kind)]
@@ -114,7 +112,7 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     The groups are one for all tasks (`ALL`), one for each kind, and one for each construction. They show their tasks
     and no mean, since chance is not the same in all of them.
     """
-    groups = groups_of(tasks)
+    groups = task_groups(tasks)
     files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
     template = (_HERE / "harness_task.txt").read_text("utf-8")
     for task in tasks:
@@ -130,7 +128,7 @@ def harness_files(tasks: Sequence[HarnessTask]) -> dict[str, bytes]:
     return {name: text.encode() for name, text in files.items()}
 
 
-def groups_of(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
+def task_groups(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
     """Return the groups of some tasks: name -> what is in it; that of all tasks has the groups of the kinds."""
     kinds: dict[str, list[str]] = {}
     constructions: dict[str, list[str]] = {}
@@ -141,7 +139,7 @@ def groups_of(tasks: Sequence[HarnessTask]) -> dict[str, list[str]]:
 
 
 def _item(row: Mapping[Any, Any], kept: Sequence[str], choices: Mapping[str, str], gold: str) -> dict[str, Any]:
-    """Return an item, its choices in an order that its id decides; label is the place of the right one."""
+    """Return an item, its choices in an order that its id decides; label is the position of the right one."""
     first = hashlib.sha256(row["id"].encode()).digest()[0] % len(choices)
     symbols = [*choices][first:] + [*choices][:first]
     shown = {"symbols": symbols, "choices": [choices[symbol] for symbol in symbols], "label": symbols.index(gold)}

@@ -1,4 +1,4 @@
-"""The project's own data as a data set of the Hugging Face hub: Parquet files with features, and a data card.
+"""The data of this project as a data set of the Hugging Face hub: Parquet files with features, and a data card.
 
 What the configurations hold is said once, in hub.yaml; hub_card.md is the card's template.
 """
@@ -20,7 +20,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import DataError
 from cxprobe.exports.project import why_not
-from cxprobe.exports.results import COLUMNS, read_results
+from cxprobe.exports.results import RESULT_COLUMNS, read_results
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
 from cxprobe.lines import LINES
@@ -59,7 +59,7 @@ class Configuration:
 
 
 def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[str]]:
-    """Return the project's own data as far as they have been made, by name, and what is left out, a sentence each.
+    """Return the data of this project as far as they have been made, by name, and what is left out, a sentence each.
 
     Raises:
         DataError: Nothing has been made yet, a file of what has been made is missing, or datasets is not installed.
@@ -85,7 +85,7 @@ def read_configurations(params: Params) -> tuple[dict[str, Configuration], list[
             column: labels or list(dict.fromkeys(table[column].astype(str)))
             for column, labels in about["labels"].items()
         }
-        if name == "sentences":  # whose other columns are features, which constructions have of their own
+        if name == "sentences":  # whose other columns are features, and constructions have different ones
             splits = {split: table[table["split"] == split].drop(columns="split") for split in ("train", "test")}
         else:
             splits = {"test": table[list(about["columns"])]}
@@ -124,7 +124,7 @@ def parquet_files(configurations: Mapping[str, Configuration]) -> dict[str, byte
 
 
 def read_blind_rates(params: Params) -> pd.DataFrame:
-    """Return what blind models get on the project's own data.
+    """Return what blind models get on the data of this project.
 
     Returns:
         One row a part and blind model: configuration, construction, part (the words of pairs, the source of sentences,
@@ -133,7 +133,7 @@ def read_blind_rates(params: Params) -> pd.DataFrame:
     """
     keys = ["configuration", "construction", "part", "model"]
     judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
-    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(COLUMNS))
+    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(RESULT_COLUMNS))
     answers = answers[(answers["weights"] == "none") & answers["correct"].notna()]
     parts = [LINES[line].parts_of_dataset(answers[answers["line"] == line]) for line in judged]
     answers = pd.concat(parts) if parts else answers.assign(configuration="", part="")

@@ -23,11 +23,11 @@ _TYPES = {
     "flag": pa.bool_(),
 }
 # Column -> its type and what it holds; the exported file has this in its schema.
-COLUMNS: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("results.yaml"), DataError)
+RESULT_COLUMNS: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("results.yaml"), DataError)
 
 
 def read_results(params: Params, lines: Iterable[str] = tuple(LINES)) -> pd.DataFrame:
-    """Read every judged answer of some lines of work: the columns of `COLUMNS`.
+    """Read every judged answer of some lines of work: the columns of `RESULT_COLUMNS`.
 
     Raises:
         DataError: A file is missing, or there is no answer at all.
@@ -41,7 +41,7 @@ def read_results(params: Params, lines: Iterable[str] = tuple(LINES)) -> pd.Data
             if "line" not in table:
                 table = table.assign(line=name)
             weights = table["model"].map({member.slug: member.state for member in members})
-            tables.append(table.assign(weights=weights).reindex(columns=list(COLUMNS))[weights.notna()])
+            tables.append(table.assign(weights=weights).reindex(columns=list(RESULT_COLUMNS))[weights.notna()])
     if not tables:
         raise DataError("params.yaml names no models and constructions, so there are no answers")
     return pd.concat(tables, ignore_index=True)
@@ -51,7 +51,7 @@ def results_parquet(results: pd.DataFrame) -> bytes:
     """Return the table as a Parquet file whose schema has a description of every column."""
     schema = pa.schema(
         pa.field(name, _TYPES[column["type"]], metadata={"description": column["about"]})
-        for name, column in COLUMNS.items()
+        for name, column in RESULT_COLUMNS.items()
     )
     written = BytesIO()
     pyarrow.parquet.write_table(pa.Table.from_pandas(results, schema=schema, preserve_index=False), written)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.store import Answers, AnswerStore, Questions
 from cxprobe.run.processes import WHOLE, Share
 
@@ -16,7 +16,7 @@ Progress = Callable[..., object]
 
 def answer(
     ask: Callable[[], Iterable[Questions[R]]],
-    model: Callable[[], LanguageModel],
+    model: Callable[[], LoadedModel],
     store: AnswerStore | None = None,
     *,
     share: Share = WHOLE,

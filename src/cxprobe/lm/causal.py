@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import fields_of, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
@@ -30,7 +30,7 @@ Ids = NDArray[np.int32]
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
-class CausalLM(LanguageModel):
+class CausalLM(LoadedModel):
     """A model that reads from left to right, with the head that it was trained with."""
 
     kind: ClassVar[ModelKind] = "causal"

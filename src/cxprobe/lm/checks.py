@@ -8,7 +8,7 @@ import torch
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.checkpoints import Source
-from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.language_models import LoadedModel
 
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
@@ -94,7 +94,7 @@ def longest_input(source: Source) -> int:
     return longest
 
 
-def check_known(model: LanguageModel, texts: Sequence[str], place: str, limit: float = 0.2) -> float:
+def check_known(model: LoadedModel, texts: Sequence[str], place: str, limit: float = 0.2) -> float:
     """Refuse to measure texts of which a model's tokenizer does not know too much.
 
     A byte-level tokenizer knows everything.

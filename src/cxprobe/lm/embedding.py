@@ -17,7 +17,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import Record, answer
-from cxprobe.lm.language_models import LanguageModel, write_model_facts
+from cxprobe.lm.language_models import LoadedModel, write_model_facts
 from cxprobe.lm.loading import fields_of, load_model, open_source
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.run.record import ModelKind
@@ -36,7 +36,7 @@ _BLOCK = 1024  # texts whose vectors are in memory at once while they are writte
 
 
 @dataclass(frozen=True)
-class Encoder(LanguageModel):
+class LoadedEncoder(LoadedModel):
     """A model whose hidden states are read.
 
     Attributes:
@@ -49,7 +49,7 @@ class Encoder(LanguageModel):
     pad_token_id: int = field(kw_only=True)
 
 
-def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> Encoder:
+def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> LoadedEncoder:
     """Load a model to read hidden states from; code of a checkpoint is never run.
 
     Args:
@@ -67,11 +67,11 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
     """
     source = source or open_source(slug, spec, device)
     model = load_model(source, transformers.AutoModel, device)
-    return Encoder(*fields_of(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
+    return LoadedEncoder(*fields_of(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def embed_texts(
-    model: "MeasuredModel[Encoder]",
+    model: "MeasuredModel[LoadedEncoder]",
     portions: Mapping[str, Sequence[str]],
     *,
     spans: Mapping[str, Sequence[Span]] | None = None,
@@ -135,7 +135,7 @@ def embed_texts(
 
 
 def pooled_features(
-    encoder: Encoder,
+    encoder: LoadedEncoder,
     texts: Sequence[str],
     *,
     pooling: Pooling,
@@ -182,7 +182,7 @@ class Tokens(NamedTuple):
 
 
 def tokenise(
-    encoder: Encoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool, spans: Spans = None
+    encoder: LoadedEncoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool, spans: Spans = None
 ) -> list[Tokens]:
     """Tokenise sentences, and mark the tokens that count in the mean.
 
@@ -245,7 +245,7 @@ class VectorQuestions(Generic[R]):
             for places in token_budget_batches(lengths, self._token_budget)
         ]
 
-    def _compute(self, encoder: Encoder, wanted: Collection[bytes]) -> Iterator[Answers]:
+    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Iterator[Answers]:
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
         yield {key: vectors[:, place] for place, key in enumerate(wanted)}  # each (layers, dimensions)
 
@@ -265,7 +265,7 @@ class VectorQuestions(Generic[R]):
 
 
 def pool_texts(
-    encoder: Encoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
+    encoder: LoadedEncoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
 ) -> Vectors:
     """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
 
@@ -276,7 +276,7 @@ def pool_texts(
     return vectors
 
 
-def mean_of_each_layer(encoder: Encoder, sentences: Sequence[Tokens]) -> Vectors:
+def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> Vectors:
     """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
 
     Args:

@@ -11,7 +11,7 @@ from cxprobe.run.record import ModelFacts, ModelKind, WeightsState
 
 
 @dataclass(frozen=True)
-class LanguageModel:
+class LoadedModel:
     """A complete model, with what is needed to use it.
 
     Attributes:

@@ -127,7 +127,7 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
 
 
 def fields_of(source: Source, model: Any) -> tuple[Any, ...]:
-    """Return the fields that every `LanguageModel` has, in their order."""
+    """Return the fields that every `LoadedModel` has, in their order."""
     spec, fingerprint = source.spec, source.origin
     if spec.quantisation is not None:
         package = spec.quantisation.package

@@ -15,7 +15,7 @@ import transformers
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import DebertaV2Masked, fields_of, is_masked, load_model, open_source
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PORTION = 2048  # texts whose masked copies are in memory at once
 
 
-class MaskedLM(LanguageModel):
+class MaskedLM(LoadedModel):
     """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
 
     kind: ClassVar[ModelKind] = "masked"

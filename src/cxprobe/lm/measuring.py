@@ -13,7 +13,7 @@ from cxprobe.files.writing import read_json, write_json
 from cxprobe.lm.answering import Record, answer
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import check_known
-from cxprobe.lm.language_models import LanguageModel
+from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import open_source
 from cxprobe.lm.params import Member, ModelParams, ModelSpec, ServedModel, members_of
 from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
@@ -28,7 +28,7 @@ from cxprobe.seeding import draw_places
 if TYPE_CHECKING:
     from cxprobe.run.stage import Stage
 
-M = TypeVarWithDefault("M", bound=LanguageModel, default=Any)
+M = TypeVarWithDefault("M", bound=LoadedModel, default=Any)
 R = TypeVar("R")
 T = TypeVar("T")
 ASKED_FILE = "asked.json"

@@ -176,7 +176,7 @@ class PairsLine(Line):
             for side in ("good", "bad"):
                 texts += [*(table["context"] + table[side])]
                 texts += [*table.loc[table["context"] != "", side].str.lstrip()]  # scored without its context too
-        yield from read_demand(params.models, "score_pairs", section.models, texts)
+        yield from read_demand(params.models, "score_pairs", section.models, set(texts))
         if section.ask and section.llms:
             questions: list[str] = []
             for source, table in tables.items():

@@ -59,19 +59,19 @@ def disputes(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> 
         labels: Everybody's labels.
     """
     judged = in_force(labels)
-    conflicts: list[tuple[SentenceGroup, Said]] = []
+    disputed: list[tuple[SentenceGroup, Said]] = []
     for group in groups:
         of_sequence = judged.get(("sequence", group.tags), {})
         if is_open := _differ(of_sequence):
-            conflicts.append((group, of_sequence))
+            disputed.append((group, of_sequence))
         for sentence in group.sentences:
             said = judged.get(("sentence", sentence.id), {})
             if said and not is_open:
                 said = judgements_on(sentence.id, group.tags, judged)
             if _differ(said):
                 group_of_one = SentenceGroup("sentence", sentence.id, group.tags, (sentence,))
-                conflicts.append((group_of_one, dict(sorted(said.items()))))
-    return conflicts
+                disputed.append((group_of_one, dict(sorted(said.items()))))
+    return disputed
 
 
 def kappas(labels: Sequence[PersonLabel]) -> list[Kappa]:
@@ -197,12 +197,12 @@ def mistaken_items(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         option in words), and given (what people said, the most frequent first, as "2 x ...").
     """
     asked = {(row["kind"], row["item"]): row for row in items.to_dict("records")}
+    accuracies = majorities(ratings).set_index(_ITEM)["accuracy"].to_dict()
     rows = []
     for (construction, kind, item), of_item in ratings.groupby(_ITEM):
-        accuracy = float(majorities(of_item)["accuracy"].iloc[0])
-        if accuracy == 1 or (kind, item) not in asked:
+        accuracy, row = accuracies[construction, kind, item], asked.get((kind, item))
+        if accuracy == 1 or row is None:
             continue
-        row = asked[kind, item]
         shown = dict(zip(row["answers"].split(" "), (row["a"], row["b"], row["c"]), strict=False))
         given = "; ".join(f"{count} x {shown[name]}" for name, count in of_item["answer"].value_counts().items())
         right = of_item["gold"].iloc[0]

@@ -125,7 +125,7 @@ def read_answers(paths: Sequence[Path], items: pd.DataFrame) -> tuple[list[Answe
         else:
             known = f"answers have {', '.join(sorted(_ANSWER_COLUMNS))}; Prolific's has participant_id, status"
             columns = ", ".join(header)
-            faults.append(one_line(f"{path}: the columns {columns} are those of no known kind of file: {known}"))
+            faults.append(one_line(f"{path}: the columns {columns} belong to no known kind of file: {known}"))
     if faults:
         raise DataError("\n".join(faults))
     # Of two answers to one question the later counts; of two of one time, the last in the files.
@@ -188,7 +188,7 @@ def ratings_of_answers(
 def merge_ratings(known: Iterable[Rating], new: Sequence[Rating], withdrawn: Iterable[RatingKey] = ()) -> list[Rating]:
     """Return the ratings of a construction with new ones added.
 
-    A new rating takes the place of an older one of the same person and item, and its right answer and frame that of
+    A new rating replaces an older one of the same person and item, and its right answer and frame that of
     all ratings of the item, since an item may have been corrected without any of its words. The same answers imported
     twice change nothing.
 
@@ -223,7 +223,7 @@ def _answer(row: Mapping[str, str], rater: str, questions: Mapping[tuple[str, st
     """
     export = next(iter(questions.values()))["export"]
     if row["export"].strip() != export:
-        raise ValueError(f"export {shown(row['export'])} is not {export}, the one of items.csv; take its own items.csv")
+        raise ValueError(f"export {shown(row['export'])} is not {export}; take the items.csv of that export")
     form, number = (row[name].strip().removesuffix(".0") for name in ("form", "number"))
     question = questions.get((form, number))
     if question is None:

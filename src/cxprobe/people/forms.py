@@ -120,11 +120,11 @@ def make_forms(
 ) -> list[Form]:
     """Make forms of items of one kind; the same items and seed give the same forms.
 
-    Of minimal pairs and multiple-choice items, A and B change places: over the forms of an item and over the items of a
+    Of minimal pairs and multiple-choice items, A and B are exchanged: over the forms of an item and over the items of a
     form, A is right as often as B, exactly or within one; where C is right, the two take turns at standing first. The
     three relations of inferences keep their order within a form; every second form has them in the reverse order. Each
-    form has one question of every kind of attention checks, the first in its first third, and so on; the kinds change
-    places from form to form.
+    form has one question of every kind of attention checks, the first in its first third, and so on; the kinds take
+    turns from form to form.
 
     Args:
         items: The sample; not empty.
@@ -289,7 +289,7 @@ def form_table(items: pd.DataFrame, form: Form) -> pd.DataFrame:
 def render_page(form: Form, export: str, task: Task) -> str:
     """Return a form as a page of HTML that needs no network and no server, and does not say what is right.
 
-    Answers stay in the page, and in the browser's own storage where it has one, until "Save answers" downloads them as
+    Answers stay in the page, and in the browser's storage where it has one, until "Save answers" downloads them as
     CSV with the columns export, form, number, rater, answer and saved.
     """
     template = files("cxprobe.people").joinpath("form.html").read_text(encoding="utf-8")

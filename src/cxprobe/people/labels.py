@@ -74,7 +74,7 @@ def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:
 
 
 def with_label(labels: Iterable[PersonLabel], new: PersonLabel) -> list[PersonLabel]:
-    """Return the labels with one more, in place of what the same person said of the same thing before."""
+    """Return the labels with one more, which replaces what the same person said of the same thing before."""
     return [*(label for label in labels if label.key != new.key), new]
 
 
@@ -86,7 +86,7 @@ def is_decision(who: str) -> bool:
 def in_force(labels: Sequence[PersonLabel]) -> dict[Target, dict[str, Judgement]]:
     """Return the labels that count: (kind, target) -> who, sorted -> label.
 
-    Where somebody has decided about a sequence or a sentence, the decisions alone count, and nobody's own label of it.
+    Where somebody has decided about a sequence or a sentence, the decisions alone count, and no other label of it.
     """
     judged: dict[Target, dict[str, Judgement]] = {}
     for label in sorted(labels, key=lambda label: label.who):

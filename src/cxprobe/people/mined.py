@@ -96,8 +96,8 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
     """Return a function of a sentence and its tags that cuts the sentence where parts of the construction are.
 
     Where mining has found which words fill slots, these words are the pieces, and the names of slots their forms.
-    Otherwise, as in mining, the earliest place that leaves room for the other parts counts; of several matches at that
-    place the longest is shown, up to where the next part begins. A sentence is one piece without a form if the pattern
+    Otherwise, as in mining, the earliest position that leaves room for the other parts counts; of several matches
+    there the longest is shown, up to where the next part begins. A sentence is one piece without a form if the pattern
     no longer matches it, or if its tags are those of another tokeniser: it was mined with another pattern or pipeline.
 
     Args:

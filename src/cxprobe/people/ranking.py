@@ -15,7 +15,7 @@ from cxprobe.people.labels import PersonLabel, in_force, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.stats import Estimate, estimate_rate
 
-FEWEST = 5  # groups that are labelled positive, and others, before a probe says of which it is unsure
+FEWEST_LABELLED = 5  # groups that are labelled positive, and others, before a probe says of which it is unsure
 
 
 class Yield(NamedTuple):
@@ -76,13 +76,13 @@ def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel
 
 
 def training_labels(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.Series | None:
-    """Return which groups are positive, by their position, or None where fewer than `FEWEST` are, or are not.
+    """Return which groups are positive, by their position, or None where fewer than `FEWEST_LABELLED` are, or are not.
 
     Groups are left out that nobody has labelled in full, and those about which the labels are split evenly.
     """
     credit = credits_of(groups, labels).groupby("position")["credit"].agg(lambda each: each.mean(skipna=False))
     positive = credit[credit.notna() & (credit != 0.5)] > 0.5
-    return positive if min(positive.sum(), (~positive).sum()) >= FEWEST else None
+    return positive if min(positive.sum(), (~positive).sum()) >= FEWEST_LABELLED else None
 
 
 def most_uncertain(groups: tuple[SentenceGroup, ...], positive: pd.Series, among: Sequence[int]) -> int:

@@ -15,7 +15,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup, Surroundings
-from cxprobe.people.ranking import FEWEST, most_uncertain, training_labels
+from cxprobe.people.ranking import most_uncertain, training_labels
 from cxprobe.run.progress import duration
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
@@ -290,7 +290,7 @@ def progress_of(session: Session) -> str:
     total, left = len(session.groups), len(session.unlabelled)
     text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
     if session.by_uncertainty and left and training_labels(session.groups, session.labels) is None:
-        text += f" (all at random: too few labels for a probe, which needs {FEWEST} positive and {FEWEST} other)"
+        text += " (all at random: too few labels for a probe)"
     seconds = [step.seconds for step in session.history if step.seconds is not None]
     if not seconds:
         return text

@@ -41,7 +41,7 @@ def read_judgements(
             fault: str | None = "a conflict that git left here; keep the lines of both sides and delete its marks"
         elif len(cells) != len(columns) or not all(cell.strip() for cell in cells):
             fault = (
-                f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, found {cells}"
+                f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, and not {cells}"
             )
         elif odd := [what for cell in cells for _, what in odd_characters(cell, latin=False)]:
             fault = "; ".join(odd)

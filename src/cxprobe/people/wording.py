@@ -14,7 +14,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Task(Closed):
-    """What the people of a form are told first."""
+    """What a form explains first."""
 
     title: Text
     """The heading of the form."""
@@ -47,7 +47,7 @@ class InferenceTask(Task):
 
 
 class ReasoningTask(Task):
-    """A question with three answers; the question is the item's own."""
+    """A question with three answers; the question comes from the item."""
 
     neither: Text
     """The third answer."""

@@ -143,7 +143,7 @@ class PromptsLine(Line):
         choices, answers = (read_question_tables(section, table, others=True) for table in ("choices", "answers"))
         both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
         texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
-        yield from read_demand(params.models, "score_prompts", section.models, texts)
+        yield from read_demand(params.models, "score_prompts", section.models, set(texts))
 
     # ---- reports
 

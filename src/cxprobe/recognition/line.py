@@ -104,7 +104,7 @@ class RecognitionLine(Line):
         section = params.section(RecognitionParams)
         sentences = read_sentences(section, mined=True)
         spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
-        texts = sentences.drop_duplicates(spans)["text"]
+        texts = sentences.drop_duplicates(spans)["text"].tolist()
         yield from read_demand(params.models, "measure_recognition", section.models, texts)
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:

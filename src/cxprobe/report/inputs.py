@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from PIL import Image
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
 from cxprobe.corpora.params import Mining
@@ -98,6 +97,8 @@ class ReportInputs:
 
     def pictures(self) -> list[Picture]:
         """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it."""
+        from PIL import Image  # which an installation without extras does not have
+
         pictures = []
         for line in self.lines:
             for path in sorted((RESULTS / f"report_{line}/figures").glob("*.png")):

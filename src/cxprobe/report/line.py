@@ -5,7 +5,7 @@ what it does not say has a default here. So a line plugs in by its folder and it
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -269,7 +269,7 @@ class Line:
         return None
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return every judged answer, with columns of `cxprobe.exports.results.COLUMNS`.
+        """Return every judged answer, with columns of `cxprobe.exports.results.RESULT_COLUMNS`.
 
         Args:
             params: The parameters.
@@ -283,16 +283,22 @@ class Line:
 
 
 def read_demand(
-    models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Iterable[str]
+    models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
 ) -> Iterator[Demand]:
-    """Yield what each member of some entries reads, of different texts; blind models are not counted."""
-    different = set(texts)
-    characters = sum(map(len, different))
+    """Yield what each member of some entries reads; blind models are not counted.
+
+    Args:
+        models: The models of params.yaml.
+        stage: The measuring stage.
+        entries: The entries of models that it asks.
+        texts: What a member reads, each as often as it reads it.
+    """
+    characters = sum(map(len, texts))
     for entry in entries:
         members = sum(not member.is_blind for member in members_of(models, [entry]))
-        if members and different:
+        if members and texts:
             tokens = members * characters // CHARACTERS_PER_TOKEN
-            yield Demand(stage, entry, members * len(different), tokens)
+            yield Demand(stage, entry, members * len(texts), tokens)
 
 
 def replied_demand(

@@ -87,7 +87,7 @@ class ScenariosLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every text with its mask once."""
         section = params.section(ScenariosParams)
-        yield from read_demand(params.models, "score_scenarios", section.models, read_scenarios(section)["text"])
+        yield from read_demand(params.models, "score_scenarios", section.models, set(read_scenarios(section)["text"]))
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of each test without calibration; the base test stands in the overview."""

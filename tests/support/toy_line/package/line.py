@@ -33,7 +33,7 @@ class GreetingsLine(Line):
         """Yield what each model reads."""
         section = params.section(GreetingsParams)
         items = read_made_table(DATA / "make_greetings" / "items.parquet")
-        yield from read_demand(params.models, "score_greetings", section.models, [*items["good"], *items["bad"]])
+        yield from read_demand(params.models, "score_greetings", section.models, {*items["good"], *items["bad"]})
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rate of each model."""
